@@ -4,11 +4,14 @@
     python benchmarks/fit_parse_reader.py parses/*.npz --without 0 --scores scores_0.npz --keep half.pt
     python benchmarks/fit_parse_reader.py parses/*.npz --begin half.pt --most 0 --rate 4e-4 --write
     python benchmarks/fit_parses.py fit parses/*.npz --scores scores_0.npz --out kg/parsing/ranking_read.json
+    python benchmarks/fit_parse_reader.py new/*.npz --begin kg/parsing/reader.npz --some parses/*.npz --rate 4e-4 \
+        --score other/*.npz --scores scores_other.npz --write
 
 It needs torch of the extra ``train``, and the weights of the extra ``news``. The loss is that of choosing a
 right parse among those that are read and "none". It begins with the reader of news, which already compares questions
 with sentences. ``--without`` leaves a part of the graphs out and scores them, so that the ranking sees how good the
 reader is on graphs that it was not fitted on. ``--most`` goes on with these graphs and some questions of the others.
+``--some`` adds some questions of other graphs, and ``--score`` scores graphs that are not fitted on.
 """
 
 from __future__ import annotations
@@ -35,7 +38,10 @@ REMOVED = 0.4
 """The share of the questions without their relation that are fitted on."""
 
 AGAIN = 0.35
-"""The share of the questions of the other parts that ``--most`` fits on."""
+"""The share of the questions of the other parts that ``--most`` fits on, and of those of ``--some``."""
+
+Row = tuple[Asked, list[int]]
+"""A turn, and the places of its derivations that are read."""
 
 
 def read_places(turn: Asked, ranker: Ranker) -> list[int]:
@@ -54,7 +60,12 @@ def turn_scores(model: Any, turns: Sequence[Asked], places: Sequence[Sequence[in
     return list(torch.split(torch.cat(found), [len(some) for some in places]))
 
 
-def turn_losses(model: Any, rows: Sequence[tuple[Asked, list[int]]]) -> list[Any]:
+def rows_of(file: Path, ranker: Ranker) -> list[Row]:
+    """The turns of a graph that have derivations."""
+    return [(turn, read_places(turn, ranker)) for turn in read(file) if len(turn.answers)]
+
+
+def turn_losses(model: Any, rows: Sequence[Row]) -> list[Any]:
     """Returns the loss of each turn."""
     found = turn_scores(model, [turn for turn, _ in rows], [some for _, some in rows])
     return [choice_loss(one, turn.right[some]) for one, (turn, some) in zip(found, rows, strict=True)]
@@ -68,9 +79,11 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+", help="what fit_parses.py collected")
     parser.add_argument("--without", type=int, metavar="PART", help=f"a part of the graphs, below {PARTS}")
     parser.add_argument("--most", type=int, metavar="PART", help="fit on this part and some questions of the others")
+    parser.add_argument("--some", type=Path, nargs="*", default=[], metavar="FILE", help="also some questions of these")
+    parser.add_argument("--score", type=Path, nargs="*", default=[], metavar="FILE", help="also score these")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
-    parser.add_argument("--begin", type=Path, metavar="FILE", help="weights of torch to begin with")
+    parser.add_argument("--begin", type=Path, metavar="FILE", help="weights to begin with: of torch, or a reader")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where weights of torch are written, to go on with")
     parser.add_argument("--scores", type=Path, metavar="FILE", help="where the scores of the part are written")
     parser.add_argument("--write", action="store_true", help="write the reader that ships")
@@ -78,7 +91,7 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     drawn, ranker = random.Random(0), Ranker.shipped()
-    parts = [[(turn, read_places(turn, ranker)) for turn in read(file) if len(turn.answers)] for file in options.files]
+    parts = [rows_of(file, ranker) for file in options.files]
     outside = [number for number in range(len(parts)) if number % PARTS == options.without]
     most = [number for number in range(len(parts)) if options.most in (None, number % PARTS)]
     rows = [
@@ -88,11 +101,13 @@ def main() -> None:
         if number not in outside
         and drawn.random() < (1.0 if number in most else AGAIN) * (REMOVED if row[0].removed else 1.0)
     ]
+    others = [row for file in options.some for row in rows_of(file, ranker)]
+    rows += [row for row in others if drawn.random() < AGAIN * (REMOVED if row[0].removed else 1.0)]
     model = transformer()
-    if options.begin:
+    if options.begin and options.begin.suffix != ".npz":
         model.load_state_dict(torch.load(options.begin))
     else:
-        begun_from(model, read_arrays(news.FILE))
+        begun_from(model, read_arrays(options.begin or news.FILE))
     every = [row for _ in range(options.epochs) for row in drawn.sample(rows, len(rows))]
     if every:
         train(model, every, partial(turn_losses, model), options.rate, QUESTIONS)
@@ -102,12 +117,13 @@ def main() -> None:
         model.eval()
         with torch.no_grad():
             found = {options.files[number].stem: _scores(model, parts[number]) for number in outside}
+            found |= {file.stem: _scores(model, rows_of(file, ranker)) for file in options.score}
         np.savez_compressed(options.scores, **found)
     if options.write:
         np.savez_compressed(FILE, **stored(model))
 
 
-def _scores(model: Any, part: Sequence[tuple[Asked, list[int]]]) -> np.ndarray:
+def _scores(model: Any, part: Sequence[Row]) -> np.ndarray:
     """The scores of all derivations of a graph, in order; NaN where one is not read."""
     found = []
     for turn, places in part:

@@ -3,10 +3,13 @@
     python benchmarks/fit_parses.py collect parses --set writers_graphs_a writers_graphs_b made_graphs
     python benchmarks/fit_parses.py fit parses/*.npz --out kg/parsing/ranking.json
     python benchmarks/fit_parses.py fit parses/*.npz --scores scores_*.npz --out kg/parsing/ranking_read.json
+    python benchmarks/fit_parses.py fit new/*.npz --scores new_*.npz --onto kg/parsing/ranking_read.json \
+        --removed 0.25 --out kg/parsing/ranking_read.json
 
 ``collect`` asks all development conversations and writes the evidence for all derivations of each turn, a file a graph.
 Later turns refer to the right answers of earlier ones. Each first question that has its answer is asked again of the
 graph without a relation of the answer, where every answer is wrong. ``fit`` prints figures of leaving graphs out.
+``--onto`` keeps a ranking, and averages its confidence with one that is fitted on other graphs.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +39,7 @@ from kg.graphs import local_name
 from kg.parsing import FEATURES, READ_FEATURES, Parse, PastTurn, QuestionReader, telling
 from programs.graphs.query_qa import parse_answer
 
-DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", *(f"writers_graphs_{one}" for one in "abcdefg")]
+DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", *(f"writers_graphs_{one}" for one in "abcdefghijkl")]
 MORE = ["share", "log_share", "margin", "after_abstention"]
 """The features of the confidence besides those of the first parse."""
 
@@ -49,7 +52,7 @@ PENALTY, RANKING_PENALTY = 3.0, 20.0
 """How strongly weights are drawn to 0, and those of the ranking to ``START``; 20 puts as many right answers first."""
 
 WEIGHT_OF_REMOVED = 0.5
-"""The weight of a question whose relation was taken out; nearly every first question that has an answer gives one."""
+"""The usual weight of a question whose relation was taken out; nearly every first question with an answer gives one."""
 
 FOLDS, MOST = 6, 80
 """Derivations of a turn that are fitted on, those of the least cost."""
@@ -229,14 +232,48 @@ def _bounds(names: Sequence[str]) -> list[tuple[float | None, float | None]]:
     return [{1: (0.0, None), -1: (None, 0.0)}.get(SIGNS.get(name, 0), (None, None)) for name in names]
 
 
-def confidence_of(values: Sequence[tuple[np.ndarray, bool] | None], turns: Sequence[Asked]) -> np.ndarray:
-    """The weights of the confidence in the first answers of some turns."""
+@dataclass(frozen=True)
+class Before:
+    """A written model of ranking and confidence.
+
+    Attributes:
+        ranking: Its weights of the features.
+        confidence: The constant and the weights of its confidence.
+    """
+
+    ranking: np.ndarray
+    confidence: np.ndarray
+
+    @classmethod
+    def read(cls, file: Path, turns: Sequence[Asked]) -> Before:
+        """Reads a model of the features that some turns have."""
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        confidence = [stored["confidence"].get(name, 0.0) for name in confidence_names(turns)]
+        ranking = [stored["ranking"].get(name, 0.0) for name in names_of(turns)]
+        return cls(np.array(ranking), np.array([stored["bias"], *confidence]))
+
+
+def confidence_of(
+    values: Sequence[tuple[np.ndarray, bool] | None],
+    turns: Sequence[Asked],
+    of_removed: float,
+    before: Before | None = None,
+) -> np.ndarray:
+    """The weights of the confidence in the first answers of some turns.
+
+    Args:
+        values: The features of each first answer, and whether it is right.
+        turns: The turns.
+        of_removed: The weight of a question whose relation was taken out.
+        before: A model whose confidence is averaged with the fitted one.
+    """
     kept = [place for place, one in enumerate(values) if one is not None]
     table = np.array([values[place][0] for place in kept])  # type: ignore[index]
     right = np.array([values[place][1] for place in kept], dtype=float)  # type: ignore[index]
-    weights = np.array([WEIGHT_OF_REMOVED if turns[place].removed else 1.0 for place in kept])
+    weights = np.array([of_removed if turns[place].removed else 1.0 for place in kept])
     scale = np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0)
-    return fit_confidence(table, right, weights, scale, confidence_names(turns))
+    fitted = fit_confidence(table, right, weights, scale, confidence_names(turns))
+    return fitted if before is None else (fitted + before.confidence) / 2
 
 
 def confidence_names(turns: Sequence[Asked]) -> tuple[str, ...]:
@@ -285,16 +322,20 @@ def _fit(options: argparse.Namespace) -> None:
     scale = np.concatenate([one.evidence for one in turns]).std(axis=0) + 1e-6
     fold_of = {graph: place % FOLDS for place, graph in enumerate(graphs)}
     folds = [fold_of[one.graph] for one in turns]
+    before = Before.read(options.onto, turns) if options.onto else None
     firsts: list[tuple[np.ndarray, bool] | None] = [None] * len(turns)
     for fold in range(FOLDS):
-        weight = fit_ranking([one for one, own in zip(turns, folds, strict=True) if own != fold], scale)
+        inside_turns = [one for one, own in zip(turns, folds, strict=True) if own != fold]
+        weight = before.ranking if before is not None else fit_ranking(inside_turns, scale)
         for place, one in enumerate(turns):
             if folds[place] == fold:
                 firsts[place] = first(one, weight)
     results: list[tuple[float, bool]] = [(0.0, False)] * len(turns)
     for fold in range(FOLDS):
         inside = [place for place, own in enumerate(folds) if own != fold]
-        weight = confidence_of([firsts[place] for place in inside], [turns[place] for place in inside])
+        weight = confidence_of(
+            [firsts[place] for place in inside], [turns[place] for place in inside], options.removed, before
+        )
         for place, values in enumerate(firsts):
             if folds[place] == fold and values is not None:
                 results[place] = float(1 / (1 + np.exp(-values[0] @ weight))), values[1]
@@ -305,7 +346,8 @@ def _fit(options: argparse.Namespace) -> None:
             if (one.removed if label == "relation taken out" else not one.removed and one.graph.split(".")[0] == label)
         ]
         report([turns[place] for place in own], [results[place] for place in own], label)
-    ranking, confidence = fit_ranking(turns, scale), confidence_of(firsts, turns)
+    ranking = before.ranking if before is not None else fit_ranking(turns, scale)
+    confidence = confidence_of(firsts, turns, options.removed, before)
     stored = {
         "ranking": {name: round(float(one), 3) for name, one in zip(names_of(turns), ranking, strict=True)},
         "bias": round(float(confidence[0]), 3),
@@ -329,6 +371,10 @@ def main() -> None:
     fit = actions.add_parser("fit")
     fit.add_argument("files", type=Path, nargs="+")
     fit.add_argument("--scores", type=Path, nargs="+", help="what fit_parse_reader.py scored, for parses that are read")
+    fit.add_argument("--onto", type=Path, metavar="FILE", help="keep this ranking, and average its confidence")
+    fit.add_argument(
+        "--removed", type=float, default=WEIGHT_OF_REMOVED, help="the weight of questions without a relation"
+    )
     fit.add_argument("--out", type=Path)
     fit.set_defaults(run=_fit)
     options = parser.parse_args()

@@ -4,6 +4,7 @@ from kg.algebra.evaluation import Evaluator
 from kg.algebra.measures import Bound, DegreeMention, bounds_of, degrees_of, read_bound, sign_of
 from kg.algebra.queries import (
     Compared,
+    Either,
     Extreme,
     Follow,
     Having,
@@ -26,6 +27,7 @@ __all__ = [
     "Bound",
     "Compared",
     "DegreeMention",
+    "Either",
     "Evaluator",
     "Extreme",
     "Follow",

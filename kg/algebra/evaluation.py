@@ -14,6 +14,7 @@ from kg.algebra.queries import (
     Compared,
     Comparison,
     Complement,
+    Either,
     Extreme,
     Follow,
     Having,
@@ -136,6 +137,16 @@ class Evaluator:
         left_out = tuple(others)
         return Without(source, tuple(node for node in source.nodes if node not in left_out), left_out)
 
+    def either(self, source: Query, first: Query, second: Query) -> Either:
+        """The nodes of one of two queries or of both; those of the first come first.
+
+        Args:
+            source: The set that both are built from.
+            first: A query, which may be empty.
+            second: Another.
+        """
+        return Either(source, tuple(dict.fromkeys((*first.nodes, *second.nodes))), first, second)
+
     def rebuilt(self, query: Query, changed: Callable[[Query], Query | None]) -> Query:
         """A query with some of its parts replaced, evaluated again.
 
@@ -168,6 +179,8 @@ class Evaluator:
             )
         if isinstance(query, Without):
             return self.without(source, query.others)
+        if isinstance(query, Either):
+            return self.either(source, self.rebuilt(query.first, changed), self.rebuilt(query.second, changed))
         return self.complement(self.rebuilt(query.whole, changed), source)
 
     def complement(self, whole: Query, part: Query) -> Complement:

@@ -49,6 +49,9 @@ _ENDS = frozenset(["end", "ends", "ended", "ending", "until", "till", "expiry", 
 
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
+_LEAST_YEAR = 1000
+"""The least number that may be a year."""
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -128,12 +131,14 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
         if number is not None:
             spans.append((place, end, number))
             units[place] = unit
-            if word.low.isdigit() and len(word.low) == 4 and 1000 <= int(word.low) <= 2100:
+            if word.low.isdigit() and len(word.low) == 4 and _LEAST_YEAR <= int(word.low) <= 2100:
                 spans.append((place, place + 1, year(int(word.low))))
     bounds: list[Bound] = []
     low = [word.low for word in found]
     for first, end, value in sorted(spans, key=lambda one: one[:2]):
         start, comparison = _comparison(low, first)
+        if low[start] == "older" and isinstance(value, Decimal) and value < _LEAST_YEAR:
+            comparison = ">"  # an older person has a larger age, an older house an earlier year
         after = _comparison_after(low[end : end + 3]) if comparison == "=" else None
         if after is not None:
             comparison, end = after[0], end + after[1]

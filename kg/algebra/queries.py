@@ -126,7 +126,17 @@ class Complement:
     whole: Query
 
 
-Query = Named | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement
+@dataclass(frozen=True)
+class Either:
+    """The nodes of one of two queries or of both; each is built from one set, which is the source."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    first: Query
+    second: Query
+
+
+Query = Named | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement | Either
 
 
 def order_key(graph: FactGraph, node: int, *, last: bool = False) -> Key | None:
@@ -171,13 +181,23 @@ def count_compares(count: int, comparison: Comparison, bound: Decimal) -> bool:
     return _within(count, count, comparison, (bound, bound))
 
 
-def sources(query: Query) -> Iterator[Query]:
-    """A query and the queries that it is built from, the outermost first."""
+def sources(query: Query, until: Query | None = None) -> Iterator[Query]:
+    """A query and the queries that it is built from, the outermost first.
+
+    Args:
+        query: The query.
+        until: A query that it is built from, which is left out with its own sources.
+    """
+    if query == until:
+        return
     yield query
     if isinstance(query, Having):
         yield from sources(query.target)
+    if isinstance(query, Either):
+        yield from sources(query.first, query.source)
+        yield from sources(query.second, query.source)
     if not isinstance(query, Named | Members):
-        yield from sources(query.source)
+        yield from sources(query.source, until)
 
 
 def relations_of(query: Query) -> set[int]:
@@ -200,6 +220,9 @@ def write(query: Query, graph: FactGraph) -> str:
         return f"{before} without {', '.join(graph.name(node) for node in query.others)}"
     if isinstance(query, Complement):
         return f"{write(query.whole, graph)} without ({before})"
+    if isinstance(query, Either):
+        sides = (write(side, graph).removeprefix(before).strip() for side in (query.first, query.second))
+        return f"{before} ({' or '.join(sides)})"
     name = (
         "^" if isinstance(query, Follow | Having | Lacking | Compared | Extreme) and query.inverse else ""
     ) + graph.relations[query.relation].names[0]
@@ -236,13 +259,11 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
             yield f"{graph.name(node)} -> is a -> {graph.classes[query.kind].names[0]}"
         return
     if isinstance(query, Follow):
-        starts: dict[int, None] = {}
-        for node in query.source.nodes:
-            for other in graph.follow(node, query.relation, inverse=query.inverse):
-                if other in nodes:
-                    starts[node] = None
-                    yield _fact(graph, query.relation, node, other, inverse=query.inverse)
-        yield from _facts(query.source, graph, tuple(starts))
+        yield from _facts_followed(query, graph, nodes)
+        return
+    if isinstance(query, Either):
+        for side in (query.first, query.second):
+            yield from _facts(side, graph, tuple(node for node in nodes if node in side.nodes))
         return
     if isinstance(query, Having) and not query.negated:
         for node in nodes:
@@ -255,6 +276,16 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
             for other in graph.follow(node, query.relation, inverse=query.inverse):
                 yield _fact(graph, query.relation, node, other, inverse=query.inverse)
     yield from _facts(query.source, graph, nodes)
+
+
+def _facts_followed(query: Follow, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[str]:
+    starts: dict[int, None] = {}
+    for node in query.source.nodes:
+        for other in graph.follow(node, query.relation, inverse=query.inverse):
+            if other in nodes:
+                starts[node] = None
+                yield _fact(graph, query.relation, node, other, inverse=query.inverse)
+    yield from _facts(query.source, graph, tuple(starts))
 
 
 def _fact(graph: FactGraph, relation: int, node: int, other: int, *, inverse: bool) -> str:

@@ -11,7 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kg.algebra.queries import Compared, Complement, Extreme, Follow, Having, Lacking, Members, Named, OfClass, Query
+from kg.algebra.queries import (
+    Compared,
+    Complement,
+    Either,
+    Extreme,
+    Follow,
+    Having,
+    Lacking,
+    Members,
+    Named,
+    OfClass,
+    Query,
+)
 from kg.facts import FactGraph
 
 _SHOWN = 3
@@ -61,6 +73,8 @@ def _clauses(query: Query, graph: FactGraph) -> Iterator[str]:
     subject = noun_of(query.source, graph)
     if isinstance(query, Complement):
         yield f"the others of {noun_of(query.whole, graph)}"
+    elif isinstance(query, Either):
+        yield _alternatives(query, graph)
     elif isinstance(query, OfClass):
         yield f"only {noun_of(query, graph)}"
     elif isinstance(query, Follow):
@@ -75,6 +89,15 @@ def _clauses(query: Query, graph: FactGraph) -> Iterator[str]:
         yield _measure(query, graph, subject)
     else:
         yield "other than " + ", ".join(graph.name(node) for node in query.others[:_SHOWN])
+
+
+def _alternatives(query: Either, graph: FactGraph) -> str:
+    """The clauses that each of two queries adds to those of their source, joined by "or"."""
+    known = set(_clauses(query.source, graph))
+    sides = [[one for one in _clauses(side, graph) if one not in known] for side in (query.first, query.second)]
+    is_selection = not any(isinstance(side, Follow) for side in (query.first, query.second))
+    said = (" and ".join(one.removeprefix("only ").removeprefix("if ") for one in side) for side in sides if side)
+    return ("only if " if is_selection else "") + " or ".join(dict.fromkeys(said))
 
 
 def _measure(query: Compared | Extreme, graph: FactGraph, subject: str) -> str:

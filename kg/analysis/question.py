@@ -18,6 +18,7 @@ import numpy as np
 from kg.algebra import Bound, DegreeMention, bounds_of, degrees_of
 from kg.analysis.wording import (
     BE,
+    DATED_BY,
     PRONOUNS,
     Asks,
     among,
@@ -46,6 +47,7 @@ from kg.vocabulary import (
     Vocabulary,
     Word,
     degree_of,
+    joined_masks,
     mask,
     mentions_of,
     named_words,
@@ -64,6 +66,8 @@ _APART = frozenset(_APART_TEXT.split())
 
 _NAME = _HEAD = 1.5
 """The weight of a word of a whole name, and of a noun after "which"."""
+
+_ARTICLES = frozenset(("the", "a", "an"))
 
 _PLACING = frozenset(("where", "why"))
 """Function words that say which relation is asked for."""
@@ -175,9 +179,10 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     """
     found = words(text)
     low = [word.low for word in found]
-    degrees = degrees_of(low)
     bounds = bounds_of(text, found)
     mentions = mentions_of(found, vocabulary)
+    compared = _compared_with_names(low, mentions, bounds)
+    degrees = degrees_of(compared)
     asks, counting = asks_of(low)
     weights = np.array([weight_of(word) for word in low], dtype=np.float32)
     for place in verbs_of(found, mentions):
@@ -198,7 +203,8 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         for place in places(bound.words):
             weights[place] = max(weights[place], _NAME if low[place][:1].isdigit() else weights[place])
     differing = differing_of(low, degrees)
-    items, measured, turned = _items(low, vocabulary, asked_before, is_difference=bool(differing))
+    items, turned = _items(low, vocabulary)
+    measured = _measured(compared, items, vocabulary, list(asked_before), is_difference=bool(differing))
     for place, word in enumerate(low):
         if word in GENERIC and items[place].max(initial=0.0) < _ALONE:
             weights[place] = min(weights[place], VERB)
@@ -247,13 +253,23 @@ def _without_names(text: str, found: Sequence[Word], mentions: Sequence[Mention]
     return text
 
 
-def _items(
-    low: Sequence[str], vocabulary: Vocabulary, asked_before: Iterable[int], *, is_difference: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _compared_with_names(low: Sequence[str], mentions: Sequence[Mention], bounds: Sequence[Bound]) -> list[str]:
+    """The words, with "earlier" and "later" for "before" and "after" a name: "was X built before Y?"."""
+    taken = joined_masks(one.words for one in bounds) | named_words(mentions)
+    begun = {places(one.words)[0] for one in mentions}
+    found = list(low)
+    for place, word in enumerate(low):
+        follows = next((after for after in range(place + 1, len(low)) if low[after] not in _ARTICLES), -1)
+        if word in DATED_BY and follows in begun and not taken >> place & 1:
+            found[place] = DATED_BY[word]
+    return found
+
+
+def _items(low: Sequence[str], vocabulary: Vocabulary) -> tuple[FloatArray, FloatArray]:
     """The similarity of each word with each item; a word counts in a longer phrase if it adds to its likeness.
 
     Returns:
-        The similarities, those of degrees, and those against the direction of a relation.
+        The similarities, and those against the direction of a relation.
     """
     spans = [
         (first, first + length)
@@ -292,7 +308,7 @@ def _items(
         if low[max(place - 1, 0) : place] == ["a"] and word in LIGHT_WORDS:
             continue
         found[place] = np.maximum(found[place], vocabulary.by_unit(word))
-    return found, _measured(low, found, vocabulary, list(asked_before), is_difference=is_difference), turned
+    return found, turned
 
 
 def _lacking(low: Sequence[str], vocabulary: Vocabulary) -> list[tuple[int, int]]:

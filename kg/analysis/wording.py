@@ -60,6 +60,8 @@ _LENGTHS = frozenset(("years", "months", "weeks", "days"))
 _LASTS = frozenset(("last", "lasts", "lasted", "lasting"))
 _APART = frozenset(("between", "apart"))
 BE = frozenset(("is", "are", "was", "were", "been", "be"))
+DATED_BY = {"before": "earlier", "after": "later"}
+"""Words that compare dates, also with those of a name, and the degrees that say the same."""
 
 
 def weight_of(word: str) -> float:

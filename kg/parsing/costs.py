@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kg.analysis import Analysis
+from kg.analysis import Analysis, Joint, joints_of
 from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
 from kg.parsing.derivation import State, Weights
@@ -141,7 +141,42 @@ class Costs:
             # The whole question is like the relation, so a word that nothing is like is probably one of its words.
             unknown = remaining[self.unknown & ~is_verb]
             over -= sensed * self.weights.unknown * (float(unknown.sum()) + 0.5 * float(verbs.sum()))
-        return state.cost + state.pending + unsaid + self.weights.left * over
+        return state.cost + state.pending + unsaid + self.weights.left * over + self._required(state)
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The places at which "or" joins two conditions."""
+        return joints_of(self.analysis)
+
+    def _required(self, state: State) -> float:
+        """The cost of an "or" that a derivation does not read: it requires both conditions, or leaves one out."""
+        joints = [one for one in self.joints if not one.words & state.words]
+        if not joints:
+            return 0.0
+        used = [one.words for one in state.mentions if one.words]
+        used += [one.words for one in self.analysis.bounds if one.words & state.words == one.words]
+        for item in set(state.items):
+            column = self.analysis.items[:, item]
+            is_alone = item < len(self.graph.relations) and self.graph.relations[item].kind == "boolean"
+            used += [1 << int(column.argmax())] if is_alone else []
+        pairs = ((first, second) for first in used for second in used)
+        is_unread = any(one.joins(*pair) for pair in pairs for one in joints)
+        is_unread |= any(set(one) & set(state.items) for one in self._joined_relations)
+        return self.weights.both if is_unread else 0.0
+
+    @cached_property
+    def _joined_relations(self) -> list[tuple[int, ...]]:
+        """The relations of the two words that are next to an "or": "directed by or starring Lee"."""
+        relations = self.analysis.items[:, : len(self.graph.relations)]
+        weighty = [place for place, weight in enumerate(self.analysis.weights) if weight > 0]
+        found = []
+        for joint in self.joints:
+            before = [place for place in weighty if place < joint.place][-1:]
+            after = [place for place in weighty if place > joint.place][:1]
+            said = [place for place in (*before, *after) if relations[place].max(initial=0.0) >= _KNOWN]
+            best = {int(relations[place].argmax()) for place in said if not any(u >> place & 1 for u in joint.units)}
+            found += [tuple(best)] if len(best) == 2 else []
+        return found
 
     @cached_property
     def unknown(self) -> BoolArray:

@@ -39,6 +39,7 @@ class Weights:
         joint: The support of a step to a node that only joins others, in [0, 1].
         event: The same of a step to an event.
         owned: Of a relation that a noun names and that is followed the other way: "its child" for ``parent``.
+        both: Of an "or" between two conditions of which a derivation requires both, or leaves one out.
         measure: Of an adjective beside a property that it does not measure ("largest by visitors").
     """
 
@@ -65,6 +66,7 @@ class Weights:
     again: float = 0.3
     against: float = 0.7
     owned: float = 1.2
+    both: float = 4.0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import Compared, DegreeMention, Extreme, Having, Members, Named, OfClass, Query, sources
+from kg.algebra import Compared, DegreeMention, Either, Extreme, Having, Members, Named, OfClass, Query, sources
 from kg.discourse import LEAD
 from kg.parsing.derivation import State
 from kg.parsing.parser import Parse
@@ -223,7 +223,7 @@ def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, fl
     if not negations:
         return
     for part in sources(query):
-        if isinstance(part, Having | Compared | OfClass):
+        if isinstance(part, Either | Having | Compared | OfClass):
             whole = part.source
             found = space.evaluator.complement(whole, part)
             if found.nodes:

@@ -148,7 +148,7 @@ class Parser:
                 yield self._checked(state, check)
             if isinstance(state.query, Members):
                 # A selection of nothing is no step of the search, but it answers "are there lakes above 3,000 m?".
-                for none in (*self.space.selections.bounded(state), *self.space.presence.counted(state)):
+                for none in (*self._bounded(state), *self.space.alternatives.of(state, self._bounded)):
                     if not none.query.nodes:
                         yield self._checked(replace(none, words=0), Check(none.query, holds=False, words=none.words))
             return
@@ -158,6 +158,10 @@ class Parser:
         state = self._others_of(state)
         for form in (*self.forms.of(state), *self.calculations.of(state)):
             yield self._parse(state, form)
+
+    def _bounded(self, state: State) -> Iterator[State]:
+        yield from self.space.selections.bounded(state)
+        yield from self.space.presence.counted(state)
 
     def _checked(self, state: State, check: Check) -> Parse:
         new = replace(

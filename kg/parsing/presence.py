@@ -141,10 +141,13 @@ class Presence:
             return
         steps = self.graph.steps_of(state.query.nodes)
         for relation, inverse in steps:
-            if self.graph.relations[relation].kind not in ("entity", "text") or relation in state.items:
+            if self.graph.relations[relation].kind not in ("entity", "text"):
+                continue
+            item = self._saying(state.query, relation, inverse=inverse)
+            # "Actors in more than one film" are those whom a film stars, counted by their films.
+            if relation in state.items and (not inverse or item in (None, relation)):
                 continue
             query = self.evaluator.counted(state.query, relation, bound.comparison, bound.value, inverse=inverse)
             if len(query.nodes) < len(state.query.nodes):
-                item = self._saying(state.query, relation, inverse=inverse)
                 items = (relation if item is None else item,)
                 yield self.selections.extended(state, query, items, final=state.final, words=bound.words)

@@ -21,6 +21,7 @@ from kg.algebra import kind_of, tell
 from kg.arrays import FloatArray
 from kg.facts import FactGraph
 from kg.parsing.parser import Parse
+from kg.paths import SHOWN, first_names
 from kg.transformer import TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
@@ -37,7 +38,6 @@ READ_FEATURES = ("read", "unread")
 QUESTION_PIECES, CLAUSE_PIECES, ANSWER_PIECES = 40, 56, 12
 """Pieces that are read of a question, of the clauses of a parse and of its answer."""
 
-_SHOWN = 2
 _ANSWER = " = "
 
 
@@ -50,9 +50,8 @@ def telling(parse: Parse, graph: FactGraph) -> str:
     asked = f"{parse.operation} of {kind}" if parse.operation else kind
     if parse.number is not None and parse.operation:
         return f"{asked}: {said}{_ANSWER}{parse.number}"
-    names = ", ".join(graph.name(node)[:40] for node in parse.nodes[:_SHOWN])
-    more = f" and {len(parse.nodes) - _SHOWN} more" if len(parse.nodes) > _SHOWN else ""
-    return f"{asked}: {said}{_ANSWER}{names}{more}"
+    names = [graph.name(node) for node in parse.nodes[:SHOWN]]
+    return f"{asked}: {said}{_ANSWER}{first_names(names, len(parse.nodes))}"
 
 
 def chosen(order: Sequence[int], answers: Sequence[Hashable], texts: Sequence[Hashable]) -> list[int]:

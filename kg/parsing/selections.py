@@ -26,7 +26,7 @@ from kg.algebra import (
     sign_of,
     sources,
 )
-from kg.analysis import Analysis
+from kg.analysis import DATED_BY, Analysis
 from kg.facts import FactGraph, converted
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
@@ -35,6 +35,9 @@ from kg.vocabulary import NEITHER, Mention, Vocabulary
 
 CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
+
+CLASS_NAMED = 0.9
+"""The likeness of a noun with a class from which it names that alone."""
 
 _NEAR = 0.2
 """The share by which a bound may exceed the values that it is compared with."""
@@ -303,7 +306,8 @@ class Selections:
 
     def _has_standard(self, one: DegreeMention) -> bool:
         after = one.words.bit_length()
-        return any(word.low == "than" for word in self.analysis.words[after : after + 2])
+        is_dated = self.analysis.words[after - 1].low in DATED_BY
+        return is_dated or any(word.low == "than" for word in self.analysis.words[after : after + 2])
 
     def standards(self, state: State) -> Iterator[State]:
         """Selections by comparison with a node: "heavier than X", or "which are bigger?" after X."""

@@ -20,10 +20,11 @@ import numpy as np
 from kg.algebra import Evaluator, Follow, Named, OfClass, Query
 from kg.analysis import Analysis
 from kg.facts import FactGraph
+from kg.parsing.alternatives import Alternatives
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.presence import Presence
-from kg.parsing.selections import CLASS_LIKENESS, Selections
+from kg.parsing.selections import CLASS_LIKENESS, CLASS_NAMED, Selections
 from kg.search import Action, Expansion, Frontier
 from kg.vocabulary import GENDERED, Vocabulary
 
@@ -36,9 +37,6 @@ _LEXICAL = 5.0
 
 _TEMPERATURE = 0.05
 """Of the cosines of a question with relations, as probabilities; fitted on questions of one step."""
-
-_IS_NAMED = 0.9
-"""The likeness of a noun with a class from which it names that alone."""
 
 _ORDERED = ("number", "date")
 _EQUAL = ("number", "date", "boolean")
@@ -67,6 +65,7 @@ class DerivationSpace:
         self.evaluator = Evaluator(self.graph)
         self.selections = Selections(vocabulary, analysis, self.weights, self.costs)
         self.presence = Presence(self.selections)
+        self.alternatives = Alternatives(self.selections)
         self.states: list[State] = []
         self.totals: list[float] = []
         self._seen: dict[object, float] = {}
@@ -150,24 +149,13 @@ class DerivationSpace:
         yield from self._true_roots()
         yield from self._lacking_roots()
         yield from self._general_roots()
-        yield from self._joined_roots()
-
-    def _joined_roots(self) -> Iterator[State]:
-        """The members of two classes that "or" or "and" joins: "which bridges or tunnels"."""
-        joins = [place for place, word in enumerate(self.analysis.words[1:-1], start=1) if word.low in ("or", "and")]
-        for place in joins if self.graph.classes else ():
-            sides = self.vocabulary.class_columns(self.analysis.items)[[place - 1, place + 1]]
-            first, second = (int(kind) for kind in sides.argmax(axis=1))
-            if first != second and sides.max(axis=1).min() >= _IS_NAMED:
-                nodes = dict.fromkeys(node for kind in (first, second) for node in self.graph.classes[kind].members)
-                items = (self.vocabulary.class_item(first), self.vocabulary.class_item(second))
-                yield State(Named(tuple(nodes)), 0, items, items, implied=(0.0, 0.0))
+        yield from self.alternatives.classes()
 
     def _general_roots(self) -> Iterator[State]:
         """The members of several classes that one noun is more general than: "animals" for dogs and cats."""
         for place, word in enumerate(self.analysis.words):
             classes = self.vocabulary.class_columns(self.analysis.items)[place]
-            if self.analysis.weights[place] < 1 or classes.max(initial=0.0) >= _IS_NAMED:
+            if self.analysis.weights[place] < 1 or classes.max(initial=0.0) >= CLASS_NAMED:
                 continue
             kinds = self.vocabulary.kinds_of(word.low)
             if len(kinds) > 1:
@@ -245,6 +233,11 @@ class DerivationSpace:
         yield State(found, 0, (relation,), (relation,), self.weights.step, implied=(0.0,))
 
     def _steps(self, state: State) -> Iterator[State]:
+        """Each step from a state, and the unions of two of them."""
+        yield from self._single_steps(state)
+        yield from self.alternatives.of(state, self._single_steps)
+
+    def _single_steps(self, state: State) -> Iterator[State]:
         steps = self.graph.steps_of(state.query.nodes)
         is_value = isinstance(state.query, Follow) and self.graph.relations[state.query.relation].kind in _EQUAL
         for relation, inverse in steps:

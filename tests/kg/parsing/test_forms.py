@@ -9,6 +9,7 @@ import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.algebra import bounds_of, degrees_of
+from kg.analysis import analyse
 from kg.facts import FactGraph, converted, read_table
 from kg.parsing import PastTurn, QuestionReader
 from kg.text import Period
@@ -108,6 +109,9 @@ def _found(reader: QuestionReader, question: str) -> object:
         ("which boats were never in a regatta?", {"Osprey"}),
         ("how old is Ben Roe?", Decimal(61)),
         ("how old was Ben Roe when the Osprey was launched?", Decimal(45)),
+        ("was the Osprey launched before the Marlow?", False),
+        ("was the Osprey launched after the Marlow?", True),
+        ("which judges judged more than one trial?", {"Ada Finch"}),
     ],
 )
 def test_forms(reader: QuestionReader, question: str, answer: object) -> None:
@@ -262,3 +266,16 @@ def test_no_condition_asks_for_what_comes_after_neither(reader: QuestionReader) 
     texts = [reader.path(one) for one in every]
     assert any("[not prize = " in one for one in texts)
     assert not any("[prize = " in one or one.startswith(("Blue Cup", "Star Cup")) for one in texts)
+
+
+@pytest.mark.parametrize(
+    ("question", "compared"),
+    [
+        ("was the Osprey launched after the Marlow?", True),
+        ("which boats were launched before Marlow?", True),
+        ("Marlow was sold before", False),
+        ("which boats were launched before 2005?", False),
+    ],
+)
+def test_before_compares_dates_where_a_name_follows(reader: QuestionReader, question: str, compared: bool) -> None:
+    assert bool(analyse(question, reader.vocabulary).degrees) is compared

@@ -1,0 +1,89 @@
+"""Unions of two conditions on one set."""
+
+from decimal import Decimal
+
+import pytest
+
+from kg.algebra import Either, Evaluator, Named, Query, facts_of, relations_of, sources, tell, write
+from kg.facts import FactGraph, read_table
+
+ROWS = """subject,predicate,object
+Wren,type,Boat
+Tern,type,Boat
+Skua,type,Boat
+Wren,skippered by,Ida Holm
+Tern,skippered by,Olav Lie
+Skua,skippered by,Olav Lie
+Ida Holm,type,Sailor
+Olav Lie,type,Sailor
+Wren,length,9
+Tern,length,14
+Skua,length,11
+"""
+
+
+@pytest.fixture(scope="module")
+def graph() -> FactGraph:
+    return FactGraph.build(read_table(ROWS, what="boats"))
+
+
+def _relation(graph: FactGraph, name: str) -> int:
+    return next(place for place, one in enumerate(graph.relations) if one.names[0] == name)
+
+
+def _node(graph: FactGraph, name: str) -> int:
+    return next(place for place, names in enumerate(graph.names) if names[0] == name)
+
+
+@pytest.fixture(scope="module")
+def either(graph: FactGraph) -> Either:
+    evaluator = Evaluator(graph)
+    boats = evaluator.members(next(place for place, one in enumerate(graph.classes) if one.names[0] == "boat"))
+    ida = Named((_node(graph, "Ida Holm"),))
+    hers = evaluator.having(boats, _relation(graph, "skippered by"), ida, inverse=False)
+    long = evaluator.compared(boats, _relation(graph, "length"), ">", Decimal(12))
+    return evaluator.either(boats, hers, long)
+
+
+def test_a_union_has_the_nodes_of_both_once(graph: FactGraph, either: Either) -> None:
+    assert [graph.name(node) for node in either.nodes] == ["Wren", "Tern"]
+    again = Evaluator(graph).either(either.source, either.first, either.first)
+    assert again.nodes == either.first.nodes
+
+
+def test_a_union_is_written_and_told_with_its_set_once(graph: FactGraph, either: Either) -> None:
+    assert write(either, graph) == "boat(*) ([skippered by = Ida Holm] or [length > 12])"
+    told = "every boat; only if boat skippered by Ida Holm (sailor) or boat with length more than 12"
+    assert tell(either, graph) == told
+
+
+def test_a_union_of_relations_is_told_without_a_condition(graph: FactGraph) -> None:
+    evaluator = Evaluator(graph)
+    wren = Named((_node(graph, "Wren"),))
+    sides = [evaluator.follow(wren, _relation(graph, name)) for name in ("skippered by", "length")]
+    both = evaluator.either(wren, *sides)
+    assert write(both, graph) == "Wren (-> skippered by or -> length)"
+    assert tell(both, graph) == "Wren (boat) skippered by sailor or Wren (boat) length number"
+
+
+def test_the_sources_of_a_union_have_its_set_once(graph: FactGraph, either: Either) -> None:
+    assert list(sources(either)).count(either.source) == 1
+    assert either.first in sources(either)
+    assert relations_of(either) == {_relation(graph, "skippered by"), _relation(graph, "length")}
+
+
+def test_the_facts_of_a_union_are_those_of_each_side(graph: FactGraph, either: Either) -> None:
+    facts = facts_of(either, graph, either.nodes)
+    assert "Wren -> skippered by -> Ida Holm" in facts
+    assert "Tern -> length -> 14" in facts
+    assert "Wren -> length -> 9" not in facts
+
+
+def test_a_union_is_rebuilt_on_both_sides(graph: FactGraph, either: Either) -> None:
+    olav = Named((_node(graph, "Olav Lie"),))
+
+    def changed(part: Query) -> Query | None:
+        return olav if isinstance(part, Named) else None
+
+    found = Evaluator(graph).rebuilt(either, changed)
+    assert {graph.name(node) for node in found.nodes} == {"Tern", "Skua"}
