@@ -23,6 +23,7 @@ from experiments.saved import (
     ServedGraphProgram,
     check_replaceable,
     load_program,
+    path_reader,
     save_program,
     shipped_encoder,
 )
@@ -154,7 +155,9 @@ def fit_graphs(
     if not ranked:
         return KGQA(scorer, settings)
     graphs = [index] * len(examples)
-    ranker = fit_path_ranker(graphs, examples, shipped_encoder().vectors, scorer.rules, config.max_hops)
+    ranker = fit_path_ranker(
+        graphs, examples, shipped_encoder().vectors, scorer.rules, config.max_hops, reader=path_reader()
+    )
     return KGQA(scorer, settings, ranker=ranker)
 
 

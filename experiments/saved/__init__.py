@@ -12,6 +12,8 @@ from experiments.saved.programs import (
     shipped_programs,
 )
 from experiments.saved.references import (
+    parse_reader,
+    path_reader,
     shipped_encoder,
     shipped_meaning,
     shipped_references,
@@ -31,6 +33,8 @@ __all__ = [
     "check_replaceable",
     "find_program",
     "load_program",
+    "parse_reader",
+    "path_reader",
     "save_program",
     "shipped_encoder",
     "shipped_meaning",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from experiments.lms import install_adapters, save_adapters
-from experiments.saved.references import shipped_encoder
+from experiments.saved.references import path_reader, shipped_encoder
 from kg.arrays import read_arrays
 from kg.errors import TrackingError
 
@@ -149,7 +149,10 @@ class QueryProgram:
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:
-    """Returns the ranker of a program's folder; its vectors are those of the shipped encoder."""
+    """Returns the ranker of a program's folder; its vectors are those of the shipped encoder.
+
+    Without the weights of the reader, which are fetched if the extra ``news`` is installed, it ranks without reading.
+    """
     from kg.paths import PathRanker
 
     if RANKER not in config["files"]:
@@ -157,7 +160,10 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:
     encoder = shipped_encoder()
     if config.get("ranker_encoder_sha256") != encoder.sha256:
         raise TrackingError(f"{folder}: the ranker was fitted with another encoder than the shipped one: fit it again")
-    return PathRanker.from_arrays(encoder.vectors, read_arrays(folder / RANKER))
+    ranker = PathRanker.from_arrays(encoder.vectors, read_arrays(folder / RANKER))
+    if ranker.reading:
+        ranker.reader = path_reader()
+    return ranker
 
 
 def _read_scorer(folder: Path, files: Mapping[str, str]) -> DerivationScorer:

@@ -1,14 +1,20 @@
-"""The shipped models that programs share: of coreference between turns, and of texts as vectors."""
+"""The shipped models that programs share: of coreference between turns, of texts as vectors, and of paths."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from experiments.files import SHIPPED_FOLDER
+from experiments.lms.reader import fetch_reader
 from kg.coreference import ReferenceModel
 from kg.encoder import TextEncoder
 from kg.schema import TypeMeaning
 from kg.vocabulary import Thesaurus
+
+if TYPE_CHECKING:
+    from kg.parsing import ParseReader
+    from kg.paths import Reader
 
 
 @lru_cache(maxsize=1)
@@ -33,3 +39,17 @@ def shipped_thesaurus() -> Thesaurus:
 def shipped_meaning() -> TypeMeaning:
     """The comparison of types by meaning, with the shipped encoder and thesaurus."""
     return TypeMeaning(shipped_encoder().vectors, shipped_thesaurus().likeness)
+
+
+def parse_reader() -> ParseReader | None:
+    """Returns the reader of questions and parses; ``None`` without the extra ``news``, as a printed note explains."""
+    from kg.parsing import ParseReader
+
+    fetch_reader()
+    return ParseReader.load()
+
+
+def path_reader() -> Reader | None:
+    """Returns the same reader for questions and paths."""
+    reader = parse_reader()
+    return reader.scores if reader is not None else None

@@ -3,7 +3,7 @@
 from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
 from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
 from kg.paths.question_graph import QuestionGraph, Topics
-from kg.paths.ranking import FEATURES, REMEMBERED, Candidates, Memory, PathRanker, Vectors
+from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, Memory, PathRanker, Reader, Vectors
 from kg.paths.scorer import (
     STOP,
     LearnedRelationScorer,
@@ -22,13 +22,16 @@ from kg.paths.space import (
     trace,
     without,
 )
+from kg.paths.telling import SHOWN, first_names
 
 __all__ = [
     "FEATURES",
     "LIKENESS",
     "PAIR_FEATURES",
+    "READING",
     "REMEMBERED",
     "SEPARATOR",
+    "SHOWN",
     "STOP",
     "Candidates",
     "EntityPath",
@@ -40,6 +43,7 @@ __all__ = [
     "PathConfig",
     "PathRanker",
     "QuestionGraph",
+    "Reader",
     "ReasoningPath",
     "RelationFeatures",
     "RelationNames",
@@ -49,6 +53,7 @@ __all__ = [
     "Topics",
     "Vectors",
     "answer_question",
+    "first_names",
     "gcr_prediction",
     "inverses",
     "relation_features",

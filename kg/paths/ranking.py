@@ -7,14 +7,14 @@
 The beam's scorer judges a step when it is taken. The ranker sees a path with all that it reaches. It compares the
 question with the relations' names by vectors, so relations that training did not see are known by meaning. It compares
 the question with the training questions, whose paths it remembers. And it looks at each entity: words of the question
-that its name or its neighbours' names have are conditions ("in *Apollo 13*", "what *state*").
+that its name or its neighbours' names have are conditions ("in *Apollo 13*", "what *state*"). A reader may then read
+the question together with each of the best paths.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,16 +23,20 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import DoubleArray, FloatArray, IntArray
-from kg.errors import DataError
+from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
 from kg.paths.features import QuestionView, relation_words
 from kg.paths.name_words import NameWords
 from kg.paths.scorer import LearnedRelationScorer, TopicRules
 from kg.paths.space import EntityPathAnswer, EntitySpace, PathConfig, collected
+from kg.paths.telling import UNNAMED, told
 from kg.search import SearchStatistics
 
 Vectors = Callable[[Sequence[str]], FloatArray]
 """One vector of length 1 for each text."""
+
+Reader = Callable[[Sequence[tuple[str, str]]], FloatArray]
+"""How well each path says what is asked, from pairs of a question and a path in words."""
 
 FEATURES = (
     "last relation",
@@ -56,15 +60,18 @@ FEATURES = (
 REMEMBERED = ("same path", "same last relation", "like their paths", "nearest same path", "nearest like path")
 """What the answered questions that are nearest say of a path."""
 
+READING = ("score", "read")
+"""The features of a path that is read: its score without reading, and that of the reader."""
+
+READ = 12
+"""Paths of a question that are read, the best without reading."""
+
 CANDIDATES = 40
 """Paths that are compared, the nearest by their relations' names."""
 _EXPANDED = 400
 """States of each depth that are followed on."""
 _NEAREST, _SHARPNESS = 15, 20.0
 _MOST_WORDS, _WORDS_UNIT = 12.0, 8.0
-_UNNAMED = re.compile(r"_:|[mg]\.[0-9a-z_]+$")
-"""Blank nodes, and Freebase's identifiers, which stand in place of names."""
-
 Path = tuple[int, ...]
 
 
@@ -111,6 +118,12 @@ class Candidates:
         """The relations of a path."""
         return tuple(self.space.index.relations[relation] for relation in path[1:])
 
+    def told(self, place: int) -> str:
+        """The path of a place in words, for a reader."""
+        path, name = self.paths[place], self.space.index.name
+        reached = self.space.answers(path)[np.argsort(-self.order[place], kind="stable")]
+        return told(name(int(self.space.topics[path[0]])), self.names(path), [name(int(one)) for one in reached])
+
 
 class PathRanker:
     """Ranks the paths of questions.
@@ -119,10 +132,20 @@ class PathRanker:
         vectors: The vectors of texts; the same in the fit and afterwards.
         weights: Of :data:`FEATURES` and, with a memory, :data:`REMEMBERED`.
         memory: Answered questions, or ``None``.
+        reader: Reads the best paths; ``None`` to read none.
+        reading: The weights of :data:`READING`; without them nothing is read.
     """
 
-    def __init__(self, vectors: Vectors, weights: Mapping[str, float], memory: Memory | None = None) -> None:
+    def __init__(
+        self,
+        vectors: Vectors,
+        weights: Mapping[str, float],
+        memory: Memory | None = None,
+        reader: Reader | None = None,
+        reading: Mapping[str, float] | None = None,
+    ) -> None:
         self.vectors, self.weights, self.memory = vectors, dict(weights), memory
+        self.reader, self.reading = reader, dict(reading or {})
         self._known: dict[str, FloatArray] = {}
         self._words: tuple[GraphIndex, NameWords] | None = None
 
@@ -136,6 +159,8 @@ class PathRanker:
         if not found.paths:
             return EntityPathAnswer((), (), (), (), statistics)
         scores = self.features(found) @ self.vector
+        if self.reader is not None and self.reading:
+            scores = self.read(found, question, scores) @ np.array([self.reading[name] for name in READING])
         scores = scores - scores.max()
         scores = scores - math.log(np.exp(scores).sum())
         best = np.argsort(-scores, kind="stable")
@@ -158,6 +183,28 @@ class PathRanker:
         result: DoubleArray = np.concatenate([found.features, remembered], axis=1)
         return result
 
+    def read(self, found: Candidates, question: str, scores: DoubleArray) -> DoubleArray:
+        """Returns :data:`READING` of each path; one that is not read has the least score of those that are.
+
+        Args:
+            found: The paths.
+            question: The question.
+            scores: Their scores without reading.
+
+        Raises:
+            ConfigError: There is no reader.
+        """
+        if self.reader is None:
+            raise ConfigError("this ranker has no reader")
+        best = np.argsort(-scores, kind="stable")[:READ]
+        texts = [found.told(place) for place in best.tolist()]
+        distinct = list(dict.fromkeys(texts))
+        of_text = dict(zip(distinct, self.reader([(question, text) for text in distinct]).tolist(), strict=True))
+        result = np.full((len(scores), len(READING)), min(of_text.values()))
+        result[:, 0] = scores
+        result[best, 1] = [of_text[text] for text in texts]
+        return result
+
     def candidates(
         self, index: GraphIndex, question: str, topics: Sequence[str], rules: TopicRules, config: PathConfig
     ) -> Candidates:
@@ -178,7 +225,7 @@ class PathRanker:
             inner = space.reached(path[:-1]) if len(path) > 2 else None
             named, beside, way = words.of(reached, inner, path[-1])
             order.append((0.5 * named + beside + 1.5 * way).astype(np.float32))
-            unnamed = float(np.mean([bool(_UNNAMED.match(index.name(int(one)))) for one in reached[:50]]))
+            unnamed = float(np.mean([bool(UNNAMED.match(index.name(int(one)))) for one in reached[:50]]))
             row = [by_own[path[-1]], by_own[path[1]], by_whole[path[-1]], by_whole[path[1]], float(len(path) - 2)]
             row += [math.log(len(reached)), float(len(reached) == 1), unnamed]
             row += [min(float(one.max()), _MOST_WORDS) / _WORDS_UNIT for one in (named, beside, way)]
@@ -242,12 +289,12 @@ class PathRanker:
     def to_arrays(self) -> dict[str, Any]:
         """Weights and memory as arrays, to be written."""
         memory = self.memory if self.memory is not None else Memory(np.zeros((0, 0), dtype=np.float32), (), ())
-        record = {"weights": self.weights, "paths": memory.paths, "topics": memory.topics}
+        record = {"weights": self.weights, "reading": self.reading, "paths": memory.paths, "topics": memory.topics}
         text = json.dumps(record, sort_keys=True, ensure_ascii=False)
         return {"record": np.array(text), "vectors": memory.vectors.astype(np.float16)}
 
     @classmethod
-    def from_arrays(cls, vectors: Vectors, arrays: Mapping[str, Any]) -> PathRanker:
+    def from_arrays(cls, vectors: Vectors, arrays: Mapping[str, Any], reader: Reader | None = None) -> PathRanker:
         """Reads what :meth:`to_arrays` gave.
 
         Raises:
@@ -259,13 +306,16 @@ class PathRanker:
                 tuple((tuple(names), float(share)) for names, share in question) for question in record["paths"]
             )
             topics = tuple(tuple(one) for one in record["topics"])
-            weights = {str(name): float(weight) for name, weight in record["weights"].items()}
+            weights, reading = (
+                {str(name): float(weight) for name, weight in part.items()}
+                for part in (record["weights"], record.get("reading", {}))
+            )
             known = np.asarray(arrays["vectors"]).astype(np.float32)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DataError(f"this is not a ranker of paths: {error!r}") from error
         if not len(known) == len(paths) == len(topics):
             raise DataError("a ranker's memory must have a vector, paths and topics for each question")
-        return cls(vectors, weights, Memory(known, paths, topics) if len(paths) else None)
+        return cls(vectors, weights, Memory(known, paths, topics) if len(paths) else None, reader, reading)
 
 
 def relation_text(name: str) -> str:
@@ -312,7 +362,7 @@ def _ordered(answer: EntityPathAnswer, found: Candidates, best: int) -> EntityPa
 
     def rank(place: int) -> tuple[bool, bool, float, float, str]:
         name, score = answer.answers[place]
-        return name not in chosen, bool(_UNNAMED.match(name)), -fit.get(name, 0.0), -score, name
+        return name not in chosen, bool(UNNAMED.match(name)), -fit.get(name, 0.0), -score, name
 
     order = sorted(range(len(answer.answers)), key=rank)
     answers = tuple(answer.answers[place] for place in order)
@@ -324,4 +374,4 @@ def _ordered(answer: EntityPathAnswer, found: Candidates, best: int) -> EntityPa
     )
 
 
-__all__ = ["FEATURES", "REMEMBERED", "Candidates", "Memory", "PathRanker", "relation_text"]
+__all__ = ["FEATURES", "READING", "REMEMBERED", "Candidates", "Memory", "PathRanker", "Reader", "relation_text"]

@@ -4,11 +4,13 @@
 
 The paths that reach answers may be right, the more the better they match all answers. First the weights without a
 memory are fitted. By them the likely paths of each question are remembered, and all weights are fitted again. Meanwhile
-no question sees those about its own topics in the memory, as the questions to come are about others.
+no question sees those about its own topics in the memory, as the questions to come are about others. At last the score
+of a reader is weighed against these.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,12 +20,27 @@ from scipy.optimize import minimize
 from kg.arrays import DoubleArray
 from kg.errors import DataError
 from kg.graphs import GraphIndex
-from kg.paths import FEATURES, REMEMBERED, Candidates, Memory, PathConfig, PathRanker, TopicRules, Vectors
+from kg.paths import (
+    FEATURES,
+    READING,
+    REMEMBERED,
+    Candidates,
+    Memory,
+    PathConfig,
+    PathRanker,
+    Reader,
+    TopicRules,
+    Vectors,
+)
 from optimize.needs import Progress, silent
 from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids
 
 _DECAY, _ITERATIONS, _ROUNDS = 0.003, 100, 2
 _LEAST_SHARE = 0.02
+_MOST_READ = 600
+
+_READING, _TO_READING = (1.0, 0.4), 5.0
+"""The weights of reading that few questions, or those that need none, leave as they are; and how strongly."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +59,7 @@ def fit_path_ranker(
     rules: TopicRules,
     hops: int,
     progress: Progress = silent,
+    reader: Reader | None = None,
 ) -> PathRanker:
     """Returns a ranker fitted on examples.
 
@@ -52,6 +70,7 @@ def fit_path_ranker(
         rules: The rules for topic entities.
         hops: Relations of a path at the most.
         progress: Called with the name of each stage as it begins.
+        reader: Reads the best paths of a question; ``None`` for none.
 
     Raises:
         DataError: No path that is near a question reaches its answers.
@@ -79,7 +98,19 @@ def fit_path_ranker(
         features = [ranker.features(one.found, one.example.topics) for one in judged]
         weights = _fit(features, [one.right for one in judged])
     named = dict(zip((*FEATURES, *REMEMBERED), (round(float(weight), 4) for weight in weights), strict=True))
-    return PathRanker(vectors, named, memory)
+    ranker = PathRanker(vectors, named, memory, reader)
+    if reader is not None:
+        progress("reading of paths")
+        ranker.reading = _fit_reading(ranker, judged, [rows @ weights for rows in features])
+    return ranker
+
+
+def _fit_reading(ranker: PathRanker, judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> dict[str, float]:
+    """The weights of reading, of some of the questions, since reading takes time."""
+    places = random.Random(0).sample(range(len(judged)), min(len(judged), _MOST_READ))
+    rows = [ranker.read(judged[place].found, judged[place].example.question, scores[place]) for place in places]
+    weights = _fit(rows, [judged[place].right for place in places], _READING, _TO_READING, [(0.0, 1.0), (0.0, None)])
+    return dict(zip(READING, (round(float(weight), 4) for weight in weights), strict=True))
 
 
 def _right(index: GraphIndex, example: RelationExample, found: Candidates) -> DoubleArray | None:
@@ -116,12 +147,27 @@ def _remember(judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> Memor
     return Memory(vectors, tuple(paths), tuple(one.example.topics for one in judged))
 
 
-def _fit(features: Sequence[DoubleArray], right: Sequence[DoubleArray]) -> DoubleArray:
-    """The weights under which the right paths of each question are most probable."""
+def _fit(
+    features: Sequence[DoubleArray],
+    right: Sequence[DoubleArray],
+    start: Sequence[float] = (),
+    decay: float = _DECAY,
+    bounds: Sequence[tuple[float, float | None]] | None = None,
+) -> DoubleArray:
+    """The weights under which the right paths of each question are most probable.
+
+    Args:
+        features: Of the paths of each question.
+        right: How right each path is.
+        start: Weights that the others are drawn to; 0 by default.
+        decay: How strongly.
+        bounds: The least and largest value of each weight.
+    """
     sizes = [len(rows) for rows in features]
     matrix, target = np.concatenate(features), np.concatenate(right)
     starts = np.cumsum([0, *sizes[:-1]])
     owner = np.repeat(np.arange(len(sizes)), sizes)
+    begin = np.array(start or np.zeros(matrix.shape[1]))
 
     def loss(weights: DoubleArray) -> tuple[float, DoubleArray]:
         scores = matrix @ weights
@@ -129,10 +175,10 @@ def _fit(features: Sequence[DoubleArray], right: Sequence[DoubleArray]) -> Doubl
         shares /= np.add.reduceat(shares, starts)[owner]
         good = shares * target
         totals = np.add.reduceat(good, starts) + 1e-9
-        value = -float(np.log(totals).sum()) + _DECAY * float(weights @ weights)
-        return value, matrix.T @ (shares - good / totals[owner]) + 2 * _DECAY * weights
+        off = weights - begin
+        value = -float(np.log(totals).sum()) + decay * float(off @ off)
+        return value, matrix.T @ (shares - good / totals[owner]) + 2 * decay * off
 
-    start = np.zeros(matrix.shape[1])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS})
+    found = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _ITERATIONS})
     weights: DoubleArray = found.x
     return weights

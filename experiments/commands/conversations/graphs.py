@@ -13,12 +13,11 @@ from itertools import islice
 from pathlib import Path
 
 from experiments.files import read_text
-from experiments.lms.reader import fetch_reader
-from experiments.saved import shipped_encoder, shipped_thesaurus
+from experiments.saved import parse_reader, shipped_encoder, shipped_thesaurus
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.graphs import EndpointStore
-from kg.parsing import ParseReader, QuestionReader
+from kg.parsing import QuestionReader
 from programs.graphs import GraphWorld, QueryQA
 
 GEOGRAPHY = "geography"
@@ -55,9 +54,7 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
-    fetch_reader()
-    parse_reader = ParseReader.load()
-    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader)
+    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader())
     return GraphWorld(reader, name)
 
 

@@ -14,6 +14,7 @@ from kg.graphs import GraphIndex
 from kg.paths import Memory, PathConfig, PathRanker, TopicRules
 from kg.paths.name_words import NameWords
 from kg.paths.ranking import relation_text
+from kg.paths.telling import told
 
 GRAPH = GraphIndex.from_triples(
     [
@@ -106,6 +107,31 @@ def test_a_written_ranker_is_read() -> None:
     assert read.weights == ranker.weights
     assert asked(read, "who shot Apollo 13", "Apollo 13") == asked(ranker, "who shot Apollo 13", "Apollo 13")
     assert PathRanker.from_arrays(vectors, PathRanker(vectors, BY_NAME).to_arrays()).memory is None
+
+
+def test_a_reader_reads_the_best_paths_in_words() -> None:
+    seen: list[tuple[str, str]] = []
+
+    def reader(pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        seen.extend(pairs)
+        return np.array([float("character" in text) for _, text in pairs], dtype=np.float32)
+
+    question = "who was Apollo 13 directed by"
+    unread = PathRanker(vectors, BY_NAME, reader=reader)
+    assert asked(unread, question, "Apollo 13")[0] == "Ron Howard"
+    assert not seen
+    ranker = PathRanker(vectors, BY_NAME, reader=reader, reading={"score": 0.1, "read": 9.0})
+    assert asked(ranker, question, "Apollo 13")[0] in ("Jim Lovell", "Fred Haise")
+    assert (question, "thing: Apollo 13 directed by thing = Ron Howard") in seen
+    assert any(text.startswith("thing: Apollo 13 starring performance; performance character") for _, text in seen)
+    again = PathRanker.from_arrays(vectors, ranker.to_arrays(), reader)
+    assert asked(again, question, "Apollo 13") == asked(ranker, question, "Apollo 13")
+
+
+def test_paths_are_told_in_the_order_of_the_graph() -> None:
+    way = ("^directed_by", "^starring")
+    assert told("Lee", way, ["a", "b", "c"]) == "thing: thing directed by Lee; thing starring thing = a, b and 1 more"
+    assert told("Lee", ("people.person.spouse_s",), ["m.0f1"]) == "thing: Lee spouse s thing = thing"
 
 
 @pytest.mark.parametrize("record", ["[]", "{", '{"weights": {}, "paths": [[]], "topics": []}'])

@@ -68,3 +68,31 @@ def test_without_a_path_to_any_answer_nothing_is_fitted() -> None:
     example = RelationExample("what is the job of p1 ?", ("p1",), ("nobody",))
     with pytest.raises(DataError, match="no question has a path"):
         fit_path_ranker([FAMILY], [example], vectors, TopicRules(), hops=1)
+
+
+def test_the_reader_is_weighed_against_the_score() -> None:
+    words = [("mum", "mother"), ("job", "job"), ("town", "city")]
+    examples = [_example(number, *words[number % 3], with_path=True) for number in range(24)]
+
+    def reader(pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        of_relation = {"mum": "mother", "job": "job", "town": "city"}
+        return np.array([of_relation[asked.split()[3]] in text for asked, text in pairs], dtype=np.float32)
+
+    def alike(texts: Sequence[str]) -> FloatArray:
+        return np.full((len(texts), 4), 0.5, dtype=np.float32)
+
+    ranker = fit_path_ranker([FAMILY] * 24, examples, alike, TopicRules(), hops=1, reader=reader)
+    assert ranker.reading["read"] > 1
+    assert fit_path_ranker([FAMILY] * 24, examples, vectors, TopicRules(), hops=1).reading == {}
+
+
+def test_questions_that_need_no_reading_neither_sharpen_nor_turn_it() -> None:
+    words = [("mum", "mother"), ("job", "job"), ("town", "city")]
+    examples = [_example(number, *words[number % 3], with_path=True) for number in range(24)]
+
+    def misleading(pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        return np.array([float("school" in text) for _, text in pairs], dtype=np.float32)
+
+    ranker = fit_path_ranker([FAMILY] * 24, examples, vectors, TopicRules(), hops=1, reader=misleading)
+    assert 0 <= ranker.reading["score"] <= 1
+    assert ranker.reading["read"] >= 0
