@@ -27,8 +27,9 @@ def test_the_bucket_of_a_distance_tells_its_side() -> None:
     assert (found[0, 199], found[199, 0]) == (31, 15)
 
 
-def test_a_missing_part_is_no_transformer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_part_is_no_transformer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installed, "PARTS", 6)
+    monkeypatch.setattr(installed, "cache_folder", lambda: tmp_path)
     assert installed_parts() is None
     assert installed_weights() is None
     assert LowRankTransformer.load(Path("another.npz")) is None
