@@ -39,7 +39,12 @@ from kg.graphs import local_name
 from kg.parsing import FEATURES, READ_FEATURES, Parse, PastTurn, QuestionReader, telling
 from programs.graphs.query_qa import parse_answer
 
-DEVELOPED = ["plain_graphs", "made_graphs", "further_graphs", *(f"writers_graphs_{one}" for one in "abcdefghijkl")]
+DEVELOPED = [
+    "plain_graphs",
+    "made_graphs",
+    "further_graphs",
+    *(f"writers_graphs_{one}" for one in "abcdefghijklmnopstuvwxz"),
+]
 MORE = ["share", "log_share", "margin", "after_abstention"]
 """The features of the confidence besides those of the first parse."""
 

@@ -46,9 +46,10 @@ class Evaluator:
     def __init__(self, graph: FactGraph) -> None:
         self.graph = graph
 
-    def members(self, kind: int) -> Members:
-        """The members of a class."""
-        return Members(self.graph.classes[kind].members, kind)
+    def members(self, *kinds: int) -> Members:
+        """The members of a class, or of several."""
+        nodes = dict.fromkeys(node for kind in kinds for node in self.graph.classes[kind].members)
+        return Members(tuple(nodes), kinds)
 
     def follow(self, source: Query, relation: int, *, inverse: bool = False) -> Follow:
         """The nodes that a relation leads to from any node of a set."""

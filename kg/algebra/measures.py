@@ -37,6 +37,8 @@ from kg.vocabulary import (
 
 _ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
+_MINUS = re.compile(r"(?:^|\s)[-−]$")
+_AND_A_HALF = ["and", "a", "half"]
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
 _DECADES_TEXT = "twenties thirties forties fifties sixties seventies eighties nineties"
 _DECADES = {word: year for year, word in zip(range(1920, 2000, 10), _DECADES_TEXT.split(), strict=True)}
@@ -129,23 +131,28 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
             continue
         number, unit, end = _amount(found, place)
         if number is not None:
-            spans.append((place, end, number))
-            units[place] = unit
+            is_minus = place > 0 and found[place - 1].low == "minus"
+            first = place - is_minus
+            is_below = is_minus or _MINUS.search(text[: word.start]) is not None
+            spans.append((first, end, -number if is_below else number))
+            units[first] = unit
             if word.low.isdigit() and len(word.low) == 4 and _LEAST_YEAR <= int(word.low) <= 2100:
                 spans.append((place, place + 1, year(int(word.low))))
     bounds: list[Bound] = []
     low = [word.low for word in found]
     for first, end, value in sorted(spans, key=lambda one: one[:2]):
         start, comparison = _comparison(low, first)
-        if low[start] == "older" and isinstance(value, Decimal) and value < _LEAST_YEAR:
-            comparison = ">"  # an older person has a larger age, an older house an earlier year
+        if low[start] in ("older", "younger"):
+            # an older person has a larger age, an older house an earlier year
+            is_age = isinstance(value, Decimal) and value < _LEAST_YEAR
+            comparison = ">" if (low[start] == "older") == is_age else "<"
         after = _comparison_after(low[end : end + 3]) if comparison == "=" else None
         if after is not None:
             comparison, end = after[0], end + after[1]
         elif low[start] == "from" and low[end : end + 1] and low[end] in _ONWARDS:
             comparison, end = ">=", end + 1
         bounds.append(Bound(mask(start, end), comparison, value, units.get(first, "")))
-    return bounds + _between(low, bounds)
+    return _with_ranges(text, found, bounds)
 
 
 def read_bound(text: str) -> Decimal | Period | None:
@@ -202,34 +209,52 @@ def _comparison_after(words_after: Sequence[str]) -> tuple[Comparison, int] | No
     return None
 
 
-def _between(low: Sequence[str], bounds: Sequence[Bound]) -> list[Bound]:
-    """Reads "between 1960 and 1970" as one bound of dates."""
-    found = []
+def _with_ranges(text: str, found: Sequence[Word], bounds: Sequence[Bound]) -> list[Bound]:
+    """Reads "between 1960 and 1970", "1960 to 1970" and "5-8 km" as one bound of dates, or as two of numbers."""
+    kept, joined = list(bounds), list[Bound]()
     for one, other in combinations(bounds, 2):
-        first, second = places(one.words), places(other.words)
-        joined = isinstance(one.value, Period) and isinstance(other.value, Period)
-        if joined and first[0] and low[first[0] - 1] == "between" and low[first[-1] + 1 : second[0]] == ["and"]:
-            assert isinstance(one.value, Period)
-            assert isinstance(other.value, Period)
-            found.append(Bound(mask(first[0] - 1, second[-1] + 1), "=", Period(one.value.first, other.value.last)))
-    return found
+        start = _range_start(text, found, places(one.words), places(other.words))
+        if start is None:
+            continue
+        middle, end = places(one.words)[-1] + 1, places(other.words)[-1] + 1
+        if isinstance(one.value, Period) and isinstance(other.value, Period):
+            joined.append(Bound(mask(start, end), "=", Period(one.value.first, other.value.last)))
+        elif isinstance(one.value, Decimal) and isinstance(other.value, Decimal) and one.value < other.value:
+            kept = [bound for bound in kept if bound not in (one, other)]
+            joined.append(Bound(mask(start, middle), ">=", one.value, one.unit or other.unit))
+            joined.append(Bound(mask(middle, end), "<=", other.value, other.unit))
+    return kept + joined
+
+
+def _range_start(text: str, found: Sequence[Word], first: Sequence[int], second: Sequence[int]) -> int | None:
+    """The place where a range of two bounds begins; ``None`` if they are none."""
+    join = [word.low for word in found[first[-1] + 1 : second[0]]]
+    before = found[first[0] - 1].low if first[0] else ""
+    is_between = before == "between" and join in (["and"], ["to"])
+    dash = text[found[first[-1]].end : found[second[0]].start].strip()
+    if is_between or join in (["to"], ["till"], ["through"]) or (not join and dash in ("-", "–", "—")):
+        return first[0] - (before in ("between", "from"))
+    return None
 
 
 def _amount(found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int]:
     """A number from a place on, its unit, and the place after both: "3.5 million euros", "80kg", "an hour"."""
     low = [word.low for word in found]
     attached = _ATTACHED.fullmatch(low[place])
-    if attached and (unit := unit_of(attached[2])):
+    is_multiple = attached is not None and attached[2] in MULTIPLES and attached[2] != "m"
+    if attached and not is_multiple and (unit := unit_of(attached[2])):
         return _number(attached[1]), unit, place + 1
     number, end = _number(low[place]), place + 1
-    if attached and attached[2] in MULTIPLES:
+    if attached and is_multiple:
         return Decimal(attached[1].replace(",", "")) * MULTIPLES[attached[2]], "", place + 1
     if low[place] == "half":
         number, end = Decimal("0.5"), end + (low[end : end + 1] in (["a"], ["an"]))
-    if number is None and low[place] in ("a", "an", "one") and place and low[place - 1] in _BEFORE_AN_AMOUNT:
+    if number is None and low[place] in ("a", "an", "one") and _is_amount(low, place):
         number = Decimal(1) if low[end : end + 1] and (unit_of(low[end]) or low[end] in MULTIPLES) else None
     if number is None:
         return None, "", end
+    if low[end : end + 3] == _AND_A_HALF:
+        number, end = number + Decimal("0.5"), end + 3
     while end < len(low) and low[end] in MULTIPLES and not (len(low[end]) == 1 and end - place > 1):
         if low[end] == "m" and not low[end - 1].isdigit():
             break
@@ -243,8 +268,16 @@ def _amount(found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int
         squared = {"m": "m²", "km": "km²"}.get(unit, unit) if prefix in ("square", "sq") else unit
         if low[after + 1 : after + 3] in (["an", "hour"], ["per", "hour"]):
             return number, {"km": "km/h", "miles": "mph"}.get(unit, unit), after + 3
+        if low[after + 1 : after + 4] == _AND_A_HALF:
+            return number + Decimal("0.5"), squared, after + 4
         return number, squared, after + 1
     return number, "", end
+
+
+def _is_amount(low: Sequence[str], place: int) -> bool:
+    """Whether an article counts: "more than an hour", "an hour or longer", "an hour and a half"."""
+    is_compared = place > 0 and low[place - 1] in _BEFORE_AN_AMOUNT
+    return is_compared or list(low[place + 2 : place + 3]) == ["or"] or list(low[place + 2 : place + 5]) == _AND_A_HALF
 
 
 def _number(word: str) -> Decimal | None:

@@ -33,10 +33,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Members:
-    """The members of a class."""
+    """The members of a class, or of several."""
 
     nodes: tuple[int, ...]
-    kind: int
+    kinds: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def write(query: Query, graph: FactGraph) -> str:
     if isinstance(query, Named):
         return " | ".join(graph.name(node) for node in query.nodes[:5]) + (" | …" if len(query.nodes) > 5 else "")
     if isinstance(query, Members):
-        return f"{graph.classes[query.kind].names[0]}(*)"
+        return f"{' | '.join(graph.classes[kind].names[0] for kind in query.kinds)}(*)"
     before = write(query.source, graph)
     if isinstance(query, OfClass):
         return f"{before} [{graph.classes[query.kind].names[0]}]"
@@ -256,7 +256,8 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
         return
     if isinstance(query, Members):
         for node in nodes:
-            yield f"{graph.name(node)} -> is a -> {graph.classes[query.kind].names[0]}"
+            own = next(kind for kind in query.kinds if kind in graph.types[node])
+            yield f"{graph.name(node)} -> is a -> {graph.classes[own].names[0]}"
         return
     if isinstance(query, Follow):
         yield from _facts_followed(query, graph, nodes)

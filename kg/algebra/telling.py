@@ -45,7 +45,9 @@ def noun_of(query: Query, graph: FactGraph) -> str:
         return f"{names} ({kind})" if kind else names
     if isinstance(query, OfClass) and isinstance(query.source, Named):
         return noun_of(query.source, graph)
-    if isinstance(query, Members | OfClass):
+    if isinstance(query, Members):
+        return " or ".join(graph.classes[kind].names[0].lower() for kind in query.kinds[:_SHOWN])
+    if isinstance(query, OfClass):
         return graph.classes[query.kind].names[0].lower()
     return kind_of(query.nodes, graph) or "thing"
 

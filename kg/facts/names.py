@@ -70,9 +70,9 @@ _UNITS = {
     "weeks": "weeks",
     "months": "months",
     "years": "years",
-    "thousand": "thousand thousands",
-    "million": "million millions",
-    "billion": "billion billions",
+    "thousand": "thousand thousands k",
+    "million": "million millions mn mln mio",
+    "billion": "billion billions bn",
     "W": "watts",
     "kW": "kw",
     "MW": "mw",
@@ -135,6 +135,10 @@ _ABBREVIATIONS = {
 
 _SPELLED = 5
 """Letters of a name that is only a unit: "minutes"."""
+
+_CLEAR_TEXT = "kg km cm mm kmh kph kmph mph kw mw kb mb gb mins hrs secs sqm eur usd gbp"
+_CLEAR = frozenset(_CLEAR_TEXT.split())
+"""Shorter ones that mean nothing else."""
 
 _MEASURES = {"length": "distance", "mass": "weight", "money": "price"}
 
@@ -210,7 +214,8 @@ def split_unit(name: str) -> tuple[str, str]:
         return name[: symbol.start()].strip(), symbol[1]
     words = name.replace("(", " ").replace(")", " ").split()
     if len(words) < 2:
-        return name, _UNIT_OF.get(name.lower(), "") if len(name) >= _SPELLED else ""
+        is_unit_alone = len(name) >= _SPELLED or name.lower() in _CLEAR
+        return name, _UNIT_OF.get(name.lower(), "") if is_unit_alone else ""
     last, before = words[-1].lower(), words[-2].lower()
     if last not in _UNIT_OF:
         return name, ""

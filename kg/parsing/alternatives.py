@@ -15,7 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from kg.algebra import Compared, Follow, Having, Lacking, Named
+from kg.algebra import Compared, Follow, Having, Lacking
 from kg.analysis import Joint
 from kg.parsing.derivation import State
 from kg.parsing.selections import CLASS_LIKENESS, CLASS_NAMED, Selections
@@ -79,9 +79,8 @@ class Alternatives:
             sides = self.vocabulary.class_columns(self.analysis.items)[[place - 1, place + 1]]
             first, second = (int(kind) for kind in sides.argmax(axis=1))
             if first != second and sides.max(axis=1).min() >= CLASS_NAMED:
-                nodes = dict.fromkeys(node for kind in (first, second) for node in self.graph.classes[kind].members)
                 items = (self.vocabulary.class_item(first), self.vocabulary.class_item(second))
-                yield State(Named(tuple(nodes)), 0, items, items, implied=(0.0, 0.0))
+                yield State(self.evaluator.members(first, second), 0, items, items, implied=(0.0, 0.0))
 
     def _likely(self, before: State, after: Iterable[State]) -> list[_Step]:
         """The least costly of the steps that words on one side say."""

@@ -91,7 +91,7 @@ class Forms:
         kinds: set[str] = {self.graph.values[node].kind for node in nodes}
         listed = 0.0
         if isinstance(state.query, Members):
-            listed = _ALMOST if self._is_plural(state.query.kind) else _MISMATCH
+            listed = _ALMOST if any(map(self._is_plural, state.query.kinds)) else _MISMATCH
         elif isinstance(state.query, Without) and not relations_of(state.query):
             listed = _MISMATCH
         listed += self._unrestricted_cost(state) + self._beside_cost(state)

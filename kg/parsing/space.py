@@ -24,9 +24,9 @@ from kg.parsing.alternatives import Alternatives
 from kg.parsing.costs import Costs
 from kg.parsing.derivation import State, Weights
 from kg.parsing.presence import Presence
-from kg.parsing.selections import CLASS_LIKENESS, CLASS_NAMED, Selections
+from kg.parsing.selections import CLASS_LIKENESS, Selections
 from kg.search import Action, Expansion, Frontier
-from kg.vocabulary import GENDERED, Vocabulary
+from kg.vocabulary import GENDERED, PEOPLE, Vocabulary
 
 _RANGE_LIKENESS = 0.7
 _FAR, _NEAR = 0.3, 0.65
@@ -153,14 +153,19 @@ class DerivationSpace:
 
     def _general_roots(self) -> Iterator[State]:
         """The members of several classes that one noun is more general than: "animals" for dogs and cats."""
+        people = [kinds for kinds in self.vocabulary.siblings if self.vocabulary.people.issuperset(kinds)]
+        if self.analysis.asks == "who":
+            yield from (State(self.evaluator.members(*kinds), cost=self.weights.everyone) for kinds in people)
         for place, word in enumerate(self.analysis.words):
-            classes = self.vocabulary.class_columns(self.analysis.items)[place]
-            if self.analysis.weights[place] < 1 or classes.max(initial=0.0) >= CLASS_NAMED:
+            if self.vocabulary.names_class(word.low) or not self.analysis.weights[place]:
                 continue
-            kinds = self.vocabulary.kinds_of(word.low)
-            if len(kinds) > 1:
-                nodes = dict.fromkeys(node for kind in kinds for node in self.graph.classes[kind].members)
-                yield State(Named(tuple(nodes)), 1 << place, cost=self.weights.general)
+            like = self.vocabulary.class_columns(self.analysis.items)[place] >= CLASS_LIKENESS
+            groups = [kinds for kinds in self.vocabulary.siblings if like[list(kinds)].any()]
+            if self.analysis.weights[place] == 1:
+                groups.append(tuple(self.vocabulary.kinds_of(word.low)))
+            for kinds in dict.fromkeys(people if word.low in PEOPLE else groups):
+                if len(kinds) > 1:
+                    yield State(self.evaluator.members(*kinds), 1 << place, cost=self.weights.general)
 
     def _of_kinds(self) -> Iterator[State]:
         """All nodes of a kind that a value names: "how many dramas" for the films whose genre is drama."""

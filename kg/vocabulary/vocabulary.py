@@ -23,6 +23,7 @@ from kg.questions import folded
 from kg.text import singular
 from kg.vocabulary.lexicon import shipped_lexicon
 from kg.vocabulary.names import NameIndex
+from kg.vocabulary.siblings import siblings_of
 from kg.vocabulary.similarity import Similarity
 from kg.vocabulary.words import GENDERED, MEASURED_BY, MEASURES, degree_of
 
@@ -63,6 +64,7 @@ class Vocabulary:
         self.graph = graph
         self.similarity = similarity
         self.index = NameIndex(graph)
+        self.siblings = siblings_of(graph)
         self.owners = [place for place, one in enumerate(graph.relations) for _ in one.names]
         self.owners += [len(graph.relations) + place for place, one in enumerate(graph.classes) for _ in one.names]
         self.item_names = [name for one in graph.relations for name in one.names]

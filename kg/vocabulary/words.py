@@ -48,6 +48,9 @@ FREQUENT_VERBS = frozenset(_FREQUENT_VERBS.split())
 GENERIC = frozenset(("company", "organization", "organisation", "firm", "place"))
 """Nouns for things whose class a graph need not have."""
 
+PEOPLE = frozenset(("people", "person", "persons", "anyone", "anybody", "someone", "somebody", "everyone", "everybody"))
+"""Words for the members of all classes of people."""
+
 LIGHT, VERB = 0.3, 0.6
 """The weights of a light word, and of a frequent or likely verb; a function word weighs nothing, any other word 1."""
 
@@ -82,8 +85,11 @@ MULTIPLES = {
     "k": 1000,
     "million": 1_000_000,
     "m": 1_000_000,
+    "mn": 1_000_000,
+    "mln": 1_000_000,
     "billion": 1_000_000_000,
     "bn": 1_000_000_000,
+    "dozen": 12,
 }
 """Words after a number that multiply it."""
 

@@ -182,7 +182,7 @@ class _Written:
         if isinstance(query, Named):
             start = self.graph.name(query.nodes[0]) if len(query.nodes) == 1 else ""
         else:
-            start = self.graph.classes[query.kind].names[0]
+            start = self.graph.classes[query.kinds[0]].names[0] if len(query.kinds) == 1 else ""
         is_plain = parse.operation in ("", "count", "check") and start in self.shown.starts
         if not is_plain or any(step.relation not in self.shown.relations for step in steps):
             return None

@@ -1,11 +1,43 @@
 """Comparisons with numbers and dates."""
 
+from decimal import Decimal
+
 import pytest
 
 from kg.algebra import bounds_of
+from kg.text import Period
 from kg.vocabulary import words
 
 
-@pytest.mark.parametrize(("text", "sign"), [("older than 60", ">"), ("younger than 60", "<"), ("older than 1950", "<")])
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [("older than 60", ">"), ("younger than 60", "<"), ("older than 1950", "<"), ("younger than 1950", ">")],
+)
 def test_an_age_is_larger_and_a_year_earlier_where_something_is_older(text: str, sign: str) -> None:
     assert {one.comparison for one in bounds_of(text, words(text))} == {sign}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("between 5 and 10 km", [(">=", "5", "km"), ("<=", "10", "km")]),
+        ("150-200 pages", [(">=", "150", ""), ("<=", "200", "")]),
+        ("an hour and a half or longer", [(">=", "1.5", "h")]),
+        ("two and a half hours or less", [("<=", "2.5", "h")]),
+        ("an hour or longer", [(">=", "1", "h")]),
+        ("below -60 degrees", [("<", "-60", "")]),
+        ("colder than minus 60", [("<", "-60", "")]),
+        ("at least two dozen", [(">=", "24", "")]),
+    ],
+)
+def test_ranges_halves_and_numbers_below_zero(text: str, expected: list[tuple[str, str, str]]) -> None:
+    found = bounds_of(text, words(text))
+    assert [(one.comparison, str(one.value), one.unit) for one in found] == expected
+
+
+@pytest.mark.parametrize("text", ["between 1919 and 1938", "from 1919 to 1938", "1919-1938", "1919 to 1938"])
+def test_two_years_are_one_range(text: str) -> None:
+    ranges = [one.value for one in bounds_of(text, words(text)) if isinstance(one.value, Period)]
+    assert any((one.first.year, one.last.year) == (1919, 1938) for one in ranges)
+    numbers = [one for one in bounds_of(text, words(text)) if isinstance(one.value, Decimal)]
+    assert [(one.comparison, one.value) for one in numbers] == [(">=", 1919), ("<=", 1938)]
