@@ -37,6 +37,7 @@ from kg.vocabulary import (
 
 _ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
+_GROUP, _THOUSANDS = re.compile(r"\d{1,3}"), re.compile(r"\d{3}")
 _MINUS = re.compile(r"(?:^|\s)[-−]$")
 _AND_A_HALF = ["and", "a", "half"]
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
@@ -129,7 +130,7 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
     for place, word in enumerate(found):
         if any(first <= place < end for first, end, _ in spans):
             continue
-        number, unit, end = _amount(found, place)
+        number, unit, end = _amount(text, found, place)
         if number is not None:
             is_minus = place > 0 and found[place - 1].low == "minus"
             first = place - is_minus
@@ -228,16 +229,23 @@ def _with_ranges(text: str, found: Sequence[Word], bounds: Sequence[Bound]) -> l
 
 def _range_start(text: str, found: Sequence[Word], first: Sequence[int], second: Sequence[int]) -> int | None:
     """The place where a range of two bounds begins; ``None`` if they are none."""
+    if second[0] <= first[-1]:
+        return None
     join = [word.low for word in found[first[-1] + 1 : second[0]]]
     before = found[first[0] - 1].low if first[0] else ""
     is_between = before == "between" and join in (["and"], ["to"])
-    dash = text[found[first[-1]].end : found[second[0]].start].strip()
-    if is_between or join in (["to"], ["till"], ["through"]) or (not join and dash in ("-", "–", "—")):
+    dash = "" if join else _between(text, found, second[0]).strip()
+    if is_between or join in (["to"], ["till"], ["through"]) or dash in ("-", "–", "—"):
         return first[0] - (before in ("between", "from"))
     return None
 
 
-def _amount(found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int]:
+def _between(text: str, found: Sequence[Word], place: int) -> str:
+    """What is between a word and the one before it."""
+    return text[found[place - 1].end : found[place].start]
+
+
+def _amount(text: str, found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int]:
     """A number from a place on, its unit, and the place after both: "3.5 million euros", "80kg", "an hour"."""
     low = [word.low for word in found]
     attached = _ATTACHED.fullmatch(low[place])
@@ -245,6 +253,9 @@ def _amount(found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int
     if attached and not is_multiple and (unit := unit_of(attached[2])):
         return _number(attached[1]), unit, place + 1
     number, end = _number(low[place]), place + 1
+    if _GROUP.fullmatch(low[place]) and low[place] != "0":  # "40 000"
+        while low[end : end + 1] and _THOUSANDS.fullmatch(low[end]) and _between(text, found, end) == " ":
+            number, end = (number or 0) * 1000 + Decimal(low[end]), end + 1
     if attached and is_multiple:
         return Decimal(attached[1].replace(",", "")) * MULTIPLES[attached[2]], "", place + 1
     if low[place] == "half":
