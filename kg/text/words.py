@@ -31,8 +31,20 @@ def stem(word: str) -> str:
     return word
 
 
+_IRREGULAR_TEXT = """
+    men:man women:woman children:child mice:mouse feet:foot teeth:tooth geese:goose oxen:ox knives:knife wives:wife
+    wolves:wolf shelves:shelf halves:half loaves:loaf thieves:thief calves:calf scarves:scarf buses:bus gases:gas
+    shoes:shoe toes:toe foes:foe canoes:canoe hoes:hoe oboes:oboe
+"""
+_IRREGULAR = dict(pair.split(":") for pair in _IRREGULAR_TEXT.split())
+
+
 def singular(word: str) -> str:
     """A word without the ending of a plural; short words and numbers as is."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) > 4 and word.endswith("oes"):
+        return word[:-2]
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes")):

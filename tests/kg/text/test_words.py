@@ -30,6 +30,9 @@ from kg.text.words import (
         ("gas", "gas"),
         ("basis", "basis"),
         ("surplus", "surplus"),
+        ("potatoes", "potato"),
+        ("shoes", "shoe"),
+        ("women", "woman"),
         ("2008", "2008"),
     ],
 )
