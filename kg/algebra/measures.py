@@ -241,7 +241,7 @@ def _range_start(text: str, found: Sequence[Word], first: Sequence[int], second:
 
 
 def _between(text: str, found: Sequence[Word], place: int) -> str:
-    """What is between a word and the one before it."""
+    """The text between a word and the one before it."""
     return text[found[place - 1].end : found[place].start]
 
 
