@@ -121,6 +121,8 @@ def main() -> None:
             if options.verbose and options.part == "dev":
                 print(f"{one['id']:12} {kind:9} {turn.confidence or 0:.2f} {question}  ({turn.canonical})")
                 print(f"{'':14}{found} | {gold} | {turn.detail.path or turn.message}")
+    if not kinds:
+        parser.error(f"the set {options.set} has no part {options.part}")
     for name, found_kinds in kinds.items():
         report(name, found_kinds)
     report("all", [kind for found_kinds in kinds.values() for kind in found_kinds])
