@@ -139,7 +139,9 @@ def _turn(
     best = min(good, key=lambda one: one.cost) if good else None
     guess = None if best is not None or gold is None or not every else min(every, key=lambda one: one.cost)
     after = bool(past) and past[-1].parse is None
-    texts = np.array([(reader.asked(analysis, one, past), telling(one, reader.graph)) for one in every], str)
+    before = reader.context(past)
+    said = [before + reader.canonical(analysis, one.references) for one in every]
+    texts = np.array([(text, telling(one, reader.graph)) for text, one in zip(said, every, strict=True)], str)
     turn = Asked(name, evidence, answers, is_right, gold is not None, after, removed=False, texts=texts.reshape(-1, 2))
     text = reader.canonical(analysis, best.references if best is not None else ())
     return turn, best, PastTurn(text, analysis.asks, best, analysis.named, 1.0, guess)

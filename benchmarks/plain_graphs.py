@@ -34,7 +34,7 @@ from programs.turns import AnyTurn, Conversation
 
 FOLDER = Path(__file__).parent / "data"
 SETS = ["plain_graphs", "made_graphs", "further_graphs", "strangers_graphs", "strangers_graphs_2",
-        *(f"writers_graphs_{one}" for one in "abcdefghijklmnopqrstuvwxyz")]  # fmt: skip
+        *sorted(one.name for one in FOLDER.glob("writers_graphs_*"))]  # fmt: skip
 FILES = {"hospital": "hospital.ttl", "museum": "museum.nt", "railway": "railway.jsonld", "packages": "packages.csv"}
 TODAY = date(2026, 11, 22)
 

@@ -113,6 +113,9 @@ def verbs_of(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
 def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
     """The type of the answer, and the words that say so if they are "how many" or alike."""
     lead = [word for word in low if word not in ("and", "so", "but", "then", "ok", "okay", "please")]
+    for place, (before, word, after) in enumerate(zip(["", *low], low, [*low[1:], ""], strict=False)):
+        if word == "age" and before not in ("", "same") and (not after or after in FUNCTION_WORDS):
+            return "age", mask(place, place + 1)
     for place, word in enumerate(low):
         after = low[place + 1] if place + 1 < len(low) else ""
         if word == "number" and _counts(low, place):

@@ -1,6 +1,6 @@
 """Calculations with the numbers and dates of a derivation: totals, means, differences, and years between dates.
 
->>> [(one.operation, one.number) for one in Calculations(space).of(state)]
+>>> [(one.operation, one.number) for one in Calculations(space, today).of(state)]
 [('sum', Decimal('7'))]
 """
 
@@ -22,6 +22,9 @@ _UNSAID_TOTAL = 0.5
 _UNSAID_END = 0.3
 """The cost of the end of a time that no word names."""
 
+_STILL = frozenset(("has", "have", "been", "since"))
+"""Words of what lasts until today: "how long has she been chair?"."""
+
 _DAYS_OF = {"days": 1, "weeks": 7, "months": 30}
 _CENTS, _FINEST = Decimal("0.01"), Decimal("0.0001")
 
@@ -31,10 +34,12 @@ class Calculations:
 
     Args:
         space: The space of its derivations.
+        today: The day to which "how long has it been open?" counts.
     """
 
-    def __init__(self, space: DerivationSpace) -> None:
+    def __init__(self, space: DerivationSpace, today: date) -> None:
         self.space = space
+        self.today = today
         self.graph = space.graph
 
     def of(self, state: State) -> Iterator[Form]:
@@ -134,6 +139,11 @@ class Calculations:
         if not analysis.lasting or len(query.source.nodes) != 1 or len(query.nodes) != 1:
             return
         begin = self.graph.values[query.nodes[0]].period
+        unit = next((word.low for word in analysis.words if word.low in _DAYS_OF), "years")
+        lasts = sum(1 << place for place, word in enumerate(analysis.words) if word.low in _STILL)
+        if lasts and begin is not None and begin.first <= self.today:
+            length = _length(begin.first, self.today, unit)
+            yield Form(query.nodes, length, 0.0, 0.0, lasts | analysis.lasting | analysis.counting, unit)
         for relation, inverse in self.graph.steps(query.source.nodes[0]):
             if inverse or relation == query.relation or self.graph.relations[relation].kind != "date":
                 continue
@@ -143,7 +153,6 @@ class Calculations:
                 continue
             words, likeness = self._said(relation)
             words |= analysis.lasting | analysis.counting
-            unit = next((word.low for word in analysis.words if word.low in _DAYS_OF), "years")
             length = _length(begin.first, end.first, unit)
             yield Form((*query.nodes, *ends), length, _UNSAID_END * (1 - likeness), 0.0, words, unit)
 

@@ -17,10 +17,10 @@ from kg.algebra import write
 from kg.analysis import Analysis, analyse
 from kg.facts import FactGraph
 from kg.parsing.derivation import Weights
-from kg.parsing.ellipsis import replaced
+from kg.parsing.ellipsis import asks_for_all, replaced
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.ranking import RankedParse, Ranker, features
-from kg.parsing.reader import ParseReader, with_reading
+from kg.parsing.reader import ParseReader, answer_of, telling, with_reading
 from kg.parsing.references import PastTurn, confidence_in, references
 from kg.vocabulary import Mention, Similarity, Thesaurus, Vectors, Vocabulary, places
 
@@ -29,6 +29,9 @@ _GRAND = re.compile(
 )
 _SPOKEN = 4
 """Turns whose nodes "other" leaves out."""
+
+_READ_TURNS = 2
+"""Turns that are read before a question."""
 
 _SHOWN = 10
 """Parses of a reading."""
@@ -103,13 +106,16 @@ class QuestionReader:
         ranked = self._ranked(analysis, every, past)
         parses = tuple(one.parse for one in ranked[:_SHOWN])
         used = parses[0].references if parses else ()
-        values = features(ranked, follows_abstention=bool(past) and past[-1].parse is None)
-        doubt = min((confidence_in(one.nodes, past) for one in used), default=1.0)
+        values = features(
+            ranked,
+            follows_abstention=bool(past) and past[-1].parse is None,
+            trusted=_trusted(parses[0], past) if parses else 1.0,
+        )
         return Reading(
             question,
             self.canonical(analysis, used),
             parses,
-            self.second_ranker.confidence_in(values) * doubt,
+            self.second_ranker.confidence_in(values),
             tuple(dict.fromkeys(node for one in used for node in one.nodes)),
             analysis.named,
             analysis.asks,
@@ -120,9 +126,10 @@ class QuestionReader:
     def _ranked(self, analysis: Analysis, every: Sequence[Parse], past: Sequence[PastTurn]) -> list[RankedParse]:
         """The parses, best first, one for each answer."""
         if self.parse_reader is not None and every:
+            before = self.context(past)
             every = with_reading(
                 every,
-                lambda one: self.asked(analysis, one, past),
+                lambda one: before + self.canonical(analysis, one.references),
                 self.ranker.scores(every),
                 self.graph,
                 self.parse_reader,
@@ -155,7 +162,9 @@ class QuestionReader:
         if not states:
             return []
         analysis = parser.analysis
-        if not any(word.low in _WH for word in analysis.words) or analysis.text.lower().startswith(
+        if asks_for_all(analysis):
+            parser.space.analysis = replace(analysis, asks="set", head=0)
+        elif not any(word.low in _WH for word in analysis.words) or analysis.text.lower().startswith(
             ("what about", "how about")
         ):
             parser.space.analysis = replace(analysis, asks=past[-1].asks, head=0)  # type: ignore[arg-type]
@@ -171,10 +180,15 @@ class QuestionReader:
         named += [one for one in analysis.references if len(one.nodes) == 1 and one in parse.mentions]
         return any(set(parse.nodes) == set(one.nodes) for one in named)
 
-    def asked(self, analysis: Analysis, parse: Parse, past: Sequence[PastTurn]) -> str:
-        """A question as a parse reads it: after the question before it, and with names for references."""
-        text = self.canonical(analysis, parse.references)
-        return f"{past[-1].text} {text}" if past else text
+    def context(self, past: Sequence[PastTurn]) -> str:
+        """What is read before a question: the last two turns, with their answers, and of the last how it was read."""
+        said = []
+        for turn in past[-_READ_TURNS:]:
+            told = telling(turn.likely, self.graph) if turn.likely is not None else ""
+            told = told if turn is past[-1] else answer_of(told)
+            doubt = "perhaps " if turn.parse is None and told else ""
+            said.append(f"{turn.text} {doubt}{told} | ")
+        return "".join(said)
 
     def canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
         """A question with names in the place of some references."""
@@ -188,6 +202,12 @@ class QuestionReader:
             is_owner = first.low in ("its", "his", "her", "their") and last.end < len(text) - 1
             text = text[: first.start] + names + ("'s" if is_owner else "") + text[last.end :]
         return text
+
+
+def _trusted(parse: Parse, past: Sequence[PastTurn]) -> float:
+    """The least confidence of the earlier answers that a parse depends on, in [0, 1]; 1 if it depends on none."""
+    found = [confidence_in(one.nodes, past) for one in parse.references]
+    return min([*found, past[-1].confidence] if parse.replaces else found, default=1.0)
 
 
 def _spoken(turn: PastTurn) -> tuple[int, ...]:

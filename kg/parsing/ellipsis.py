@@ -11,14 +11,15 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import Compared, DegreeMention, Either, Extreme, Having, Members, Named, OfClass, Query, sources
+from kg.algebra import Compared, DegreeMention, Either, Extreme, Follow, Having, Members, Named, OfClass, Query, sources
+from kg.analysis import Analysis
 from kg.discourse import LEAD
 from kg.parsing.derivation import State
 from kg.parsing.parser import Parse
-from kg.parsing.references import PastTurn
+from kg.parsing.references import PastTurn, asked_alike
 from kg.parsing.space import DerivationSpace
 from kg.text import Period
-from kg.vocabulary import Mention, joined_masks
+from kg.vocabulary import Mention, joined_masks, rank_of
 
 _COST, _EARLIER = 0.2, 0.3
 _SHORT = 3
@@ -36,8 +37,9 @@ _WHICH_TEXT = "and so which who what ones one are they those these is it exactly
 _ASKING = frozenset(("who", "which", "what"))
 _DOING_TEXT = "then does do did is are was were has have one ones of them so and but"
 _DOING = frozenset(_DOING_TEXT.split())
-_WHICH = frozenset(_WHICH_TEXT.split())
-"""The words of "which ones?", which asks for what was counted."""
+_LISTING_TEXT = "list name show give tell me us you can could i all both by full their them names"
+_WHICH = frozenset((*_WHICH_TEXT.split(), *_LISTING_TEXT.split()))
+"""The words of "which ones?" and "list them", which ask for what was counted or checked."""
 
 
 def is_fragment(space: DerivationSpace) -> bool:
@@ -48,6 +50,11 @@ def is_fragment(space: DerivationSpace) -> bool:
     return bool(lead and lead.end()) or weighted <= _SHORT
 
 
+def asks_for_all(analysis: Analysis) -> bool:
+    """Whether a question asks for no more than what was counted or checked: "which ones?", "list them"."""
+    return {word.low for word in analysis.words} <= _WHICH
+
+
 def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State]:
     """Earlier questions with a name, a bound, a degree or a selection of this question in its place.
 
@@ -55,27 +62,70 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
         space: The space of the question.
         past: The earlier turns, in order.
     """
-    if not past or not is_fragment(space):
+    if not past:
         return
-    last = past[-1].parse
-    if last is not None and last.operation == "count" and {word.low for word in space.analysis.words} <= _WHICH:
+    last = past[-1].likely
+    if last is not None:
+        yield from _compared(space, last, past)
+    if not is_fragment(space):
+        return
+    if last is not None and last.operation in ("count", "check") and asks_for_all(space.analysis):
         yield State(last.query, (1 << len(space.analysis.words)) - 1, (), last.final, replaced=True)
     yield from _who_else(space, last)
     for back, turn in enumerate(reversed(past[-_TURNS:])):
-        if turn.parse is None:
+        before = turn.likely
+        if before is None:
             continue
         repeated = _repeated(space, turn)
         cost = _COST + _EARLIER * back
         if not back:
-            yield from _derived(space, turn.parse, repeated, cost)
-        for query, words, extra, *referring in (
-            *_names(space, turn.parse.query),
-            *_bounds(space, turn.parse.query),
-            *_years(space, turn.parse.query),
-            *_degrees(space, turn.parse.query),
-            *(_rest(space, turn.parse.query) if not back else ()),
+            yield from _derived(space, before, repeated, cost)
+        for query, explained, extra, *referring in (
+            *_names(space, before.query),
+            *_bounds(space, before.query),
+            *_years(space, before.query),
+            *_degrees(space, before.query),
+            *_ranks(space, before.query),
+            *(_rest(space, before.query) if not back else ()),
         ):
-            yield State(query, words | repeated, (), turn.parse.final, cost + extra, tuple(referring), replaced=True)
+            yield State(query, explained | repeated, (), before.final, cost + extra, tuple(referring), replaced=True)
+
+
+def _compared(space: DerivationSpace, last: Parse, past: Sequence[PastTurn]) -> Iterator[State]:
+    """Reads "what is the difference?" and "how much more is that than Elm Road?": values of what was asked before.
+
+    The values are those of the turns that asked the same, or of what the last turn was about and something else.
+    """
+    analysis = space.analysis
+    relation, nodes = _valued(space, last.query)
+    if relation is None or not analysis.differing | analysis.totals | analysis.means:
+        return
+    sets = [(asked_alike(past), 0)]
+    if len(nodes) == 2:
+        sets.append((nodes, 0))
+    if len(nodes) == 1:
+        named = ((one.nodes[0], one.words) for one in analysis.mentions if len(one.nodes) == 1)
+        sets += [((*nodes, node), words) for node, words in named if node not in nodes]
+    for some, words in dict.fromkeys(sets):
+        found = space.evaluator.follow(Named(some), relation)
+        if len(found.nodes) > 1:
+            words |= joined_masks(one.words for one in analysis.references)
+            yield State(found, words, (), (relation,), _COST, replaced=True)
+
+
+def _valued(space: DerivationSpace, query: Query) -> tuple[int | None, tuple[int, ...]]:
+    """The relation whose numbers or dates a query asks for or compares, and the one or two nodes that it is about."""
+    nodes: tuple[int, ...] = ()
+    if isinstance(query, Follow) and not query.inverse:
+        nodes = query.source.nodes if len(query.source.nodes) == 1 else ()
+    elif isinstance(query, Extreme) and not query.counted and not query.inverse:
+        nodes = query.source.nodes if len(query.source.nodes) == 2 else query.nodes
+    elif isinstance(query, Compared) and query.standard is not None:
+        nodes = (*query.source.nodes, query.standard)
+    else:
+        return None, ()
+    is_valued = space.graph.relations[query.relation].kind in ("number", "date")
+    return (query.relation, nodes) if is_valued else (None, ())
 
 
 def _who_else(space: DerivationSpace, last: Parse | None) -> Iterator[State]:
@@ -210,6 +260,28 @@ def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int,
                 found = space.evaluator.rebuilt(query, lambda old, part=part, new=new: new if old == part else None)  # type: ignore[misc]
                 if found.nodes:
                     yield found, one.words, 0.5 * (1 - own)
+
+
+def _ranks(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+    """Reads "and the second?" and "who comes next?" after a question for the largest or smallest."""
+    taken = joined_masks(one.words for one in space.analysis.degrees)
+    for place, word in enumerate(space.analysis.words):
+        rank = rank_of(word.low)
+        if taken >> place & 1 or (rank < 2 and word.low != "next"):
+            continue
+        for part in sources(query):
+            if isinstance(part, Extreme):
+                new = space.evaluator.extreme(
+                    part.source,
+                    part.relation,
+                    part.sign,
+                    counted=part.counted,
+                    inverse=part.inverse,
+                    rank=rank if rank > 1 else part.rank + 1,
+                )
+                found = space.evaluator.rebuilt(query, lambda old, part=part, new=new: new if old == part else None)  # type: ignore[misc]
+                if found.nodes:
+                    yield found, 1 << place, 0.0
 
 
 def _is_scale_of(space: DerivationSpace, one: DegreeMention, relation: int) -> bool:

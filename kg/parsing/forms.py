@@ -35,6 +35,9 @@ _EVENTS_OF_ONE = 20
 
 _SEVERAL = 0.05
 """Of "who" for each doubling of the answers."""
+_NO_BIRTH = 0.3
+"""The cost of an age from a date that is not called a birth or a beginning, where none is more alike."""
+
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
 
 
@@ -217,11 +220,12 @@ class Forms:
         likeness = self.vocabulary.likeness(_BIRTH).max(axis=0)
         dates = [one for one, turned in self.graph.steps(state.query.source.nodes[0]) if not turned]
         dates = [one for one in dates if self.graph.relations[one].kind == "date"]
-        if likeness[relation] < 0.5 or likeness[relation] < max(likeness[dates]):
+        if likeness[relation] < max(likeness[dates]):
             return
         begin = values[0].period.first
         # The adjective itself says that the birth is asked for.
         said = -self.space.weights.unsaid * (1 - self._unsaid(state))
+        said += _NO_BIRTH if likeness[relation] < 0.5 else 0.0
         yield Form(nodes, years_between(begin, self.today), said, 0.0, counting, f"age on {self.today}")
         yield from self._ages_then(state, begin, said)
         yield from self._ages_at_events(state, begin, said)

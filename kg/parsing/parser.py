@@ -115,7 +115,7 @@ class Parser:
         self.beam = beam
         self.space = DerivationSpace(vocabulary, analysis, spoken, weights)
         self.forms = Forms(self.space, today)
-        self.calculations = Calculations(self.space)
+        self.calculations = Calculations(self.space, today)
         self.evidence = Evidence(self.space)
 
     @property

@@ -30,6 +30,7 @@ from kg.parsing.reader import READ_FEATURES
 FILE, FILE_READ = Path(__file__).with_name("ranking.json"), Path(__file__).with_name("ranking_read.json")
 _NAMES = (*FEATURES, *READ_FEATURES)
 _LEAST_SHARE = 1e-6
+_LEAST_TRUSTED = 0.02
 _MOST_MARGIN = 4.0
 
 
@@ -106,12 +107,13 @@ class Ranker:
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
 
 
-def features(ranked: Sequence[RankedParse], *, follows_abstention: bool) -> dict[str, float]:
+def features(ranked: Sequence[RankedParse], *, follows_abstention: bool, trusted: float = 1.0) -> dict[str, float]:
     """The values that the confidence in the first of some answers depends on; empty without one.
 
     Args:
         ranked: The parses, best first, one for each answer.
         follows_abstention: Whether the turn before has no answer.
+        trusted: The confidence, in [0, 1], in the earlier answers that the first depends on.
     """
     if not ranked:
         return {}
@@ -122,6 +124,7 @@ def features(ranked: Sequence[RankedParse], *, follows_abstention: bool) -> dict
     found["log_share"] = math.log(max(best.share, _LEAST_SHARE))
     found["margin"] = min(math.log(max(best.share, _LEAST_SHARE) / max(second, _LEAST_SHARE)), _MOST_MARGIN)
     found["after_abstention"] = float(follows_abstention and found["references"] > 0)
+    found["trusted"] = math.log(max(trusted, _LEAST_TRUSTED))
     if "read" in found:
         place = _NAMES.index("read")
         other = max((one.parse.evidence[place] for one in ranked[1:]), default=found["read"] - _MOST_MARGIN)

@@ -26,7 +26,7 @@ from kg.transformer import TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
-READ, OF_ONE_ANSWER = 8, 2
+READ, OF_ONE_ANSWER = 12, 2
 """Derivations of a question that are read, and the most of one answer."""
 
 LOOKED_AT = 80
@@ -35,7 +35,7 @@ LOOKED_AT = 80
 READ_FEATURES = ("read", "unread")
 """The features that reading adds to those of :data:`kg.parsing.evidence.FEATURES`."""
 
-QUESTION_PIECES, CLAUSE_PIECES, ANSWER_PIECES = 40, 56, 12
+QUESTION_PIECES, CLAUSE_PIECES, ANSWER_PIECES = 72, 56, 12
 """Pieces that are read of a question, of the clauses of a parse and of its answer."""
 
 _ANSWER = " = "
@@ -52,6 +52,11 @@ def telling(parse: Parse, graph: FactGraph) -> str:
         return f"{asked}: {said}{_ANSWER}{parse.number}"
     names = [graph.name(node) for node in parse.nodes[:SHOWN]]
     return f"{asked}: {said}{_ANSWER}{first_names(names, len(parse.nodes))}"
+
+
+def answer_of(told: str) -> str:
+    """The answer of what :func:`telling` gives."""
+    return told.rpartition(_ANSWER)[2]
 
 
 def chosen(order: Sequence[int], answers: Sequence[Hashable], texts: Sequence[Hashable]) -> list[int]:
@@ -95,7 +100,7 @@ def read_features(scores: Mapping[int, float], texts: Sequence[Hashable]) -> Flo
 def pieces_of(question: str, told: str) -> tuple[list[int], tuple[int, int]]:
     """The pieces' numbers of a question and a parse, and the first and last piece of the parse's answer.
 
-    A long question, which may begin with the one before it, keeps its end.
+    A long question, which begins with the turns before it, keeps its end.
     """
     wordpiece = word_pieces()
     clauses, _, answer = told.rpartition(_ANSWER)

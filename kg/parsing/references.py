@@ -70,6 +70,11 @@ class PastTurn:
     guess: Parse | None = None
 
     @property
+    def likely(self) -> Parse | None:
+        """Its answer, or else the most likely one."""
+        return self.parse if self.parse is not None else self.guess
+
+    @property
     def items(self) -> tuple[int, ...]:
         """The relations that its answer used."""
         return tuple(sorted(relations_of(self.parse.query))) if self.parse is not None else ()
@@ -101,7 +106,7 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
     After a turn without an answer, a reference probably means the answer that is missing.
     """
     unanswered = bool(past) and past[-1].parse is None
-    if alike := _asked_alike(past):
+    if alike := asked_alike(past):
         yield InPlay(alike, _ALIKE)
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
         later = _EARLIER * back + (_UNANSWERED if unanswered else 0.0)
@@ -120,7 +125,7 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
                 yield InPlay(query.nodes, later + _ON_THE_WAY)
 
 
-def _asked_alike(past: Sequence[PastTurn]) -> tuple[int, ...]:
+def asked_alike(past: Sequence[PastTurn]) -> tuple[int, ...]:
     """The subjects of the last turns that asked the same of one node each; empty for fewer than two."""
     distinct = tuple(Discourse([one.spoken for one in past]).asked_alike())
     return distinct if len(distinct) > 1 else ()
@@ -136,7 +141,7 @@ def confidence_in(nodes: tuple[int, ...], past: Sequence[PastTurn]) -> float:
     for turn in reversed(past):
         if any(wanted <= set(named) for named in turn.named):
             return 1.0
-        answer = turn.parse if turn.parse is not None else turn.guess
+        answer = turn.likely
         if answer is not None and wanted & set(answer.nodes):
             return turn.confidence
     return 1.0
@@ -227,7 +232,7 @@ class _References:
     def _day(self, words: int) -> Iterator[Mention]:
         """Reads "then" and "that day": a date that an earlier turn answered, or the one of its answer."""
         for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
-            answer = turn.parse if turn.parse is not None else turn.guess
+            answer = turn.likely
             if answer is None or len(answer.nodes) != 1:
                 continue
             node, cost = answer.nodes[0], _EARLIER * back

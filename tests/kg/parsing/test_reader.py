@@ -23,7 +23,7 @@ from kg.parsing import (
     telling,
 )
 from kg.parsing.ranking import features
-from kg.parsing.reader import pieces_of, with_reading
+from kg.parsing.reader import QUESTION_PIECES, READ, pieces_of, with_reading
 from kg.transformer import word_pieces
 
 
@@ -31,7 +31,7 @@ def test_few_derivations_of_each_answer_are_read() -> None:
     answers = ["a", "a", "a", "b", "c"]
     assert chosen([2, 1, 0, 4, 3], answers, ["1", "2", "3", "4", "5"]) == [2, 1, 4, 3]
     assert chosen([0, 1, 3], answers, ["same", "same", "3", "other", "5"]) == [0, 3]
-    assert len(chosen(range(50), list(range(50)), list(range(50)))) == 8
+    assert len(chosen(range(50), list(range(50)), list(range(50)))) == READ
 
 
 def test_a_derivation_that_is_not_read_has_the_score_of_its_text_or_the_least() -> None:
@@ -100,12 +100,20 @@ def test_a_count_and_a_check_are_told_with_their_result(graph: FactGraph) -> Non
 def test_a_long_question_keeps_its_end() -> None:
     pieces, _ = pieces_of("word " * 200 + "who runs it?", "company: Valley Line = Stellan Rail")
     end = word_pieces()("who runs it?")
-    assert pieces[41 - len(end) : 41] == end
+    assert pieces[QUESTION_PIECES + 1 - len(end) : QUESTION_PIECES + 1] == end
 
 
-def test_a_later_question_is_read_after_the_one_before(graph: FactGraph) -> None:
+def test_a_later_question_is_read_after_the_two_before(graph: FactGraph) -> None:
     reader = QuestionReader(graph)
-    past = [PastTurn("who is Wren's skipper?", "set", None)]
-    analysis, parses = reader.derivations("and Tern's skipper?", past, today=date(2026, 11, 22))
-    assert reader.asked(analysis, parses[0], past) == "who is Wren's skipper? and Tern's skipper?"
-    assert reader.asked(analysis, parses[0], []) == "and Tern's skipper?"
+    past: list[PastTurn] = []
+    for question in ("who is Wren's skipper?", "and Tern's?"):
+        analysis, parses = reader.derivations(question, past, today=date(2026, 11, 22))
+        best = min(parses, key=lambda one: one.cost)
+        past.append(PastTurn(reader.canonical(analysis, best.references), analysis.asks, best))
+    doubted = PastTurn(past[1].text, past[1].asks, None, guess=past[1].parse)
+    assert reader.context([]) == ""
+    assert reader.context([*past, doubted]).count(" | ") == 2
+    before = reader.context(past)
+    assert before.startswith("who is Wren's skipper? Ida | and Tern's? ")
+    assert before.endswith("Tern skipper text = Olav | ")
+    assert reader.context([past[0], doubted]) == before.replace("Tern's? ", "Tern's? perhaps ")
