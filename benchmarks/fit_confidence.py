@@ -1,12 +1,14 @@
 """The fit of the confidence in answers as conversations use it: after what earlier turns were taken to mean.
 
     python benchmarks/fit_confidence.py hold held --set writers_graphs_o writers_graphs_w
-    python benchmarks/fit_confidence.py fit held/*.npz --onto kg/parsing/ranking_read.json --out kg/parsing/ranking_read.json
-    python benchmarks/fit_confidence.py hold plain --set writers_graphs_o writers_graphs_w --unread
+    python benchmarks/fit_confidence.py fit held/*.npz --write
+    python benchmarks/fit_confidence.py hold unread --set writers_graphs_o writers_graphs_w --unread
+    python benchmarks/fit_confidence.py fit unread/*.npz --unread --write
 
 ``hold`` holds the development conversations of sets, and writes the features of each first answer, a file a graph. A
-later turn follows the program's own answers, right or wrong, or its guesses. ``fit`` draws the weights to those that
-a file has, keeps its ranking, and prints figures of leaving graphs out. ``--unread`` is for parses without a reader.
+later turn follows the program's own answers, right or wrong, or its guesses. ``fit`` keeps the network that
+``fit_ranking.py`` fitted, and fits a logistic model of its log-odds, of the trust in earlier answers and of whether the
+turn before has none. It prints figures of leaving graphs out. ``--unread`` is for parses without a reader.
 """
 
 from __future__ import annotations
@@ -14,8 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import defaultdict
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,21 +25,25 @@ from scipy.optimize import minimize
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plain_graphs
-from fit_parses import DEVELOPED, SIGNS
+from collect_parses import DEVELOPED
 
 from experiments.commands.conversations.graphs import triples_of
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph
-from kg.parsing import FEATURES, READ_FEATURES, ParseReader, PastTurn, QuestionReader
+from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, ParseReader, PastTurn, QuestionReader, Ranker
+from kg.parsing.ranking import FILE, FILE_READ
 from programs.graphs import QueryQA
 from programs.graphs.query_qa import parse_answer
 
-NAMES = (*FEATURES, *READ_FEATURES, "share", "log_share", "margin", "after_abstention", "trusted", "read_lead")
+NAMES = (*FEATURES, *READ_FEATURES, *MORE_FEATURES)
 """The features of a first answer."""
 
 FOLDS = 10
-PENALTIES = (1.0, 3.0, 10.0, 30.0)
-"""How strongly weights are drawn to those before; the one that leaving graphs out likes best is taken."""
+OF_TURNS = ("trusted", "after_abstention")
+"""The features whose weights are fitted, besides the log-odds of the network."""
+
+START = np.array([0.0, 1.0, 1.0, 0.0])
+"""The constant and the weights of the log-odds and of OF_TURNS that the fit begins with."""
 
 LIMITS = (0.5, 0.55, 0.6, 0.64, 0.68, 0.72, 0.76)
 
@@ -70,19 +75,16 @@ def held(folder: Path, graph: str, *, is_read: bool) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in zip(columns, zip(*rows, strict=True), strict=True)}
 
 
-def fitted(table: np.ndarray, right: np.ndarray, start: np.ndarray, scale: np.ndarray, penalty: float) -> np.ndarray:
-    """The constant and the weights of a logistic model, drawn to those of another; signs are as SIGNS has them."""
-    scaled, center = table / scale, start * scale
+def fitted(table: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The weights of a logistic model; none but the constant is below 0, and that of a missing answer is at most 0."""
 
     def loss(weight: np.ndarray) -> tuple[float, np.ndarray]:
-        score, away = scaled @ weight, weight - center
-        total = float((np.logaddexp(0, score) - right * score).sum()) + penalty / 2 * float(away @ away)
-        return total, scaled.T @ (1 / (1 + np.exp(-score)) - right) + penalty * away
+        score = table @ weight
+        total = float((np.logaddexp(0, score) - right * score).sum()) + 0.5 * float(((weight - START) ** 2).sum())
+        return total, table.T @ (1 / (1 + np.exp(-score)) - right) + weight - START
 
-    signs = [0, *(SIGNS.get(name, 1 if name == "trusted" else 0) for name in NAMES)]
-    bounds = [{1: (0.0, None), -1: (None, 0.0)}.get(sign, (None, None)) for sign in signs]
-    found = minimize(loss, center, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
-    return found.x / scale  # type: ignore[no-any-return]
+    bounds = [(None, None), (0.0, None), (0.0, None), (None, 0.0)]
+    return minimize(loss, START, jac=True, method="L-BFGS-B", bounds=bounds).x  # type: ignore[no-any-return]
 
 
 def _hold(options: argparse.Namespace) -> None:
@@ -93,48 +95,44 @@ def _hold(options: argparse.Namespace) -> None:
         for graph in dict.fromkeys(one["graph"] for one in talks if one["part"] == "dev"):
             file = options.folder / f"{name}.{graph}.npz"
             if not file.exists():
-                np.savez_compressed(file, **held(plain_graphs.FOLDER / name, graph, is_read=not options.unread))
+                rows = held(plain_graphs.FOLDER / name, graph, is_read=not options.unread)
+                np.savez_compressed(file, **rows)  # type: ignore[arg-type]
                 print(file.stem, flush=True)
 
 
 def _fit(options: argparse.Namespace) -> None:
     tables = [dict(np.load(file)) for file in options.files]
-    all_rows = {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
+    rows = {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
     fold = np.concatenate([np.full(len(one["right"]), place % FOLDS) for place, one in enumerate(tables)])
-    table = np.hstack([np.ones((len(fold), 1)), all_rows["features"]])
-    stored = json.loads(options.onto.read_text(encoding="utf-8"))
-    start = np.array([stored["bias"], *(stored["confidence"].get(name, 0.0) for name in NAMES)])
-    scale = np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0)
-    answered, right = all_rows["is_answered"], all_rows["right"].astype(float)
-    scores: dict[float, np.ndarray] = {}
-    for penalty in PENALTIES:
-        scores[penalty] = np.full(len(fold), -50.0)
-        for own in range(FOLDS):
-            inside, outside = answered & (fold != own), answered & (fold == own)
-            weight = fitted(table[inside], right[inside], start, scale, penalty)
-            scores[penalty][outside] = table[outside] @ weight
-    surprise = {
-        penalty: float((np.logaddexp(0, own) - right * own)[answered].mean()) for penalty, own in scores.items()
-    }
-    best = min(surprise, key=lambda one: surprise[one])
-    print("log loss: " + ", ".join(f"{penalty:g} {value:.4f}" for penalty, value in surprise.items()))
-    before = np.where(answered, table @ start, -50.0)
-    for label, own in (("before", before), (f"penalty {best:g}, graphs left out", scores[best])):
-        report(1 / (1 + np.exp(-own)), all_rows, label)
-    weight = fitted(table[answered], right[answered], start, scale, best)
-    if options.out:
-        own_names = [name for name in NAMES if stored["ranking"].get("read") is not None or not name.startswith("read")]
-        values = dict(zip(NAMES, weight[1:], strict=True))
-        stored["bias"] = round(float(weight[0]), 3)
-        stored["confidence"] = {name: round(float(values[name]), 3) for name in own_names if name != "unread_"}
-        options.out.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+    ranker = Ranker.shipped(read=not options.unread)
+    network = ranker.confidence
+    own = [NAMES.index(str(name)) for name in network.names]
+    odds = network(rows["features"][:, own].astype(np.float32))
+    of_turns = [rows["features"][:, NAMES.index(name)] for name in OF_TURNS]
+    table = np.column_stack([np.ones(len(fold)), odds, *of_turns]).astype(float)
+    answered, right = rows["is_answered"], rows["right"].astype(float)
+    scores = np.full(len(fold), -50.0)
+    for part in range(FOLDS):
+        inside, outside = answered & (fold != part), answered & (fold == part)
+        scores[outside] = table[outside] @ fitted(table[inside], right[inside])
+    report(1 / (1 + np.exp(-np.where(answered, odds, -50.0))), rows, "before")
+    report(1 / (1 + np.exp(-scores)), rows, "graphs left out")
+    constant, factor, *more = fitted(table[answered], right[answered]).astype(np.float32)
+    print(f"constant {constant:.3f}, log-odds {factor:.3f}, " + ", ".join(map("{} {:.3f}".format, OF_TURNS, more)))
+    if options.write:
+        linear, bias = network.linear * factor, network.bias * factor + constant
+        for name, weight in zip(OF_TURNS, more, strict=True):
+            place = network.names.tolist().index(name)
+            linear[place] += weight * network.scale[place]
+            bias += weight * network.mean[place]
+        changed = replace(network, linear=linear, bias=np.float32(bias), out=network.out * factor)
+        file = FILE if options.unread else FILE_READ
+        np.savez_compressed(file, **ranker.ranking.arrays("ranking_"), **changed.arrays("confidence_"))
 
 
 def report(confidence: np.ndarray, rows: dict[str, np.ndarray], label: str) -> None:
     """Prints the shares of right and wrong turns at limits of confidence, of all turns and of the later ones."""
-    parts: dict[str, Sequence[bool]] = defaultdict(list)
-    parts["all"], parts["later"] = rows["right"] | True, rows["is_later"]
-    for part, inside in parts.items():
+    for part, inside in (("all", rows["right"] | True), ("later", rows["is_later"])):
         found = []
         for limit in LIMITS:
             given = confidence >= limit
@@ -154,8 +152,8 @@ def main() -> None:
     hold.set_defaults(run=_hold)
     fit = actions.add_parser("fit")
     fit.add_argument("files", type=Path, nargs="+")
-    fit.add_argument("--onto", type=Path, required=True, help="the ranking, and the confidence to begin with")
-    fit.add_argument("--out", type=Path)
+    fit.add_argument("--unread", action="store_true", help="of parses without a reader")
+    fit.add_argument("--write", action="store_true", help="write the networks that ship")
     fit.set_defaults(run=_fit)
     options = parser.parse_args()
     options.run(options)

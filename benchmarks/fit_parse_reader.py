@@ -1,9 +1,9 @@
 """Fits the reader of questions and parses on the development parts of the graphs.
 
-    python benchmarks/fit_parses.py collect parses
+    python benchmarks/collect_parses.py parses
     python benchmarks/fit_parse_reader.py parses/*.npz --without 0 --scores scores_0.npz --keep half.pt
     python benchmarks/fit_parse_reader.py parses/*.npz --begin half.pt --most 0 --rate 4e-4 --write
-    python benchmarks/fit_parses.py fit parses/*.npz --scores scores_0.npz --out kg/parsing/ranking_read.json
+    python benchmarks/fit_ranking.py parses/*.npz --scores scores_0.npz --write
     python benchmarks/fit_parse_reader.py new/*.npz --begin kg/parsing/reader.npz --some parses/*.npz --rate 4e-4 \
         --score other/*.npz --scores scores_other.npz --write
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,14 @@ from parse_files import Asked, read
 
 from kg.arrays import read_arrays
 from kg.comprehension import reader as news
-from kg.parsing import FEATURES, Ranker, chosen
+from kg.parsing import Ranker, chosen
 from kg.parsing.reader import FILE, pieces_of
 
 PARTS = 2
 RATE, QUESTIONS, EPOCHS = 5e-4, 8, 1
+FITTED = 8
+"""Derivations of a turn that are fitted on; more take longer and are seldom right."""
+
 REMOVED = 0.4
 """The share of the questions without their relation that are fitted on."""
 
@@ -46,9 +49,19 @@ Row = tuple[Asked, list[int]]
 
 def read_places(turn: Asked, ranker: Ranker) -> list[int]:
     """The derivations of a turn that are read, as the parser chooses them."""
-    weights = np.array([ranker.ranking.get(name, 0.0) for name in FEATURES], dtype=np.float32)
-    order = np.argsort(-(turn.evidence @ weights), kind="stable")
+    order = np.argsort(-ranker.scores_of(turn.evidence), kind="stable")
     return chosen(order.tolist(), turn.answers.tolist(), [tuple(pair) for pair in turn.texts.tolist()])
+
+
+def fitted_places(turn: Asked, ranker: Ranker) -> list[int]:
+    """The derivations of a turn that are fitted on: the first that are read, and a right one if there is any."""
+    found = read_places(turn, ranker)
+    kept = found[:FITTED]
+    if not turn.right[kept].any() and turn.right.any():
+        ranked = ranker.scores_of(turn.evidence)
+        right = np.flatnonzero(turn.right)
+        kept.append(int(right[ranked[right].argmax()]))
+    return kept
 
 
 def turn_scores(model: Any, turns: Sequence[Asked], places: Sequence[Sequence[int]]) -> list[Any]:
@@ -60,9 +73,9 @@ def turn_scores(model: Any, turns: Sequence[Asked], places: Sequence[Sequence[in
     return list(torch.split(torch.cat(found), [len(some) for some in places]))
 
 
-def rows_of(file: Path, ranker: Ranker) -> list[Row]:
-    """The turns of a graph that have derivations."""
-    return [(turn, read_places(turn, ranker)) for turn in read(file) if len(turn.answers)]
+def rows_of(file: Path, ranker: Ranker, places: Callable[[Asked, Ranker], list[int]] = read_places) -> list[Row]:
+    """The turns of a graph that have derivations, with the places of some of them."""
+    return [(turn, places(turn, ranker)) for turn in read(file) if len(turn.answers)]
 
 
 def turn_losses(model: Any, rows: Sequence[Row]) -> list[Any]:
@@ -76,22 +89,23 @@ def main() -> None:
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", type=Path, nargs="+", help="what fit_parses.py collected")
+    parser.add_argument("files", type=Path, nargs="+", help="what collect_parses.py wrote")
     parser.add_argument("--without", type=int, metavar="PART", help=f"a part of the graphs, below {PARTS}")
     parser.add_argument("--most", type=int, metavar="PART", help="fit on this part and some questions of the others")
     parser.add_argument("--some", type=Path, nargs="*", default=[], metavar="FILE", help="also some questions of these")
     parser.add_argument("--score", type=Path, nargs="*", default=[], metavar="FILE", help="also score these")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
+    parser.add_argument("--threads", type=int, default=1, help="threads of torch")
     parser.add_argument("--begin", type=Path, metavar="FILE", help="weights to begin with: of torch, or a reader")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where weights of torch are written, to go on with")
     parser.add_argument("--scores", type=Path, metavar="FILE", help="where the scores of the part are written")
     parser.add_argument("--write", action="store_true", help="write the reader that ships")
     options = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     drawn, ranker = random.Random(0), Ranker.shipped()
-    parts = [rows_of(file, ranker) for file in options.files]
+    parts = [rows_of(file, ranker, fitted_places) for file in options.files]
     outside = [number for number in range(len(parts)) if number % PARTS == options.without]
     most = [number for number in range(len(parts)) if options.most in (None, number % PARTS)]
     rows = [
@@ -101,7 +115,7 @@ def main() -> None:
         if number not in outside
         and drawn.random() < (1.0 if number in most else AGAIN) * (REMOVED if row[0].removed else 1.0)
     ]
-    others = [row for file in options.some for row in rows_of(file, ranker)]
+    others = [row for file in options.some for row in rows_of(file, ranker, fitted_places)]
     rows += [row for row in others if drawn.random() < AGAIN * (REMOVED if row[0].removed else 1.0)]
     model = transformer()
     if options.begin and options.begin.suffix != ".npz":
@@ -116,8 +130,8 @@ def main() -> None:
     if options.scores:
         model.eval()
         with torch.no_grad():
-            found = {options.files[number].stem: _scores(model, parts[number]) for number in outside}
-            found |= {file.stem: _scores(model, rows_of(file, ranker)) for file in options.score}
+            outside_files = [options.files[number] for number in outside]
+            found = {file.stem: _scores(model, rows_of(file, ranker)) for file in (*outside_files, *options.score)}
         np.savez_compressed(options.scores, **found)
     if options.write:
         np.savez_compressed(FILE, **stored(model))

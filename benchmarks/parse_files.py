@@ -1,4 +1,4 @@
-"""Turns with the evidence for their derivations, and their files, which ``fit_parses.py collect`` writes."""
+"""Turns with the evidence for their derivations, and their files, which ``collect_parses.py`` writes."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from kg.algebra.queries import (
     sources,
     write,
 )
-from kg.algebra.telling import kind_of, tell
+from kg.algebra.telling import kind_of, kind_of_values, tell
 
 __all__ = [
     "Bound",
@@ -43,6 +43,7 @@ __all__ = [
     "degrees_of",
     "facts_of",
     "kind_of",
+    "kind_of_values",
     "order_key",
     "read_bound",
     "relations_of",

@@ -133,7 +133,9 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
         number, unit, end = _amount(text, found, place)
         if number is not None:
             is_minus = place > 0 and found[place - 1].low == "minus"
-            first = place - is_minus
+            is_money = place > 0 and dimension_of(unit_of(found[place - 1].low)) == "money"  # "Rs. 500"
+            first = place - (is_minus or is_money)
+            unit = unit or (unit_of(found[place - 1].low) if is_money else "")
             is_below = is_minus or _MINUS.search(text[: word.start]) is not None
             spans.append((first, end, -number if is_below else number))
             units[first] = unit

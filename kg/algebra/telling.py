@@ -60,9 +60,14 @@ def kind_of(nodes: Sequence[int], graph: FactGraph) -> str:
         # The smallest of the classes that the most nodes have says the most.
         kind = max(classes, key=lambda one: (classes[one], -len(graph.classes[one].members)))
         return graph.classes[kind].names[0].lower()
-    kinds = Counter(graph.values[node].kind for node in some)
-    kind_of_value = kinds.most_common(1)[0][0] if kinds else "entity"
+    kind_of_value = kind_of_values(some, graph)
     return "" if kind_of_value == "entity" else kind_of_value
+
+
+def kind_of_values(nodes: Sequence[int], graph: FactGraph) -> str:
+    """The kind of most of some nodes' values: an entity, a text, a number, a date or a boolean."""
+    kinds = Counter(graph.values[node].kind for node in nodes[:_LOOKED_AT])
+    return kinds.most_common(1)[0][0] if kinds else "entity"
 
 
 def _clauses(query: Query, graph: FactGraph) -> Iterator[str]:

@@ -118,7 +118,7 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
             return "age", mask(place, place + 1)
     for place, word in enumerate(low):
         after = low[place + 1] if place + 1 < len(low) else ""
-        if word == "number" and _counts(low, place):
+        if word in ("number", "count") and _counts(low, place):
             return "count", mask(place, place + 2)
         for words, others, asks, (start, end) in _CUES:
             if word in words and (not others or after in others) and (place <= _LATEST or word not in _EARLY):
@@ -130,7 +130,7 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
 
 
 def _counts(low: Sequence[str], place: int) -> bool:
-    """Whether "number" asks how many: "the number of lakes", but not "the largest number of" or "phone number of X"."""
+    """Whether a noun asks how many: "the number of lakes", but not "the largest number of" or "phone number of X"."""
     before = low[place - 1] if place else "the"
     begins = low[place + 2 : place + 3]
     is_noun = bool(begins) and begins[0] not in FUNCTION_WORDS

@@ -58,6 +58,19 @@ _UNITS = {
     "EUR": "eur euro euros",
     "USD": "usd dollars",
     "GBP": "gbp",
+    "INR": "inr rupees rs",
+    "NGN": "ngn naira",
+    "KES": "kes ksh",
+    "ZAR": "zar rand",
+    "PLN": "pln zloty zlotys",
+    "CHF": "chf francs",
+    "SEK": "sek kronor",
+    "NOK": "nok",
+    "DKK": "dkk",
+    "JPY": "jpy yen",
+    "CNY": "cny yuan",
+    "CAD": "cad",
+    "AUD": "aud",
     "kB": "kb",
     "MB": "mb",
     "GB": "gb",
@@ -83,6 +96,8 @@ _AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm":
 
 
 _MULTIPLES = {"thousand": "1000", "million": "1000000", "billion": "1000000000"}
+_CURRENCIES_TEXT = "EUR USD GBP INR NGN KES ZAR PLN CHF SEK NOK DKK JPY CNY CAD AUD"
+_CURRENCIES = frozenset(_CURRENCIES_TEXT.split())
 _SCALES: dict[str, dict[str, str]] = {
     "length": {
         "km": "1000",
@@ -110,12 +125,9 @@ _SCALES: dict[str, dict[str, str]] = {
     "volume": {"l": "1"},
     "multiple": _MULTIPLES,
     "temperature": {"°C": "1"},
-    "EUR": {"EUR": "1"},
-    "USD": {"USD": "1"},
-    "GBP": {"GBP": "1"},
+    **{one: {one: "1"} for one in sorted(_CURRENCIES)},
 }
 _SCALE_OF = {unit: (dimension, Decimal(scale)) for dimension, own in _SCALES.items() for unit, scale in own.items()}
-_CURRENCIES = frozenset(("EUR", "USD", "GBP"))
 
 
 _ABBREVIATIONS = {
@@ -136,7 +148,7 @@ _ABBREVIATIONS = {
 _SPELLED = 5
 """Letters of a name that is only a unit: "minutes"."""
 
-_CLEAR_TEXT = "kg km cm mm kmh kph kmph mph kw mw kb mb gb mins hrs secs sqm eur usd gbp"
+_CLEAR_TEXT = "kg km cm mm kmh kph kmph mph kw mw kb mb gb mins hrs secs sqm eur usd gbp inr ngn kes ksh pln chf"
 _CLEAR = frozenset(_CLEAR_TEXT.split())
 """Shorter ones that mean nothing else."""
 

@@ -4,13 +4,15 @@ from kg.parsing.derivation import Weights
 from kg.parsing.dialogue import QuestionReader, Reading
 from kg.parsing.evidence import FEATURES
 from kg.parsing.parser import Parse
-from kg.parsing.ranking import Ranker
+from kg.parsing.ranking import MORE_FEATURES, FeatureNetwork, Ranker, features
 from kg.parsing.reader import READ_FEATURES, ParseReader, chosen, read_features, telling
 from kg.parsing.references import PastTurn
 
 __all__ = [
     "FEATURES",
+    "MORE_FEATURES",
     "READ_FEATURES",
+    "FeatureNetwork",
     "Parse",
     "ParseReader",
     "PastTurn",
@@ -19,6 +21,7 @@ __all__ = [
     "Reading",
     "Weights",
     "chosen",
+    "features",
     "read_features",
     "telling",
 ]

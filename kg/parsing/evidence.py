@@ -9,18 +9,40 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from kg.algebra import Compared, Extreme, Follow, Having, Lacking, Members, Named, Query, Without, relations_of, sources
+from kg.algebra import (
+    Compared,
+    Extreme,
+    Follow,
+    Having,
+    Lacking,
+    Members,
+    Named,
+    Query,
+    Without,
+    kind_of_values,
+    relations_of,
+    sources,
+)
 from kg.discourse import LEAD
 from kg.parsing.derivation import State
 from kg.parsing.forms import Form
 from kg.parsing.selections import CLASS_LIKENESS
 from kg.parsing.space import DerivationSpace
-from kg.vocabulary import joined_masks, named_words
+from kg.vocabulary import AUXILIARIES, NEGATED_AUXILIARIES, joined_masks, named_words
+
+_WORDS_TEXT = "who,what,which,when,where,how many,how much,how old,how"
+_WORDS_THAT_ASK = tuple(re.compile(rf"\b{one}\b") for one in _WORDS_TEXT.split(","))
+_ASKING = (*_WORDS_TEXT.replace(" ", "_").split(","), "yes_or_no", "for_a_list", "otherwise")
+"""The forms of questions: the first of the words that is in one, or how it begins."""
+
+_GIVING = ("number", "date", "text", "boolean", "check", "count", "age", "difference", "sum", "mean", "time", "entity")
+"""The kinds of answers, by what is done with the nodes or else by what they are."""
 
 FEATURES = (
     "cost", "left_nouns", "left_verbs", "left_head", "left_names", "left_bounds", "left_degrees",
@@ -30,9 +52,14 @@ FEATURES = (
     "bounds", "extremes", "counted", "lacking", "negated", "without", "count", "check", "false", "age", "total",
     "difference", "several", "one_expected", "whole_class", "event_answer", "names", "unrestricted",
     "replaced_after_lead", "replaced",
+    *(f"asks_{name}" for name in _ASKING),
+    *(f"gives_{name}" for name in _GIVING),
 )  # fmt: skip
 """The names of the features, in order."""
 
+_TIMES = frozenset(("years", "months", "weeks", "days"))
+_MODALS = frozenset(("would", "should"))
+_LISTING = frozenset(("list", "name", "give", "show", "tell"))
 _USUAL_SENSE = 0.52
 """The median cosine of a question with the relations of its right parse, taken where there are no vectors."""
 
@@ -62,6 +89,7 @@ class Evidence:
             name: np.array([bool(words >> place & 1) for place in places]) for name, words in self._groups.items()
         }
         self._total = float(self.weights.sum())
+        self._asks = f"asks_{_asking(analysis.text)}"
 
     def of(self, state: State, form: Form, cost: float) -> tuple[float, ...]:
         """The features of a derivation with the form of its answer, in the order of :data:`FEATURES`."""
@@ -83,6 +111,8 @@ class Evidence:
         found["replaced_after_lead"] = float(state.replaced and self._has_lead)
         found["replaced"] = float(state.replaced and not self._has_lead)
         found["several"] = math.log2(max(len(form.nodes), 1))
+        found[self._asks] = 1.0
+        found[f"gives_{self._giving(form)}"] = 1.0
         found["one_expected"] = float(len(form.nodes) > 1 and self._asks_for_one and not form.operation)
         return tuple(found.values())
 
@@ -133,6 +163,16 @@ class Evidence:
             found["sense_together"] = float(senses[used].sum() / max(float(together), 1e-6))
             found["sense_behind"] = float(senses.max() - senses[used].max())
 
+    def _giving(self, form: Form) -> str:
+        """The kind of an answer, of :data:`_GIVING`."""
+        if form.holds is not None:
+            return "check"
+        operation = form.operation.split(" ")[0]
+        if operation:
+            return "time" if operation in _TIMES else operation
+        kind = kind_of_values(form.nodes, self.space.graph)
+        return kind if kind in _GIVING else "entity"
+
     @cached_property
     def _has_lead(self) -> bool:
         """Whether the question begins as a follow-up: "and", "what about"."""
@@ -144,6 +184,18 @@ class Evidence:
         """Whether the noun that says what is asked for is a singular: "which town"."""
         words = [word.low for place, word in enumerate(self.analysis.words) if self.analysis.head >> place & 1]
         return bool(words) and not words[-1].endswith("s")
+
+
+def _asking(text: str) -> str:
+    """The form of a question, of :data:`_ASKING`."""
+    low = text.lower()
+    for name, pattern in zip(_ASKING, _WORDS_THAT_ASK, strict=False):
+        if pattern.search(low):
+            return name
+    first = low.split()[:1]
+    if first and first[0] in AUXILIARIES | NEGATED_AUXILIARIES | _MODALS:
+        return "yes_or_no"
+    return "for_a_list" if first and first[0] in _LISTING else "otherwise"
 
 
 def _operations(found: dict[str, float], query: Query) -> None:

@@ -1,4 +1,4 @@
-"""The ranking of a question's parses, and the confidence in the first: log-linear functions of their evidence.
+"""The ranking of a question's parses, and the confidence in the first: small networks over their evidence.
 
     >>> ranked = Ranker.shipped().ranked(parses)
     >>> ranked[0].parse.answer, ranked[0].share
@@ -6,28 +6,31 @@
 
 Derivations with the same answer support each other: an answer's share is the sum of theirs. Yes and no are the answers
 of too many derivations for that, so the best decides. The confidence says how probable it is that the first answer is
-right, as none may be. ``benchmarks/fit_parses.py`` fits the weights of ``ranking.json`` on questions about graphs of
-many authors, and those of ``ranking_read.json`` for parses that :mod:`kg.parsing.reader` has read.
+right, as none may be. ``benchmarks/fit_ranking.py`` fits the networks of ``ranking.npz`` on questions about graphs of
+many authors, and those of ``ranking_read.npz`` for parses that :mod:`kg.parsing.reader` has read.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, read_arrays
 from kg.parsing.evidence import FEATURES
 from kg.parsing.parser import Parse
 from kg.parsing.reader import READ_FEATURES
 
-FILE, FILE_READ = Path(__file__).with_name("ranking.json"), Path(__file__).with_name("ranking_read.json")
+FILE, FILE_READ = Path(__file__).with_name("ranking.npz"), Path(__file__).with_name("ranking_read.npz")
+MORE_FEATURES = ("share", "log_share", "margin", "after_abstention", "trusted", "read_lead")
+"""The features of the confidence besides those of the first parse."""
+
 _NAMES = (*FEATURES, *READ_FEATURES)
 _LEAST_SHARE = 1e-6
 _LEAST_TRUSTED = 0.02
@@ -48,38 +51,76 @@ class RankedParse:
 
 
 @dataclass(frozen=True)
-class Ranker:
-    """Weights of features.
+class FeatureNetwork:
+    """A function of features: a linear part, and rectified units of one hidden layer.
 
     Attributes:
-        ranking: The weight of each feature for the rank of a derivation; features without one count nothing.
-        bias: The constant of the confidence.
-        confidence: The weight of each feature of :func:`features` for the confidence.
+        names: The features; shape ``(features,)``.
+        mean: What is taken from each feature; shape ``(features,)``.
+        scale: What each is divided by then; shape ``(features,)``.
+        linear: The weights of the linear part; shape ``(features,)``.
+        bias: Its constant; shape ``()``.
+        hidden: The weights of the units; shape ``(features, units)``.
+        hidden_bias: Their constants; shape ``(units,)``.
+        out: The weight of each unit; shape ``(units,)``.
     """
 
-    ranking: Mapping[str, float]
-    bias: float
-    confidence: Mapping[str, float]
+    names: NDArray[Any]
+    mean: FloatArray
+    scale: FloatArray
+    linear: FloatArray
+    bias: FloatArray
+    hidden: FloatArray
+    hidden_bias: FloatArray
+    out: FloatArray
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """The values of some rows of features; shape ``(rows,)``."""
+        scaled = (rows - self.mean) / self.scale
+        units = np.maximum(scaled @ self.hidden + self.hidden_bias, 0)
+        found: FloatArray = scaled @ self.linear + self.bias + units @ self.out
+        return found
+
+    def of(self, values: Mapping[str, float]) -> float:
+        """The value of features by their names; one that is missing is 0."""
+        row = np.array([[values.get(str(name), 0.0) for name in self.names]], dtype=np.float32)
+        return float(self(row)[0])
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """Its arrays, by their names with a prefix."""
+        return {f"{prefix}{one.name}": getattr(self, one.name) for one in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> Self:
+        """A network from what :meth:`arrays` gives."""
+        return cls(**{one.name: arrays[f"{prefix}{one.name}"] for one in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """The fitted networks.
+
+    Attributes:
+        ranking: Ranks derivations by their evidence.
+        confidence: The log-odds that the first answer is right, of the features of :func:`features`.
+    """
+
+    ranking: FeatureNetwork
+    confidence: FeatureNetwork
 
     @classmethod
     def shipped(cls, *, read: bool = False) -> Self:
-        """The fitted weights, or those for parses that were read."""
-        return cls.from_json(_shipped(FILE_READ if read else FILE))
+        """The fitted networks, or those for parses that were read."""
+        arrays = _shipped(FILE_READ if read else FILE)
+        return cls(*(FeatureNetwork.from_arrays(arrays, f"{one.name}_") for one in fields(cls)))
 
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The weights of a file that the fit wrote."""
-        stored = json.loads(text)
-        return cls(stored["ranking"], float(stored["bias"]), stored["confidence"])
-
-    @cached_property
-    def _weights(self) -> FloatArray:
-        return np.array([self.ranking.get(name, 0.0) for name in _NAMES], dtype=np.float32)
+    def scores_of(self, evidence: FloatArray) -> FloatArray:
+        """The scores of derivations by their evidence; shape ``(derivations, features)`` gives ``(derivations,)``."""
+        return self.ranking(evidence[:, : len(self.ranking.names)])
 
     def scores(self, parses: Sequence[Parse]) -> FloatArray:
         """The score of each derivation; the first has the highest."""
-        evidence = np.array([one.evidence for one in parses], dtype=np.float32).reshape(len(parses), -1)
-        return evidence @ self._weights[: evidence.shape[1]]
+        return self.scores_of(np.array([one.evidence for one in parses], dtype=np.float32).reshape(len(parses), -1))
 
     def ranked(self, parses: Sequence[Parse]) -> list[RankedParse]:
         """The best parse of each answer, the most probable answer first."""
@@ -103,8 +144,7 @@ class Ranker:
         """The probability in [0, 1] that a first answer with these features is right; 0 without an answer."""
         if not values:
             return 0.0
-        total = self.bias + sum(self.confidence.get(name, 0.0) * value for name, value in values.items())
-        return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
+        return 1 / (1 + math.exp(-max(-50.0, min(50.0, self.confidence.of(values)))))
 
 
 def features(ranked: Sequence[RankedParse], *, follows_abstention: bool, trusted: float = 1.0) -> dict[str, float]:
@@ -133,5 +173,5 @@ def features(ranked: Sequence[RankedParse], *, follows_abstention: bool, trusted
 
 
 @cache
-def _shipped(file: Path) -> str:
-    return file.read_text(encoding="utf-8")
+def _shipped(file: Path) -> dict[str, NDArray[Any]]:
+    return read_arrays(file)

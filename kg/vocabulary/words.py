@@ -89,6 +89,10 @@ MULTIPLES = {
     "mln": 1_000_000,
     "billion": 1_000_000_000,
     "bn": 1_000_000_000,
+    "lakh": 100_000,
+    "lakhs": 100_000,
+    "crore": 10_000_000,
+    "crores": 10_000_000,
     "dozen": 12,
 }
 """Words after a number that multiply it."""
@@ -99,7 +103,9 @@ COMPARISONS = {
     "under": "<", "below": "<", "more than": ">", "less than": "<", "fewer than": "<", "greater than": ">",
     "at least": ">=", "at most": "<=", "no more than": "<=", "no less than": ">=", "up to": "<=", "later than": ">",
     "earlier than": "<", "older than": "<", "newer than": ">", "in": "=", "during": "=", "of": "=", "exactly": "=",
-    "from": "=", "on": "=", "within": "=", "as of": "=",
+    "from": "=", "on": "=", "within": "=", "as of": "=", "in or after": ">=", "on or after": ">=", "in or before": "<=",
+    "on or before": "<=", "no later than": "<=", "no earlier than": ">=", "not more than": "<=",
+    "not less than": ">=",
 }  # fmt: skip
 """Words before a number or a date, each with its comparison."""
 

@@ -1,0 +1,57 @@
+"""The networks that rank parses and give the confidence in the first."""
+
+import numpy as np
+import pytest
+
+from kg.algebra import Named
+from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, FeatureNetwork, Parse, Ranker, features
+
+
+def _network() -> FeatureNetwork:
+    """Gives twice the first feature in units of its scale, 1, and how far the second is above 3."""
+    return FeatureNetwork(
+        np.array(["cost", "names"]),
+        mean=np.array([1.0, 0.0], np.float32),
+        scale=np.array([2.0, 1.0], np.float32),
+        linear=np.array([2.0, 0.0], np.float32),
+        bias=np.float32(1),
+        hidden=np.array([[0.0], [1.0]], np.float32),
+        hidden_bias=np.array([-3.0], np.float32),
+        out=np.array([1.0], np.float32),
+    )
+
+
+def test_a_network_adds_its_units_to_its_linear_part() -> None:
+    rows = np.array([[1.0, 0.0], [3.0, 2.0], [3.0, 5.0]], np.float32)
+    assert _network()(rows).tolist() == [1.0, 3.0, 5.0]
+    assert _network().of({"cost": 3.0, "unknown": 9.0}) == 3.0
+
+
+def test_a_network_is_read_as_it_was_written() -> None:
+    again = FeatureNetwork.from_arrays(_network().arrays("x_"), "x_")
+    assert again.of({"cost": 3.0, "names": 5.0}) == 5.0
+    with pytest.raises(KeyError):
+        FeatureNetwork.from_arrays(_network().arrays("x_"), "y_")
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_what_ships_has_the_features_of_the_parser(read: bool) -> None:
+    ranker = Ranker.shipped(read=read)
+    evidence = [*FEATURES, *READ_FEATURES] if read else [*FEATURES]
+    more = [one for one in MORE_FEATURES if read or one != "read_lead"]
+    assert ranker.ranking.names.tolist() == evidence
+    assert ranker.confidence.names.tolist() == [*evidence, *more]
+    for network in (ranker.ranking, ranker.confidence):
+        assert np.isfinite(network(np.zeros((2, len(network.names)), np.float32))).all()
+
+
+def test_trust_and_a_missing_answer_count_in_the_right_direction() -> None:
+    plain = (0.0,) * len(FEATURES)
+    ranked = Ranker.shipped().ranked([Parse(Named((node,)), 0.0, (node,), evidence=plain) for node in range(2)])
+    assert [one.share for one in ranked] == [0.5, 0.5]
+    ranker = Ranker.shipped()
+    sure, unsure = (
+        ranker.confidence_in(features(ranked, follows_abstention=False, trusted=own)) for own in (1.0, 0.3)
+    )
+    assert 0 < unsure < sure < 1
+    assert ranker.confidence_in({}) == 0
