@@ -181,7 +181,7 @@ class QuestionReader:
         return any(set(parse.nodes) == set(one.nodes) for one in named)
 
     def context(self, past: Sequence[PastTurn]) -> str:
-        """What is read before a question: the last two turns, with their answers, and of the last how it was read."""
+        """The text before a question: the last two turns, with their answers, and of the last how it was read."""
         said = []
         for turn in past[-_READ_TURNS:]:
             told = telling(turn.likely, self.graph) if turn.likely is not None else ""

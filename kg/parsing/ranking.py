@@ -78,8 +78,7 @@ class FeatureNetwork:
         """The values of some rows of features; shape ``(rows,)``."""
         scaled = (rows - self.mean) / self.scale
         units = np.maximum(scaled @ self.hidden + self.hidden_bias, 0)
-        found: FloatArray = scaled @ self.linear + self.bias + units @ self.out
-        return found
+        return np.asarray(scaled @ self.linear + self.bias + units @ self.out, dtype=np.float32)
 
     def of(self, values: Mapping[str, float]) -> float:
         """The value of features by their names; one that is missing is 0."""

@@ -58,7 +58,7 @@ class QueryQA(dspy.Module):
     kind = "queries"
     needs_lm = False
 
-    def __init__(self, answer_from: float = 0.68, *, today: date | None = None, trust: float = 0.8) -> None:
+    def __init__(self, answer_from: float = 0.72, *, today: date | None = None, trust: float = 0.8) -> None:
         super().__init__()
         for name, value in (("answer_from", answer_from), ("trust", trust)):
             if not 0 <= value <= 1:

@@ -50,8 +50,6 @@ def test_trust_and_a_missing_answer_count_in_the_right_direction() -> None:
     ranked = Ranker.shipped().ranked([Parse(Named((node,)), 0.0, (node,), evidence=plain) for node in range(2)])
     assert [one.share for one in ranked] == [0.5, 0.5]
     ranker = Ranker.shipped()
-    sure, unsure = (
-        ranker.confidence_in(features(ranked, follows_abstention=False, trusted=own)) for own in (1.0, 0.3)
-    )
+    sure, unsure = (ranker.confidence_in(features(ranked, follows_abstention=False, trusted=own)) for own in (1.0, 0.3))
     assert 0 < unsure < sure < 1
     assert ranker.confidence_in({}) == 0
