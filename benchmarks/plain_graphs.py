@@ -3,24 +3,32 @@
     python benchmarks/plain_graphs.py dev --verbose
     python benchmarks/plain_graphs.py held_out
     python benchmarks/plain_graphs.py held_out --set made_graphs
+    python benchmarks/plain_graphs.py held_out --set writers_graphs_q --conversations 60 \
+        --lm openai/reader --api-base http://127.0.0.1:8765/v1
 
 The author of ``plain_graphs`` did not know finpath. The twelve graphs of ``made_graphs`` were written before the parser
 was changed for them. Read ``dev`` as you like, and report on ``held_out``, which nobody reads. A set with gold queries
-has figures by kind of question, too.
+has figures by kind of question, too. With ``--lm``, a language model is asked about each turn in which the beam has
+little confidence, and the turns are counted without and with it. ``--conversations`` draws some by a hash.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import sys
 import unicodedata
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import dspy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -28,8 +36,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from query_kinds import KINDS, kind_of
 
 from experiments.commands.conversations.graphs import graph_program, graph_world
+from experiments.lms import LMConfig, lm_settings
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
+from programs.graphs import QueryQA
 from programs.turns import AnyTurn, Conversation
 
 FOLDER = Path(__file__).parent / "data"
@@ -86,52 +96,114 @@ def answers_of(turn: AnyTurn) -> list[str] | None:
     return [str(one) for one in turn.answer] if isinstance(turn.answer, tuple) else [str(turn.answer)]
 
 
-def main() -> None:
-    """Holds the conversations of a part and prints right, abstained and wrong turns by graph."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["dev", "held_out"])
-    parser.add_argument("--set", default="plain_graphs", choices=SETS)
-    parser.add_argument("--verbose", action="store_true", help="print each turn (of dev alone)")
-    options = parser.parse_args()
-    kinds: dict[str, list[str]] = defaultdict(list)
+class Scored(NamedTuple):
+    """A turn with what it is compared with.
+
+    Attributes:
+        talk: The conversation.
+        turn: The turn.
+        gold: The answers; ``None`` if the graph has none.
+        shape: The kind of question; ``None`` where the set has no gold queries.
+    """
+
+    talk: dict[str, Any]
+    turn: AnyTurn
+    gold: list[str] | None
+    shape: str | None
+
+    @property
+    def kind(self) -> str:
+        """Whether it is right, abstained or wrong."""
+        found = answers_of(self.turn)
+        return "right" if is_right(found, self.gold) else "abstained" if found is None else "wrong"
+
+
+def talks_of(folder: Path, part: str, most: int | None = None) -> list[dict[str, Any]]:
+    """The conversations of a part of a set, or some of them, those with the least hashes of their names."""
+    talks = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    found = [one for one in talks if one["part"] == part]
+    if most is None:
+        return found
+    drawn = sorted(found, key=lambda one: hashlib.sha256(f"{folder.name} {one['id']}".encode()).hexdigest())[:most]
+    return [one for one in found if one in drawn]
+
+
+def held(program: QueryQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig) -> list[Scored]:
+    """The turns of some conversations, which are held side by side where a server answers."""
+    settings = {} if lm.is_none else lm_settings(lm)
+
+    def turns_of(talk: dict[str, Any]) -> list[Scored]:
+        conversation = Conversation(program, worlds[talk["graph"]])
+        queries = talk.get("queries") or [None] * len(talk["questions"])
+        found = []
+        for place, (question, gold, query) in enumerate(zip(talk["questions"], talk["answers"], queries, strict=True)):
+            with dspy.context(**settings):
+                turn = conversation.ask(question)
+            has_shape = gold is None or query is not None
+            shape = kind_of(query if gold is not None else None, is_later=place > 0) if has_shape else None
+            found.append(Scored(talk, turn, gold, shape))
+        return found
+
+    threads = lm.threads if lm.threads is not None else lm.default_threads
+    with ThreadPoolExecutor(threads) as pool:
+        return [one for turns in pool.map(turns_of, talks) for one in turns]
+
+
+def report_all(turns: Sequence[Scored]) -> None:
+    """Prints the figures of some turns, by graph and by kind of question."""
+    by_graph: dict[str, list[str]] = defaultdict(list)
     by_shape: dict[str, list[str]] = defaultdict(list)
     scores: list[AnswerScore] = []
-    worlds: dict[str, Any] = {}
-    program = graph_program(today=TODAY)
-    folder = FOLDER / options.set
-    for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        if one["part"] != options.part:
-            continue
-        name = one["graph"]
-        if name not in worlds:
-            worlds[name] = graph_world([str(folder / (one.get("file") or FILES[name]))])
-        conversation = Conversation(program, worlds[name])
-        queries = one.get("queries") or [None] * len(one["questions"])
-        for place, (question, gold, query) in enumerate(zip(one["questions"], one["answers"], queries, strict=True)):
-            turn = conversation.ask(question)
-            found = answers_of(turn)
-            right = is_right(found, gold)
-            kind = "right" if right else "abstained" if found is None else "wrong"
-            kinds[name].append(kind)
-            if gold is None or query is not None:
-                by_shape[kind_of(query if gold is not None else None, is_later=place > 0)].append(kind)
-            answer = None if found is None else (("right",) if right else ("wrong",))
-            scores.append(AnswerScore(answer, turn.confidence or 0.0, None if gold is None else ("right",)))
-            if options.verbose and options.part == "dev":
-                print(f"{one['id']:12} {kind:9} {turn.confidence or 0:.2f} {question}  ({turn.canonical})")
-                print(f"{'':14}{found} | {gold} | {turn.detail.path or turn.message}")
-    if not kinds:
-        parser.error(f"the set {options.set} has no part {options.part}")
-    for name, found_kinds in kinds.items():
-        report(name, found_kinds)
-    report("all", [kind for found_kinds in kinds.values() for kind in found_kinds])
+    for one in turns:
+        kind = one.kind
+        by_graph[one.talk["graph"]].append(kind)
+        if one.shape is not None:
+            by_shape[one.shape].append(kind)
+        answer = None if answers_of(one.turn) is None else ("right",) if kind == "right" else ("wrong",)
+        scores.append(AnswerScore(answer, one.turn.confidence or 0.0, None if one.gold is None else ("right",)))
+    for name, kinds in by_graph.items():
+        report(name, kinds)
+    report("all", [kind for kinds in by_graph.values() for kind in kinds])
     for shape in (one for one in KINDS if one in by_shape):
         report(shape, by_shape[shape])
     for name, figure in abstention_figures(scores).items():
         print(f"  {name} {figure:.3f}")
     for point in risk_coverage(scores)[:: max(1, len(scores) // 8)]:
         print(f"  confidence >= {point.threshold:.2f}: covers {point.coverage:.0%}, wrong {point.risk:.0%} of these")
+
+
+def main() -> None:
+    """Holds the conversations of a part and prints right, abstained and wrong turns by graph."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=["dev", "held_out"])
+    parser.add_argument("--set", default="plain_graphs", choices=SETS)
+    parser.add_argument("--verbose", action="store_true", help="print each turn (of dev alone)")
+    parser.add_argument("--conversations", type=int, metavar="N", help="some conversations, drawn by a hash")
+    parser.add_argument("--lm", default="none", help="a language model, as DSPy names it")
+    parser.add_argument("--api-base", help="the address of its server")
+    parser.add_argument("--threads", type=int, help="conversations that are held side by side")
+    options = parser.parse_args()
+    lm = LMConfig(options.lm, options.api_base, timeout=3000, retries=0, threads=options.threads)
+    folder = FOLDER / options.set
+    talks = talks_of(folder, options.part, options.conversations)
+    if not talks:
+        parser.error(f"the set {options.set} has no part {options.part}")
+    files = {one["graph"]: one.get("file") or FILES[one["graph"]] for one in talks}
+    worlds = {name: graph_world([str(folder / file)]) for name, file in files.items()}
+    program = graph_program(today=TODAY)
+    turns = held(program, worlds, talks, LMConfig("none"))
+    if not lm.is_none:
+        print("without the language model")
+        report_all(turns)
+        turns = held(program, worlds, talks, lm)
+        calls = sum(one.turn.usage.lm_calls for one in turns)
+        print(f"with {lm.name}, {calls} calls, {program.parser.refused} replies refused")
+    if options.verbose and options.part == "dev":
+        for one in turns:
+            asked = f"{one.turn.question}  ({one.turn.canonical})"
+            print(f"{one.talk['id']:12} {one.kind:9} {one.turn.confidence or 0:.2f} {asked}")
+            print(f"{'':14}{answers_of(one.turn)} | {one.gold} | {one.turn.detail.path or one.turn.message}")
+    report_all(turns)
 
 
 def report(name: str, kinds: list[str]) -> None:

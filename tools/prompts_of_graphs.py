@@ -70,7 +70,7 @@ def graph_sections() -> Iterator[Section]:
 
 
 def _query_prompt() -> list[tuple[str, str]]:
-    reply = 'query: {"start": "Ann Lee", "steps": [{"operation": "follow back", "relation": "directed by"}]}'
+    reply = "reading: 1"
     triples = [Triple(*fact, True) for fact in (*FILM_FACTS, ("Dusk", "is a", "film"), ("Rain", "is a", "film"))]
     with listening(lambda _: reply, ShortPromptAdapter()) as engine:
         QueryQA(trust=0.9)(

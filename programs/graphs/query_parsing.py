@@ -3,8 +3,8 @@
     >>> LMQueryParser().parse("who made Alien?", reader, reading, past)
     (Parse(query=Follow(...), ...), Usage(lm_calls=1, ...))
 
-The reply's start and relations are of the graph: the signature lists them. Its values must be names of the graph,
-numbers or dates.
+The reply chooses one of the beam's readings, or has a start and relations of the graph, which the signature lists. Its
+values must be names of the graph, numbers or dates.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pydantic import Field, create_model
 from kg.algebra import Compared, Evaluator, Extreme, Follow, Having, Lacking, Members, Named, Query, read_bound
 from kg.errors import LMError, QueryError
 from kg.facts import FactGraph
-from kg.parsing import Parse, PastTurn, QuestionReader, Reading
+from kg.parsing import Parse, PastTurn, QuestionReader, Reading, telling
 from programs.lm import CallMeter, suited_adapter
 from programs.turns import Usage
 from signatures.queries import GraphQuery, ParseQuestion, QueryStep
 
-MOST_RELATIONS, MOST_CLASSES, MOST_NAMES = 60, 30, 40
+MOST_RELATIONS, MOST_CLASSES, MOST_NAMES, MOST_READINGS = 60, 30, 40, 8
 _NOT_IN_THE_GRAPH, _AGREED, _OTHERWISE, _LISTED = 0.3, 0.2, 0.75, 0.8
 """Confidence if the model finds no answer in the graph; the share of doubt that agreement leaves; confidence in a parse
 of the model alone, and in one that the beam has further down. They are set by hand."""
@@ -80,7 +80,7 @@ class LMQueryParser(dspy.Module):
                 prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
                 completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
             )
-            return _Reply(graph, shown.names, shown.classes, shown.relations).parse(reply.query), used
+            return _Reply(graph, shown).parse(reply.query), used
         except (AdapterParseError, DSPyLMError, LMError, QueryError):
             self.refused += 1
             return None, Usage(lm_calls=meter.calls) if not used.lm_calls else used
@@ -113,7 +113,7 @@ def query_signature(
     query = create_model(
         "GraphQuery",
         __base__=GraphQuery,
-        start=(start, Field(description=GraphQuery.model_fields["start"].description)),
+        start=(start, Field(default="", description=GraphQuery.model_fields["start"].description)),
         steps=(list[step], Field(default=[], description=GraphQuery.model_fields["steps"].description)),  # type: ignore[valid-type]
     )
     return signature.with_updated_fields("query", type_=query)
@@ -126,6 +126,7 @@ class _Shown:
     names: dict[str, int]
     classes: dict[str, int]
     relations: dict[str, int]
+    readings: tuple[Parse, ...]
     inputs: dict[str, str]
 
     @classmethod
@@ -133,14 +134,17 @@ class _Shown:
         graph = reader.graph
         relations, names = _nearest(reader, question), _names(graph, reading, past)
         classes = {one.names[0]: number for number, one in enumerate(graph.classes[:MOST_CLASSES])}
+        readings = reading.parses[:MOST_READINGS]
         inputs = {
             "relations": "\n".join(_example(graph, relation) for relation in relations.values()),
             "classes": "; ".join(f"{name} ({len(graph.classes[one].members)})" for name, one in classes.items()),
             "entities": "; ".join(names) or "none",
             "history": "\n".join(_line(graph, turn) for turn in past[-4:]) or "none",
+            "readings": "\n".join(f"{number}. {telling(one, graph)}" for number, one in enumerate(readings, 1))
+            or "none",
             "question": question,
         }
-        return cls(names, classes, relations, inputs)
+        return cls(names, classes, relations, readings, inputs)
 
     @property
     def starts(self) -> list[str]:
@@ -150,7 +154,7 @@ class _Shown:
 def labelled_example(
     reading: Reading, reader: QuestionReader, parse: Parse, past: Sequence[PastTurn]
 ) -> dict[str, Any] | None:
-    """The inputs of a question with a parse as its reply; ``None`` if the reply cannot write it.
+    """The inputs of a question with a parse as its reply; ``None`` if no reading is it and no steps can write it.
 
     Args:
         reading: The question as read.
@@ -170,7 +174,16 @@ class _Written:
         self.graph, self.shown = graph, shown
 
     def query(self, parse: Parse) -> GraphQuery | None:
-        """The reply of a parse; ``None`` if it needs another operation, or a name that is not shown."""
+        """The reply of a parse: the reading with its answer and its steps, as far as there are any; else ``None``."""
+        readings = enumerate(self.shown.readings, 1)
+        reading = next((number for number, one in readings if one.answer == parse.answer), 0)
+        written = self._in_steps(parse)
+        if written is None:
+            return GraphQuery(reading=reading) if reading else None
+        return written.model_copy(update={"reading": reading})
+
+    def _in_steps(self, parse: Parse) -> GraphQuery | None:
+        """A parse in steps; ``None`` if it needs another operation, or a name that is not shown."""
         steps: list[QueryStep] = []
         query = parse.query
         while not isinstance(query, Named | Members):
@@ -219,31 +232,33 @@ class _Written:
 class _Reply:
     """The query of a reply over one graph."""
 
-    def __init__(
-        self, graph: FactGraph, names: dict[str, int], classes: dict[str, int], relations: dict[str, int]
-    ) -> None:
-        self.graph, self.names, self.classes, self.relations = graph, names, classes, relations
+    def __init__(self, graph: FactGraph, shown: _Shown) -> None:
+        self.graph, self.shown = graph, shown
         self.evaluator = Evaluator(graph)
 
     def parse(self, reply: GraphQuery) -> Parse:
         """The parse of a reply.
 
         Raises:
-            QueryError: A name is not of the graph, or nothing is left.
+            QueryError: A reading is not among those shown, a name is not of the graph, or nothing is left.
         """
+        if reply.reading > len(self.shown.readings):
+            raise QueryError(f"reading must be at most {len(self.shown.readings)}, got {reply.reading}")
+        if reply.reading:
+            return self.shown.readings[reply.reading - 1]
         if reply.answer == "not in the graph":
             return Parse(Named(()), 0.0, ())
-        if reply.start in self.names:
-            query: Query = Named((self.names[reply.start],))
-        elif reply.start in self.classes:
-            query = self.evaluator.members(self.classes[reply.start])
+        if reply.start in self.shown.names:
+            query: Query = Named((self.shown.names[reply.start],))
+        elif reply.start in self.shown.classes:
+            query = self.evaluator.members(self.shown.classes[reply.start])
         else:
             raise QueryError(f"start must be a name of the graph, got {reply.start!r}")
         final: tuple[int, ...] = ()
         for step in reply.steps:
-            if step.relation not in self.relations:
+            if step.relation not in self.shown.relations:
                 raise QueryError(f"relation must be one of the graph, got {step.relation!r}")
-            relation = self.relations[step.relation]
+            relation = self.shown.relations[step.relation]
             query = self._after(query, step, relation)
             final = (relation,) if step.operation.startswith("follow") else final
         if reply.answer == "yes or no":

@@ -162,6 +162,8 @@ class ShortPromptAdapter(dspy.Adapter):
                     values[line.field] = value
                 else:
                     values.setdefault(line.field, {})[line.part] = value
+            if missing := [name for name in signature.output_fields if name not in values]:
+                raise ValueError(f"the reply has no line of {missing[0]!r}")
             return {
                 name: TypeAdapter(field.annotation).validate_python(values[name])
                 for name, field in signature.output_fields.items()

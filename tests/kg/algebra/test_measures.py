@@ -27,7 +27,7 @@ def test_an_age_is_larger_and_a_year_earlier_where_something_is_older(text: str,
         ("an hour or longer", [(">=", "1", "h")]),
         ("below -60 degrees", [("<", "-60", "")]),
         ("colder than minus 60", [("<", "-60", "")]),
-        ("over 40 000 zloty", [(">", "40000", "")]),
+        ("over 40 000 zloty", [(">", "40000", "PLN")]),
         ("at least two dozen", [(">=", "24", "")]),
     ],
 )

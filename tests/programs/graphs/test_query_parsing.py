@@ -74,6 +74,16 @@ def test_replies_outside_of_the_graph_are_refused(reply: dict[str, str]) -> None
     assert program.parser.refused == 1
 
 
+def test_a_reply_may_choose_one_of_the_beam_s_readings() -> None:
+    first, lm, _ = _asked("which Quillhaven hull outsizes the rest?", {"query": json.dumps({"reading": 2})})
+    shown = lm.history[0]["messages"][-1]["content"]
+    second = next(line for line in shown.splitlines() if line.startswith("2. "))
+    assert first.answer == tuple(second.rpartition(" = ")[2].split(", "))
+    beyond = {"query": json.dumps({"reading": 99})}
+    turn, _, program = _asked("which Quillhaven hull outsizes the rest?", beyond, beyond)
+    assert (turn.answer, program.parser.refused) == (None, 1)
+
+
 def test_a_confident_beam_asks_no_model() -> None:
     turn, lm, _ = _asked("What is the length of the Bellwether?")
     assert turn.answer == Decimal(88)
