@@ -146,3 +146,13 @@ def test_each_model_gets_the_adapter_that_suits_it() -> None:
     assert isinstance(suited_adapter(own), dspy.JSONAdapter)
     assert suited_adapter(dspy.LM("openai/gpt-4o-mini")) is None
     assert suited_adapter(None) is None
+
+
+def test_a_reply_without_any_line_of_a_field_is_refused() -> None:
+    class Part(BaseModel):
+        number: int = 0
+
+    signature = dspy.Signature("x -> part").with_updated_fields("part", type_=Part)
+    assert ShortPromptAdapter().parse(signature, "number: 3")["part"].number == 3
+    with pytest.raises(AdapterParseError, match="the reply has no line of 'part'"):
+        ShortPromptAdapter().parse(signature, "nothing that fits")
