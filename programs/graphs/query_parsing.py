@@ -237,10 +237,10 @@ class _Reply:
         self.evaluator = Evaluator(graph)
 
     def parse(self, reply: GraphQuery) -> Parse:
-        """The parse of a reply.
+        """The parse of a reply; without nodes where the graph has no answer.
 
         Raises:
-            QueryError: A reading is not among those shown, a name is not of the graph, or nothing is left.
+            QueryError: A reading is not among those shown, or a name is not of the graph.
         """
         if reply.reading > len(self.shown.readings):
             raise QueryError(f"reading must be at most {len(self.shown.readings)}, got {reply.reading}")
@@ -267,7 +267,7 @@ class _Reply:
             number = Decimal(len(query.nodes))
             return Parse(query, 0.0, query.nodes, number=number, final=final, operation="count")
         if not query.nodes:
-            raise QueryError("the query has no answer")
+            return Parse(Named(()), 0.0, ())
         return Parse(query, 0.0, query.nodes, final=final)
 
     def _after(self, query: Query, step: QueryStep, relation: int) -> Query:

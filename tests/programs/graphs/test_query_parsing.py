@@ -51,6 +51,7 @@ def test_the_model_s_parse_answers_what_the_beam_does_not() -> None:
         (_query("ship", ("only", "home port", "Quillhaven"), answer="count"), Decimal(2)),
         (_query("ship", ("less than", "length", "10"), answer="yes or no"), "no"),
         (_query("ship", answer="not in the graph"), None),
+        (_query("ship", ("only", "captain", "Mara Stenhouse"), ("lacking", "captain", "")), None),
     ],
 )
 def test_each_operation_of_a_reply(reply: dict[str, str], answer: object) -> None:
