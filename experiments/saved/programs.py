@@ -32,6 +32,8 @@ from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.files import OLD, folder_beside, restore, sync_folder
 
 if TYPE_CHECKING:
+    import dspy
+
     from experiments.tracking import Tracker
 
 FORMAT = 1
@@ -174,10 +176,25 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
         program = kind_named(config["kind"]).read(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
         state = json.loads(read_file(folder / STATE))
-        program.load_state(_without_models({key: value for key, value in state.items() if key != "metadata"}, folder))
+        state = _without_models({key: value for key, value in state.items() if key != "metadata"}, folder)
+        _check_fields(program, state)
+        program.load_state(state)
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError, FinpathError) as error:
         raise TrackingError(f"{folder}: the saved program cannot be read: {error}") from error
     return SavedProgram(program, name if name is not None else folder.resolve().name, folder, config)
+
+
+def _check_fields(program: dspy.Module, state: Mapping[str, Any]) -> None:
+    """Refuses prompts with other fields than today's: DSPy would give their descriptions to the wrong ones.
+
+    Raises:
+        ValueError: The prompts of a predictor have another number of fields.
+    """
+    for name, predictor in program.named_predictors():
+        saved = state.get(name, {}).get("signature", {}).get("fields")
+        count = len(predictor.signature.fields)
+        if saved is not None and len(saved) != count:
+            raise ValueError(f"prompts of {name} have {len(saved)} fields, finpath's have {count}: compile it again")
 
 
 def _without_models(state: Mapping[str, Any], folder: Path) -> dict[str, Any]:

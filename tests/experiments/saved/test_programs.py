@@ -22,6 +22,7 @@ from kg.reports.report import Report
 from programs.evidence.blend import Blend
 from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
+from programs.graphs import QueryQA
 from programs.registry import create_program
 from programs.reports.conversation import ConversationQA
 
@@ -58,6 +59,15 @@ def test_instructions_and_demonstrations_are_kept(program: ConversationQA, tmp_p
     loaded = load_program(save_program(program, tmp_path / "other", Origin())).program.predictors()[0]
     assert loaded.signature.instructions == "changed"
     assert loaded.demos[0]["question"] == "q"
+
+
+def test_prompts_with_other_fields_are_refused(tmp_path: Path) -> None:
+    program = QueryQA()
+    program.parser.predict.signature = program.parser.predict.signature.delete("readings")
+    folder = save_program(program, tmp_path / "earlier", Origin())
+    rule = "prompts of parser.predict have 6 fields, finpath's have 7: compile it again"
+    with pytest.raises(TrackingError, match=rule):
+        load_program(folder)
 
 
 def test_saving_again_replaces_and_leaves_nothing_behind(program: ConversationQA, folder: Path) -> None:
