@@ -174,9 +174,10 @@ class _Written:
         self.graph, self.shown = graph, shown
 
     def query(self, parse: Parse) -> GraphQuery | None:
-        """The reply of a parse: the reading with its answer and its steps, as far as there are any; else ``None``."""
+        """The reply of a parse: the reading that it is and its steps, as far as there are any; else ``None``."""
         readings = enumerate(self.shown.readings, 1)
-        reading = next((number for number, one in readings if one.answer == parse.answer), 0)
+        meant = (parse.answer, parse.query)  # a wrong query may have the right answer by chance
+        reading = next((number for number, one in readings if (one.answer, one.query) == meant), 0)
         written = self._in_steps(parse)
         if written is None:
             return GraphQuery(reading=reading) if reading else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from dspy.utils import DummyLM
 from pydantic import ValidationError
 
-from programs.graphs import GraphWorld, QueryQA
+from kg.algebra import Named
+from programs.graphs import GraphWorld, QueryQA, labelled_example
 from programs.graphs.query_parsing import query_signature
 from programs.turns import Conversation
 from tests.programs.graphs.ships import ships
@@ -97,3 +99,14 @@ def test_the_signature_holds_the_reply_to_the_graph() -> None:
     assert good.steps[0].relation == "captain"
     with pytest.raises(ValidationError):
         kind(start="Larkspur", steps=[{"operation": "follow", "relation": "mate"}])
+
+
+def test_a_demonstration_names_the_reading_with_its_query() -> None:
+    reader = ships()
+    reading = reader.read("What is the length of the Bellwether?", today=date(2026, 1, 1))
+    right = reading.parses[0]
+    by_chance = replace(reading, parses=(replace(right, query=Named(right.nodes)),))
+    for shown, number in ((reading, 1), (by_chance, 0)):
+        written = labelled_example(shown, reader, right, ())
+        assert written is not None
+        assert (written["query"].reading, len(written["query"].steps)) == (number, 1)
