@@ -216,7 +216,8 @@ def test_a_store_that_cannot_be_written_is_found_before_the_work(
 def test_a_fit_whose_store_cannot_be_opened_does_not_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    # MLflow keeps what it opened by its address: "sqlite:///mlflow.db" would be broken for other tests of the process.
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     (tmp_path / "mlflow.db").write_text("no database")
     monkeypatch.setattr("experiments.compiling.compile_graphs", _never)
     assert cli.main(f"kgqa train {GRAPH.removesuffix(' --no-track')} --out my-kgqa".split()) == 1
