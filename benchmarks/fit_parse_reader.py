@@ -11,7 +11,8 @@ It needs torch of the extra ``train``, and the weights of the extra ``news``. Th
 right parse among those that are read and "none". It begins with the reader of news, which already compares questions
 with sentences. ``--without`` leaves a part of the graphs out and scores them, so that the ranking sees how good the
 reader is on graphs that it was not fitted on. ``--most`` goes on with these graphs and some questions of the others.
-``--some`` adds some questions of other graphs, and ``--score`` scores graphs that are not fitted on.
+``--some`` adds some questions of other graphs, and ``--score`` scores graphs that are not fitted on. ``--easy`` fits on
+a share of the turns that the other evidence ranks rightly.
 """
 
 from __future__ import annotations
@@ -78,6 +79,13 @@ def rows_of(file: Path, ranker: Ranker, places: Callable[[Asked, Ranker], list[i
     return [(turn, places(turn, ranker)) for turn in read(file) if len(turn.answers)]
 
 
+def _share(row: Row, easy: float) -> float:
+    """The share of turns of a kind that are fitted on."""
+    turn, places = row
+    is_hard = turn.right[places].any() and not turn.right[places[0]]
+    return (REMOVED if turn.removed else 1.0) * (1.0 if is_hard else easy)
+
+
 def turn_losses(model: Any, rows: Sequence[Row]) -> list[Any]:
     """Returns the loss of each turn."""
     found = turn_scores(model, [turn for turn, _ in rows], [some for _, some in rows])
@@ -94,6 +102,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, metavar="PART", help="fit on this part and some questions of the others")
     parser.add_argument("--some", type=Path, nargs="*", default=[], metavar="FILE", help="also some questions of these")
     parser.add_argument("--score", type=Path, nargs="*", default=[], metavar="FILE", help="also score these")
+    parser.add_argument("--easy", type=float, default=1.0, help="the share of turns that are right without reading")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch")
@@ -113,10 +122,11 @@ def main() -> None:
         for number, part in enumerate(parts)
         for row in part
         if number not in outside
-        and drawn.random() < (1.0 if number in most else AGAIN) * (REMOVED if row[0].removed else 1.0)
+        and drawn.random() < (1.0 if number in most else AGAIN) * _share(row, options.easy)
     ]
     others = [row for file in options.some for row in rows_of(file, ranker, fitted_places)]
-    rows += [row for row in others if drawn.random() < AGAIN * (REMOVED if row[0].removed else 1.0)]
+    rows += [row for row in others if drawn.random() < AGAIN * _share(row, options.easy)]
+    print(f"{len(rows)} turns")
     model = transformer()
     if options.begin and options.begin.suffix != ".npz":
         model.load_state_dict(torch.load(options.begin))

@@ -37,6 +37,7 @@ from query_kinds import KINDS, kind_of
 
 from experiments.commands.conversations.graphs import graph_program, graph_world
 from experiments.lms import LMConfig, lm_settings
+from experiments.saved import load_program
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
 from programs.graphs import QueryQA
@@ -181,6 +182,8 @@ def main() -> None:
     parser.add_argument("--conversations", type=int, metavar="N", help="some conversations, drawn by a hash")
     parser.add_argument("--lm", default="none", help="a language model, as DSPy names it")
     parser.add_argument("--api-base", help="the address of its server")
+    parser.add_argument("--trust", type=float, help="ask the model below this confidence of the beam")
+    parser.add_argument("--program", type=Path, help="a saved program with demonstrations or a fitted confidence")
     parser.add_argument("--threads", type=int, help="conversations that are held side by side")
     options = parser.parse_args()
     lm = LMConfig(options.lm, options.api_base, timeout=3000, retries=0, threads=options.threads)
@@ -190,7 +193,9 @@ def main() -> None:
         parser.error(f"the set {options.set} has no part {options.part}")
     files = {one["graph"]: one.get("file") or FILES[one["graph"]] for one in talks}
     worlds = {name: graph_world([str(folder / file)]) for name, file in files.items()}
-    program = graph_program(today=TODAY)
+    program = load_program(options.program).program if options.program else graph_program()
+    program.today = TODAY
+    program.trust = options.trust if options.trust is not None else program.trust
     turns = held(program, worlds, talks, LMConfig("none"))
     if not lm.is_none:
         print("without the language model")

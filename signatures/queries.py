@@ -5,7 +5,9 @@ For "which ships of Quillhaven are longer than 80 m?"::
     GraphQuery(start="Quillhaven", steps=[QueryStep(operation="follow back", relation="home port"),
                                           QueryStep(operation="more than", relation="length", value="80")])
 
-Where a reading that is shown says just that, the reply is its number: ``GraphQuery(reading=2)``.
+A step begins where the one before it ended. The value ``#2`` is the result of the second step, and ``#0`` the start, so
+that a query may join several. Where a reading that is shown says just what is asked, the reply is its number:
+``GraphQuery(reading=2)``.
 """
 
 from __future__ import annotations
@@ -16,15 +18,35 @@ import dspy
 from pydantic import BaseModel, Field
 
 QueryOperation = Literal[
-    "follow", "follow back", "only", "not", "lacking", "more than", "less than", "equal to", "largest", "smallest"
-]
+    "follow", "follow back", "only", "not", "lacking", "more than", "less than", "at least", "at most", "equal to",
+    "largest", "smallest", "or", "and", "without", "start",
+]  # fmt: skip
 
+QueryAnswer = Literal[
+    "entities or values", "count", "yes or no", "sum", "average", "difference", "years", "months", "days",
+    "not in the graph",
+]  # fmt: skip
+
+MOST_STEPS = 8
+
+CLASS_RELATION = "is a"
+"""The relation of a step that keeps the members of a class."""
 
 STEPS = (
-    'the steps, in order, each as {"operation": "...", "relation": "...", "value": "..."}. The operations: follow: to '
-    "what the relation leads to; follow back: to what has the relation; only, not: keep those whose relation has, or "
-    "has not, the value; lacking: keep those without the relation; more than, less than, equal to: keep by a number "
-    "or a date; largest, smallest: keep the one by the relation"
+    'the steps, in order, each as {"operation": "...", "relation": "...", "value": "..."}. Each step begins with the '
+    "result of the one before it; the value #2 means the result of step 2, and #0 the start. The operations: follow: "
+    "to what the relation leads to; follow back: to what has the relation; only, not: keep those that the relation "
+    'joins, or does not join, with the value ("is a" keeps a class); lacking: keep those without the relation; more '
+    "than, less than, at least, at most, equal to: keep by a number or date, by that of the name that is the value, or "
+    "by how many things the relation joins them with; largest, smallest: keep the one by the relation (by the latest "
+    "or earliest date, or by how many), with the value 2 the second; or, and, without: unite with the results of an "
+    "earlier step, keep what is in both, leave those out; start: begin anew with the value"
+)
+
+ANSWERS = (
+    "count: how many; yes or no: whether any is left; sum, average, difference: of the numbers (or dates) of the last "
+    "step; years, months, days: between the two dates of the last step, or since its one date; not in the graph: if "
+    "the schema cannot tell"
 )
 
 
@@ -32,8 +54,11 @@ class QueryStep(BaseModel):
     """One step of a query: from a set of entities to the next."""
 
     operation: QueryOperation = Field(description="what the step does with the set")
-    relation: str = Field(description="a relation of the schema")
-    value: str = Field(default="", description="the name, number or date that a step compares with; else empty")
+    relation: str = Field(default="", description="a relation of the schema; empty for or, and, without, start")
+    value: str = Field(
+        default="",
+        description="the name, number, date or earlier step (#1) that a step takes; else empty",
+    )
 
 
 class GraphQuery(BaseModel):
@@ -44,13 +69,10 @@ class GraphQuery(BaseModel):
     )
     start: str = Field(
         default="",
-        description="an entity that the question speaks of, or a class: all its members; any with a reading",
+        description="an entity, a class (all its members) or an earlier answer; leave it empty if a reading is chosen",
     )
-    steps: list[QueryStep] = Field(default=[], max_length=5, description=STEPS)
-    answer: Literal["entities or values", "count", "yes or no", "not in the graph"] = Field(
-        default="entities or values",
-        description="count: how many; yes or no: whether any is left; not in the graph: if the schema cannot tell",
-    )
+    steps: list[QueryStep] = Field(default=[], max_length=MOST_STEPS, description=STEPS)
+    answer: QueryAnswer = Field(default="entities or values", description=ANSWERS)
 
 
 class ParseQuestion(dspy.Signature):
@@ -61,7 +83,7 @@ class ParseQuestion(dspy.Signature):
     lacks what is asked for, the answer is not in the graph.
     """
 
-    relations: str = dspy.InputField(desc="relations, each with an example")
+    relations: str = dspy.InputField(desc="relations, each with an example: subject -> object, with their classes")
     classes: str = dspy.InputField(desc="classes with the number of their members")
     entities: str = dspy.InputField(desc="entities that the question or the conversation may speak of")
     history: str = dspy.InputField(desc="earlier questions with their answers")

@@ -18,7 +18,7 @@ from typing import Any
 import dspy
 
 from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig, dev_figures
-from experiments.console import say
+from experiments.console import progress, say
 from experiments.data import read_talks
 from experiments.evaluation import run_tags
 from experiments.files import read_text
@@ -33,7 +33,16 @@ from experiments.saved import (
 from experiments.tracking import DataInput, Tracker, open_run, traced_calls
 from kg.facts import FactGraph, read_file
 from kg.parsing import QuestionReader
-from optimize.queries import AskedTurn, Talk, asked_turns, demonstrations, fit_queries, score_queries
+from optimize.queries import (
+    AskedTurn,
+    Talk,
+    asked_replies,
+    asked_turns,
+    demonstrations,
+    fit_queries,
+    fitted_confidence,
+    score_queries,
+)
 from programs.graphs import QueryQA
 
 
@@ -43,10 +52,13 @@ class QueryCompileConfig(DemonstrationConfig):
 
     Attributes:
         turns: Turns of dev that are scored before and after: of those that the beam leaves to a model.
+        confidence_turns: Turns of train that the confidence in replies is fitted on: also of those that the beam
+            leaves to a model. With 0, or without a model, it stays what it is.
         today: The day from which ages are counted; ``None`` for that of the compile.
     """
 
     turns: int = 24
+    confidence_turns: int = 24
     today: date | None = None
 
 
@@ -85,9 +97,12 @@ def compile_queries(
     with open_run(tracker, "compile", name, tags=tags) as run:
         run.log_params(config.params())
         run.log_data(DataInput(" ".join(train), sha256, "train", len(turns)))
+        if not config.lm.is_none:
+            with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
+                figures |= _fit_confidence(fit.program, turns, config)
         if dev and not config.lm.is_none:
             asked, dev_sha256 = _turns(dev, config)
-            scored = _left_to_a_model(asked, student, config)
+            scored = _left_to_a_model(asked, student, config.turns, config.seed, "are scored")
             run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
             with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
                 figures |= dev_figures(
@@ -113,12 +128,29 @@ def _turns(folders: Sequence[str], config: QueryCompileConfig) -> tuple[list[Ask
     return found, sha256
 
 
-def _left_to_a_model(turns: Sequence[AskedTurn], program: QueryQA, config: QueryCompileConfig) -> list[AskedTurn]:
+def _fit_confidence(program: QueryQA, turns: Sequence[AskedTurn], config: QueryCompileConfig) -> dict[str, float]:
+    """Fits the confidence in replies to the prompts that the program now has; turns that these show are left out."""
+    shown = {str(demo["question"]) for demo in program.parser.predict.demos}
+    unseen = [one for one in turns if one.reading.question not in shown]
+    left = _left_to_a_model(unseen, program, config.confidence_turns, config.seed, "fit the confidence in replies")
+    if not left:
+        return {}
+    bar = progress(len(left), "turn")
+    replies = asked_replies(program, left, bar.update)
+    bar.close()
+    program.reply_confidence = fitted_confidence(left, replies, begin=program.reply_confidence)
+    figures = {f"confidence/{name}": value for name, value in asdict(program.reply_confidence).items()}
+    return {"confidence_turns": float(len(left)), **figures}
+
+
+def _left_to_a_model(
+    turns: Sequence[AskedTurn], program: QueryQA, most: int, seed: int, purpose: str
+) -> list[AskedTurn]:
     """Returns turns with a low confidence of the beam, so that the program asks the model."""
     left = [one for one in turns if one.reading.confidence < program.trust]
-    if len(left) > config.turns:
-        say(f"* {config.turns} of {len(left)} turns of which the beam is unsure are scored")
-        left = random.Random(config.seed).sample(left, config.turns)
+    if len(left) > most:
+        say(f"* {most} of {len(left)} turns of which the beam is unsure {purpose}")
+        left = random.Random(seed).sample(left, most)
     return left
 
 

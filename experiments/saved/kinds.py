@@ -134,18 +134,24 @@ class ExtractionProgram:
 
 
 class QueryProgram:
-    """Programs for questions about any graph: ``queries``. All that is fitted is DSPy's state."""
+    """Programs for questions about any graph: ``queries``. DSPy's state and the confidence in replies are fitted."""
 
     def write(self, program: Any, folder: Path) -> dict[str, Any]:  # noqa: ARG002
-        """Returns the kind and the limits of confidence."""
-        settings = {"answer_from": program.answer_from, "trust": program.trust}
+        """Returns the kind, the limits of confidence and the confidence in replies."""
+        settings = {
+            "answer_from": program.answer_from,
+            "trust": program.trust,
+            "reply_confidence": dataclasses.asdict(program.reply_confidence),
+        }
         return {"kind": program.kind, "settings": settings, "scorer_sha256": None}
 
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:  # noqa: ARG002
         """Returns the program."""
-        from programs.graphs import QueryQA
+        from programs.graphs import QueryQA, ReplyConfidence
 
-        return QueryQA(**config["settings"])
+        settings = dict(config["settings"])
+        fitted = settings.pop("reply_confidence", {})
+        return QueryQA(**settings, reply_confidence=ReplyConfidence(**fitted))
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:

@@ -1,9 +1,12 @@
 """A typed algebra of queries over any graph: its operations, their evaluation, and the measures that they compare."""
 
+from kg.algebra.amounts import DAYS_OF, difference, numbers_of, plain, rounded, time_between, values_of, years_between
 from kg.algebra.evaluation import Evaluator
 from kg.algebra.measures import Bound, DegreeMention, bounds_of, degrees_of, read_bound, sign_of
 from kg.algebra.queries import (
+    Both,
     Compared,
+    Complement,
     Either,
     Extreme,
     Follow,
@@ -24,8 +27,11 @@ from kg.algebra.queries import (
 from kg.algebra.telling import kind_of, kind_of_values, tell
 
 __all__ = [
+    "DAYS_OF",
+    "Both",
     "Bound",
     "Compared",
+    "Complement",
     "DegreeMention",
     "Either",
     "Evaluator",
@@ -41,14 +47,21 @@ __all__ = [
     "bounds",
     "bounds_of",
     "degrees_of",
+    "difference",
     "facts_of",
     "kind_of",
     "kind_of_values",
+    "numbers_of",
     "order_key",
+    "plain",
     "read_bound",
     "relations_of",
+    "rounded",
     "sign_of",
     "sources",
     "tell",
+    "time_between",
+    "values_of",
     "write",
+    "years_between",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from kg.algebra.queries import (
+    Both,
     Compared,
     Comparison,
     Complement,
@@ -142,11 +143,16 @@ class Evaluator:
         """The nodes of one of two queries or of both; those of the first come first.
 
         Args:
-            source: The set that both are built from.
+            source: The set that both are built from, or ``Named(())``.
             first: A query, which may be empty.
             second: Another.
         """
         return Either(source, tuple(dict.fromkeys((*first.nodes, *second.nodes))), first, second)
+
+    def both(self, source: Query, other: Query) -> Both:
+        """The nodes of a query that another one has, too."""
+        inside = set(other.nodes)
+        return Both(source, tuple(node for node in source.nodes if node in inside), other)
 
     def rebuilt(self, query: Query, changed: Callable[[Query], Query | None]) -> Query:
         """A query with some of its parts replaced, evaluated again.
@@ -182,6 +188,8 @@ class Evaluator:
             return self.without(source, query.others)
         if isinstance(query, Either):
             return self.either(source, self.rebuilt(query.first, changed), self.rebuilt(query.second, changed))
+        if isinstance(query, Both):
+            return self.both(source, self.rebuilt(query.other, changed))
         return self.complement(self.rebuilt(query.whole, changed), source)
 
     def complement(self, whole: Query, part: Query) -> Complement:

@@ -5,8 +5,8 @@
 'Valley Line -> operated by'
 
 A query is a set of nodes. ``Follow`` takes a relation forward or against its direction; ``Having``, ``Compared`` and
-``Extreme`` select from a set; ``Without`` and ``Either`` are set operations. :func:`facts_of` lists the triples that a
-query rests on.
+``Extreme`` select from a set; ``Without``, ``Either`` and ``Both`` are set operations. :func:`facts_of` lists the
+triples that a query rests on.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Complement:
 
 @dataclass(frozen=True)
 class Either:
-    """The nodes of one of two queries or of both; each is built from one set, which is the source."""
+    """The nodes of one of two queries or of both; each is built from the source, which may be no nodes at all."""
 
     source: Query
     nodes: tuple[int, ...]
@@ -136,7 +136,18 @@ class Either:
     second: Query
 
 
-Query = Named | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement | Either
+@dataclass(frozen=True)
+class Both:
+    """The nodes of a query that another query has, too."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    other: Query
+
+
+Query = (
+    Named | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement | Either | Both
+)
 
 
 def order_key(graph: FactGraph, node: int, *, last: bool = False) -> Key | None:
@@ -193,6 +204,8 @@ def sources(query: Query, until: Query | None = None) -> Iterator[Query]:
     yield query
     if isinstance(query, Having):
         yield from sources(query.target)
+    if isinstance(query, Both):
+        yield from sources(query.other)
     if isinstance(query, Either):
         yield from sources(query.first, query.source)
         yield from sources(query.second, query.source)
@@ -222,7 +235,9 @@ def write(query: Query, graph: FactGraph) -> str:
         return f"{write(query.whole, graph)} without ({before})"
     if isinstance(query, Either):
         sides = (write(side, graph).removeprefix(before).strip() for side in (query.first, query.second))
-        return f"{before} ({' or '.join(sides)})"
+        return f"{before} ({' or '.join(sides)})".lstrip()
+    if isinstance(query, Both):
+        return f"({before} and {write(query.other, graph)})"
     name = (
         "^" if isinstance(query, Follow | Having | Lacking | Compared | Extreme) and query.inverse else ""
     ) + graph.relations[query.relation].names[0]
@@ -262,8 +277,9 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
     if isinstance(query, Follow):
         yield from _facts_followed(query, graph, nodes)
         return
-    if isinstance(query, Either):
-        for side in (query.first, query.second):
+    if isinstance(query, Complement | Either):
+        sides = (query.whole,) if isinstance(query, Complement) else (query.first, query.second)
+        for side in sides:
             yield from _facts(side, graph, tuple(node for node in nodes if node in side.nodes))
         return
     if isinstance(query, Having) and not query.negated:
@@ -272,6 +288,8 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
                 if other in query.target.nodes:
                     yield _fact(graph, query.relation, node, other, inverse=query.inverse)
         yield from _facts(query.target, graph, query.target.nodes)
+    if isinstance(query, Both):
+        yield from _facts(query.other, graph, nodes)
     if isinstance(query, Compared | Extreme):
         for node in nodes:
             for other in graph.follow(node, query.relation, inverse=query.inverse):

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kg.algebra.queries import (
+    Both,
     Compared,
     Complement,
     Either,
@@ -82,6 +83,9 @@ def _clauses(query: Query, graph: FactGraph) -> Iterator[str]:
         yield f"the others of {noun_of(query.whole, graph)}"
     elif isinstance(query, Either):
         yield _alternatives(query, graph)
+    elif isinstance(query, Both):
+        yield from _clauses(query.other, graph)
+        yield f"only {subject} of both"
     elif isinstance(query, OfClass):
         yield f"only {noun_of(query, graph)}"
     elif isinstance(query, Follow):

@@ -36,7 +36,7 @@ Asks = Literal["set", "who", "when", "where", "count", "amount", "age", "yes or 
 _PRONOUNS_TEXT = "i you he she it we they him her them that this those these there"
 PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
 _AUXILIARY_DO = frozenset(("do", "does", "did", "can", "could", "will", "would"))
-_ASKING_FOR = frozenset(("you", "i", "we"))
+_ASKING_FOR = frozenset(("you", "i"))
 """Words after an auxiliary that begins no question for yes or no: "can you list"."""
 
 _CUES: tuple[tuple[frozenset[str], frozenset[str], Asks, tuple[int, int]], ...] = (

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import Follow, Named
+from kg.algebra import DAYS_OF, Follow, Named, difference, numbers_of, plain, rounded, time_between
 from kg.parsing.derivation import State
-from kg.parsing.forms import Form, years_between
+from kg.parsing.forms import Form
 from kg.parsing.space import DerivationSpace
 from kg.vocabulary import joined_masks
 
@@ -24,9 +24,6 @@ _UNSAID_END = 0.3
 
 _STILL = frozenset(("has", "have", "been", "since"))
 """Words of what lasts until today: "how long has she been chair?"."""
-
-_DAYS_OF = {"days": 1, "weeks": 7, "months": 30}
-_CENTS, _FINEST = Decimal("0.01"), Decimal("0.0001")
 
 
 class Calculations:
@@ -60,25 +57,20 @@ class Calculations:
     def _totals(self, query: Follow) -> Iterator[Form]:
         """Sums and means over all nodes, each of which counts once."""
         analysis = self.space.analysis
-        values = [
-            value
-            for node in query.source.nodes
-            for other in self.graph.follow(node, query.relation)
-            if (value := self.graph.values[other].number) is not None
-        ]
+        values = numbers_of(query, self.graph)
         if len(values) < 2:
             return
         total = sum(values, Decimal(0))
         counting = analysis.counting
         if analysis.totals:
-            yield Form(query.nodes, _plain(total), words=analysis.totals | counting, operation="sum")
+            yield Form(query.nodes, plain(total), words=analysis.totals | counting, operation="sum")
         if analysis.means:
-            mean = _short(total / len(values))
+            mean = rounded(total / len(values))
             yield Form(query.nodes, mean, words=analysis.means | analysis.totals | counting, operation="mean")
         if analysis.totals | analysis.means:
             return
         if analysis.asks in ("count", "amount") and len(query.source.nodes) > 1:
-            yield Form(query.nodes, _plain(total), _UNSAID_TOTAL, words=counting, operation="sum")
+            yield Form(query.nodes, plain(total), _UNSAID_TOTAL, words=counting, operation="sum")
 
     def _differences(self, state: State, query: Follow) -> Iterator[Form]:
         """Differences of the values of two nodes: those of a set of two, or one and another that the question names."""
@@ -99,14 +91,9 @@ class Calculations:
         first, second = (self.graph.follow(node, query.relation) for node in (one, other))
         if len(first) != 1 or len(second) != 1:
             return
-        numbers = [self.graph.values[node].number for node in (*first, *second)]
-        if numbers[0] is not None and numbers[1] is not None:
-            yield Form((*first, *second), _plain(abs(numbers[0] - numbers[1])), cost, 0.0, words, "difference")
-        days = sorted(
-            period.first for node in (*first, *second) if (period := self.graph.values[node].period) is not None
-        )
-        if len(days) == 2:
-            yield Form((*first, *second), years_between(*days), cost, 0.0, words, "difference")
+        number = difference(first[0], second[0], self.graph)
+        if number is not None:
+            yield Form((*first, *second), number, cost, 0.0, words, "difference")
 
     def _gaps(self, query: Follow) -> Iterator[Form]:
         """The differences of two numbers of one node: "how many seats are free?", from its seats and its guests."""
@@ -124,7 +111,7 @@ class Calculations:
             words, likeness = self._said(relation)
             words |= analysis.differing | analysis.lasting | analysis.counting
             cost = _UNSAID_END * (1 - likeness)
-            yield Form((*query.nodes, *others), _plain(abs(first - second)), cost, 0.0, words, "difference")
+            yield Form((*query.nodes, *others), plain(abs(first - second)), cost, 0.0, words, "difference")
 
     def _said(self, relation: int) -> tuple[int, float]:
         """The words that say the second relation of a calculation, and their likeness with it."""
@@ -139,10 +126,10 @@ class Calculations:
         if not analysis.lasting or len(query.source.nodes) != 1 or len(query.nodes) != 1:
             return
         begin = self.graph.values[query.nodes[0]].period
-        unit = next((word.low for word in analysis.words if word.low in _DAYS_OF), "years")
+        unit = next((word.low for word in analysis.words if word.low in DAYS_OF), "years")
         lasts = sum(1 << place for place, word in enumerate(analysis.words) if word.low in _STILL)
         if lasts and begin is not None and begin.first <= self.today:
-            length = _length(begin.first, self.today, unit)
+            length = time_between(begin.first, self.today, unit)
             yield Form(query.nodes, length, 0.0, 0.0, lasts | analysis.lasting | analysis.counting, unit)
         for relation, inverse in self.graph.steps(query.source.nodes[0]):
             if inverse or relation == query.relation or self.graph.relations[relation].kind != "date":
@@ -153,23 +140,5 @@ class Calculations:
                 continue
             words, likeness = self._said(relation)
             words |= analysis.lasting | analysis.counting
-            length = _length(begin.first, end.first, unit)
+            length = time_between(begin.first, end.first, unit)
             yield Form((*query.nodes, *ends), length, _UNSAID_END * (1 - likeness), 0.0, words, unit)
-
-
-def _length(begin: date, end: date, unit: str) -> Decimal:
-    """The full years, months, weeks or days from one day to another."""
-    if unit == "months":
-        return Decimal(12 * (end.year - begin.year) + end.month - begin.month - (end.day < begin.day))
-    return Decimal((end - begin).days // _DAYS_OF[unit]) if unit in _DAYS_OF else years_between(begin, end)
-
-
-def _short(number: Decimal) -> Decimal:
-    """A number with at most four decimals if that is exact, else with two."""
-    finest = number.quantize(_FINEST)
-    return _plain(finest if finest == number else number.quantize(_CENTS))
-
-
-def _plain(number: Decimal) -> Decimal:
-    """A number without zeros at its end."""
-    return number.normalize() if number != number.to_integral_value() else number.quantize(Decimal(1))

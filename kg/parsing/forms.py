@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import Compared, Extreme, Follow, Having, Lacking, Members, Named, Without, relations_of, sources
+from kg.algebra import (
+    Compared,
+    Extreme,
+    Follow,
+    Having,
+    Lacking,
+    Members,
+    Named,
+    Without,
+    relations_of,
+    sources,
+    years_between,
+)
 from kg.analysis import Analysis
 from kg.facts import FactGraph
 from kg.parsing.derivation import State
@@ -299,8 +311,3 @@ class Forms:
             for place in range(len(column))
             if column[place] >= 0.45 and not self.analysis.counting >> place & 1
         )
-
-
-def years_between(begin: date, end: date) -> Decimal:
-    """The full years from one day to another."""
-    return Decimal(end.year - begin.year - ((end.month, end.day) < (begin.month, begin.day)))

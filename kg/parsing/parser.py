@@ -156,6 +156,8 @@ class Parser:
         if isinstance(state.query, Named) and not is_set:
             return  # names answer nothing, but "how many bridges and tunnels?" counts all of these
         state = self._others_of(state)
+        if not state.query.nodes and self.analysis.asks != "count":
+            return  # an earlier question with something replaced may find nothing
         for form in (*self.forms.of(state), *self.calculations.of(state)):
             yield self._parse(state, form)
 

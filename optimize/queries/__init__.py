@@ -1,7 +1,15 @@
 """Compiling of the parse of questions by a language model: turns with right parses, demonstrations, and figures."""
 
 from optimize.queries.examples import AskedTurn, Talk, asked_turns, demonstrations, kinds_of
-from optimize.queries.fit import QUERY_OPTIMIZERS, QueryFit, QueryScore, fit_queries, score_queries
+from optimize.queries.fit import (
+    QUERY_OPTIMIZERS,
+    QueryFit,
+    QueryScore,
+    asked_replies,
+    fit_queries,
+    fitted_confidence,
+    score_queries,
+)
 
 __all__ = [
     "QUERY_OPTIMIZERS",
@@ -9,9 +17,11 @@ __all__ = [
     "QueryFit",
     "QueryScore",
     "Talk",
+    "asked_replies",
     "asked_turns",
     "demonstrations",
     "fit_queries",
+    "fitted_confidence",
     "kinds_of",
     "score_queries",
 ]

@@ -8,17 +8,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from datetime import date
 
 import dspy
+import numpy as np
 from dspy.teleprompt import LabeledFewShot
+from scipy.optimize import minimize
 
 from kg.errors import ConfigError
 from kg.parsing import Parse
 from optimize.queries.examples import AskedTurn, chosen, is_right
-from programs.graphs import QueryQA, joined
+from programs.graphs import QueryQA, ReplyConfidence, kind_of_reply, log_odds
 
 QUERY_OPTIMIZERS = ("none", "labeled-few-shot")
+
+PRIOR = 0.7
+"""The standard deviation of the constants of a confidence before any turn is seen, in log-odds."""
 
 
 @dataclass(frozen=True)
@@ -87,28 +93,84 @@ class QueryScore:
         return QueryScore(**{name: first[name] + second[name] for name in first})
 
 
-def score_queries(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None) -> QueryScore:
-    """Asks the model that is set in DSPy about each turn.
+def asked_replies(
+    program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None
+) -> list[Parse | None]:
+    """The parses of the model that is set in DSPy, one a turn; ``None`` for a reply that is refused.
 
     Args:
         program: The program.
         turns: The turns.
         done: Called after each turn.
     """
-    total = QueryScore()
+    today = program.today if program.today is not None else date.today()
+    found = []
     for turn in turns:
-        parse, _ = program.parser.parse(turn.reading.question, turn.reader, turn.reading, turn.past)
-        is_none = parse is not None and not (parse.nodes or parse.holds is not None or parse.number is not None)
-        right = parse is not None and _fits(turn, None if is_none else parse)
-        both = joined(turn.reading, parse)
+        found.append(program.parser.parse(turn.reading.question, turn.reader, turn.reading, turn.past, today)[0])
+        done()
+    return found
+
+
+def score_queries(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None) -> QueryScore:
+    """Asks the model that is set in DSPy about each turn; see :func:`asked_replies`."""
+    total = QueryScore()
+    for turn, parse in zip(turns, asked_replies(program, turns, done), strict=True):
+        right = parse is not None and _fits(turn, None if _is_none(parse) else parse)
+        both = program.reply_confidence.joined(turn.reading, parse)
         best = both.parses[0] if both.parses and both.confidence >= program.answer_from else None
         answered = _fits(turn, best)
         total += QueryScore(
             1, int(right), int(parse is not None and not right), int(parse is None), int(answered),
             int(best is not None and not answered),
         )  # fmt: skip
-        done()
     return total
+
+
+def fitted_confidence(
+    turns: Sequence[AskedTurn], replies: Sequence[Parse | None], *, begin: ReplyConfidence | None = None
+) -> ReplyConfidence:
+    """The confidence in the parses of a model, by logistic regression from turns whose answers are known.
+
+    A Gaussian prior of :data:`PRIOR` around the constants that it begins with keeps it there without turns.
+
+    Args:
+        turns: The turns.
+        replies: The parse of each, as :func:`asked_replies` returns them.
+        begin: What it begins with.
+    """
+    begin = begin if begin is not None else ReplyConfidence()
+    names = [one.name for one in fields(begin)]
+    start = np.array([getattr(begin, name) for name in names])
+    rows: list[np.ndarray] = []
+    right: list[bool] = []
+    for turn, parse in zip(turns, replies, strict=True):
+        if parse is None or not turn.reading.parses:
+            continue
+        kind, _ = kind_of_reply(turn.reading, parse)
+        row = np.zeros(len(names))
+        row[names.index(kind)] = 1.0
+        is_with = kind in ("agreed", "none")
+        odds = log_odds(turn.reading.confidence)
+        row[names.index("with_beam" if is_with else "against_beam")] = odds if is_with else -odds
+        rows.append(row)
+        right.append(turn.gold is not None and _fits(turn, turn.reading.parses[0] if kind == "none" else parse))
+    if not rows:
+        return begin
+    table, labels = np.array(rows), np.array(right, dtype=float)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        score, away = table @ weights, (weights - start) / PRIOR**2
+        total = float((np.logaddexp(0, score) - labels * score).sum()) + 0.5 * float(away @ (weights - start))
+        return total, table.T @ (1 / (1 + np.exp(-score)) - labels) + away
+
+    bounds = [(0.0, None) if name.endswith("_beam") else (None, None) for name in names]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return ReplyConfidence(*found.tolist())
+
+
+def _is_none(parse: Parse) -> bool:
+    """Whether a model found no answer in the graph."""
+    return not parse.nodes and parse.holds is None and parse.number is None
 
 
 def _fits(turn: AskedTurn, parse: Parse | None) -> bool:

@@ -2,9 +2,10 @@
 
 from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
 from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, PathTurn
-from programs.graphs.query_parsing import joined, labelled_example
+from programs.graphs.query_parsing import labelled_example
 from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn, parse_answer
 from programs.graphs.relation_scorer import LMRelationScorer
+from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds
 from programs.graphs.world import GraphWorld
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "QueryQA",
     "QueryState",
     "QueryTurn",
-    "joined",
+    "ReplyConfidence",
+    "kind_of_reply",
     "labelled_example",
+    "log_odds",
     "parse_answer",
 ]

@@ -25,7 +25,8 @@ from kg.errors import ConfigError
 from kg.facts import FactGraph
 from kg.graphs import EntityContext, GraphContext, Neighbour
 from kg.parsing import Parse, PastTurn, QuestionReader, Reading
-from programs.graphs.query_parsing import LMQueryParser, joined
+from programs.graphs.query_parsing import LMQueryParser
+from programs.graphs.reply_confidence import ReplyConfidence
 from programs.graphs.world import GraphWorld
 from programs.turns import Kept, QueryDetail, State, Turn, Usage
 
@@ -50,6 +51,7 @@ class QueryQA(dspy.Module):
         today: The day from which ages are counted; ``None`` for that of the question.
         trust: The confidence in [0, 1] from which the beam decides alone. Below it the language model that is set in
             DSPy parses the question too, if there is one.
+        reply_confidence: The confidence in the parses of that model.
 
     Raises:
         ConfigError: ``answer_from`` or ``trust`` is not in [0, 1].
@@ -58,7 +60,14 @@ class QueryQA(dspy.Module):
     kind = "queries"
     needs_lm = False
 
-    def __init__(self, answer_from: float = 0.72, *, today: date | None = None, trust: float = 0.8) -> None:
+    def __init__(
+        self,
+        answer_from: float = 0.72,
+        *,
+        today: date | None = None,
+        trust: float = 0.8,
+        reply_confidence: ReplyConfidence | None = None,
+    ) -> None:
         super().__init__()
         for name, value in (("answer_from", answer_from), ("trust", trust)):
             if not 0 <= value <= 1:
@@ -66,6 +75,7 @@ class QueryQA(dspy.Module):
         self.answer_from = answer_from
         self.today = today
         self.trust = trust
+        self.reply_confidence = reply_confidence if reply_confidence is not None else ReplyConfidence()
         self.parser = LMQueryParser()
 
     def forward(self, graph: QuestionReader, questions: Sequence[str]) -> dspy.Prediction:
@@ -99,8 +109,8 @@ class QueryQA(dspy.Module):
         reading = reader.read(question, state.past, today=today)
         usage = Usage()
         if dspy.settings.lm is not None and reading.confidence < self.trust:
-            parse, usage = self.parser.parse(question, reader, reading, state.past)
-            reading = joined(reading, parse)
+            parse, usage = self.parser.parse(question, reader, reading, state.past, today)
+            reading = self.reply_confidence.joined(reading, parse)
         best = reading.parses[0] if reading.parses and reading.confidence >= self.answer_from else None
         turn = QueryTurn(
             question,

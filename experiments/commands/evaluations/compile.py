@@ -267,7 +267,7 @@ def _fit_demonstrations(
         extraction = ExtractionCompileConfig(optimizer, given.lm, seed=given.seed, sentences=scored)
         compiled = compile_extraction(extraction, train, folders, **parts)
     else:
-        queries = QueryCompileConfig(optimizer, given.lm, seed=given.seed, turns=scored)
+        queries = QueryCompileConfig(optimizer, given.lm, seed=given.seed, turns=scored, confidence_turns=scored)
         compiled = compile_queries(queries, train, folders, **parts)
     for name, value in compiled.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")

@@ -20,7 +20,7 @@ from kg.errors import DataError
 from kg.facts import FactGraph, read_file
 from kg.parsing import QuestionReader
 from optimize.queries import AskedTurn, Talk, asked_turns, demonstrations, fit_queries, kinds_of, score_queries
-from programs.graphs import QueryQA
+from programs.graphs import QueryQA, ReplyConfidence
 
 DATA = Path(__file__).parents[2] / "data"
 TALKS, RECORDED = DATA / "talks", DATA / "transcripts" / "queries.jsonl"
@@ -56,14 +56,17 @@ def test_the_compiled_program_is_logged_loaded_and_asked(
 ) -> None:
     wrong = {"query": json.dumps({"start": "telescope", "answer": "count"})}
     right = {"query": json.dumps({"start": "telescope", "steps": [{"operation": "lacking", "relation": "keeper"}]})}
-    lm = scripted_lm([wrong, right])
+    unsure = {"query": json.dumps({"answer": "not in the graph"})}
+    lm = scripted_lm([unsure, wrong, right])
     monkeypatch.setattr(queries, "lm_settings", lambda _: {"lm": lm, "adapter": dspy.ChatAdapter()})
     dev = tmp_path / "dev"
     dev.mkdir()
     (dev / "observatory.ttl").write_text((TALKS / "dev" / "observatory.ttl").read_text(encoding="utf-8"))
     row = {"file": "observatory.ttl", "questions": ["Which scope has nobody in charge?"], "answers": [["Lantern"]]}
     (dev / "questions.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    config = QueryCompileConfig("labeled-few-shot", LMConfig("openai/scripted"), demonstrations=2, today=TODAY)
+    config = QueryCompileConfig(
+        "labeled-few-shot", LMConfig("openai/scripted"), demonstrations=2, confidence_turns=1, today=TODAY
+    )
     compiled = compile_queries(
         config, [str(TALKS / "train")], [str(dev)], out=tmp_path / "mine", tracker=tracker, run_name="parsed"
     )
@@ -74,6 +77,8 @@ def test_the_compiled_program_is_logged_loaded_and_asked(
     assert isinstance(loaded, QueryQA)
     assert len(loaded.parser.predict.demos) == 2
     assert loaded.parser.predict.demos == compiled.saved.program.parser.predict.demos
+    assert compiled.figures["confidence_turns"] == 1
+    assert loaded.reply_confidence == compiled.saved.program.reply_confidence != ReplyConfidence()
 
 
 def test_the_command_compiles_and_asks_with_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,7 @@ def test_the_model_s_parse_answers_what_the_beam_does_not() -> None:
     assert turn.detail.path == "max(Quillhaven -> ^home port, length)"
     assert (turn.usage.lm_calls, program.parser.refused) == (1, 0)
     told = lm.history[0]["messages"][-1]["content"]
-    assert "captain: Larkspur -> Mara Stenhouse" in told
+    assert "captain: Larkspur (ship) -> Mara Stenhouse (person)" in told
     assert "ship (2)" in told
 
 

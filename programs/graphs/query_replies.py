@@ -1,0 +1,394 @@
+"""Replies of a language model as queries over a graph, and queries as the replies that would write them.
+
+    >>> Replies(graph, shown, today).parse(GraphQuery(start="Larkspur", steps=[QueryStep(...)]))
+    Parse(query=Follow(...), ...)
+
+A reply names what :class:`Shown` lists: names and classes to start at, and relations. Each of its steps gives a result,
+and a later one may take it up by its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import cast
+
+from kg.algebra import (
+    Both,
+    Compared,
+    Complement,
+    Either,
+    Evaluator,
+    Extreme,
+    Follow,
+    Having,
+    Lacking,
+    Members,
+    Named,
+    OfClass,
+    Query,
+    difference,
+    numbers_of,
+    plain,
+    read_bound,
+    rounded,
+    time_between,
+    values_of,
+)
+from kg.errors import QueryError
+from kg.facts import FactGraph
+from kg.parsing import Parse
+from kg.text import Period
+from signatures.queries import CLASS_RELATION, MOST_STEPS, GraphQuery, QueryAnswer, QueryOperation, QueryStep
+
+SIGNS = {"more than": ">", "less than": "<", "at least": ">=", "at most": "<=", "equal to": "="}
+_WORDS = {sign: word for word, sign in SIGNS.items()}
+_TIMES = ("years", "months", "days")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a prompt shows of a graph.
+
+    Attributes:
+        names: Nodes by their names.
+        classes: Classes by their names.
+        relations: Relations by their names.
+        answers: The nodes of earlier answers, by what a prompt calls these.
+        readings: The beam's readings, in order.
+        inputs: The inputs of the prompt.
+    """
+
+    names: Mapping[str, int]
+    classes: Mapping[str, int]
+    relations: Mapping[str, int]
+    answers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    readings: tuple[Parse, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def starts(self) -> list[str]:
+        """The names that a query may start at."""
+        return [*self.names, *self.classes, *self.answers]
+
+
+class Replies:
+    """The queries of replies over one graph.
+
+    Args:
+        graph: The graph.
+        shown: What the prompt shows of it.
+        today: The day to which a time lasts.
+    """
+
+    def __init__(self, graph: FactGraph, shown: Shown, today: date) -> None:
+        self.graph, self.shown, self.today = graph, shown, today
+        self.evaluator = Evaluator(graph)
+
+    def parse(self, reply: GraphQuery) -> Parse:
+        """The parse of a reply; without nodes where the graph has no answer.
+
+        Raises:
+            QueryError: A reading is not among those shown, a name is not of the graph, or a step takes no such value.
+        """
+        if reply.reading > len(self.shown.readings):
+            raise QueryError(f"reading must be at most {len(self.shown.readings)}, got {reply.reading}")
+        if reply.reading:
+            return self.shown.readings[reply.reading - 1]
+        if reply.answer == "not in the graph":
+            return Parse(Named(()), 0.0, ())
+        results = [self._begun(reply.start, ())]
+        final: tuple[int, ...] = ()
+        for step in reply.steps:
+            results.append(self._after(step, results))
+            if step.operation.startswith("follow"):
+                final = (self._relation(step),)
+        return self._answered(reply.answer, results[-1], final)
+
+    def _answered(self, answer: QueryAnswer, query: Query, final: tuple[int, ...]) -> Parse:
+        nodes = query.nodes
+        if answer == "yes or no":
+            return Parse(query, 0.0, nodes, holds=bool(nodes), final=final, operation="check")
+        if answer == "count":
+            return Parse(query, 0.0, nodes, number=Decimal(len(nodes)), final=final, operation="count")
+        if not nodes:
+            return Parse(Named(()), 0.0, ())
+        if answer == "entities or values":
+            return Parse(query, 0.0, nodes, final=final)
+        number, operation = self._amount(answer, query)
+        return Parse(query, 0.0, nodes, number=number, final=final, operation=operation)
+
+    def _amount(self, answer: QueryAnswer, query: Query) -> tuple[Decimal, str]:
+        """A calculated amount, and its operation as :class:`kg.parsing.Parse` names it."""
+        values = values_of(query, self.graph)
+        numbers = numbers_of(query, self.graph)
+        if answer in ("sum", "average"):
+            if not numbers:
+                raise QueryError(f"{answer} needs numbers, and the last step has none")
+            total = sum(numbers, Decimal(0))
+            return (plain(total), "sum") if answer == "sum" else (rounded(total / len(numbers)), "mean")
+        if answer == "difference":
+            number = difference(values[0], values[1], self.graph) if len(values) == 2 else None
+            if number is None:
+                raise QueryError("difference needs two numbers or two dates in the last step")
+            return number, "difference"
+        days = sorted(period.first for node in values if (period := self.graph.values[node].period) is not None)
+        if not 0 < len(days) <= 2:
+            raise QueryError(f"{answer} needs one date or two in the last step, got {len(days)}")
+        begin, end = min(days[0], self.today), days[1] if len(days) == 2 else max(days[0], self.today)
+        return time_between(begin, end, answer), answer
+
+    def _begun(self, name: str, results: Sequence[Query]) -> Query:
+        """The query of a name, a class, an earlier answer or an earlier step."""
+        if name in self.shown.names:
+            return Named((self.shown.names[name],))
+        if name in self.shown.classes:
+            return self.evaluator.members(self.shown.classes[name])
+        if name in self.shown.answers:
+            return Named(self.shown.answers[name])
+        earlier = _earlier(name, results)
+        if earlier is not None:
+            return earlier
+        if not name:
+            raise QueryError("start must be a name of the graph, got none")
+        return Named(self._nodes(name))
+
+    def _after(self, step: QueryStep, results: Sequence[Query]) -> Query:
+        """The result of a step after earlier ones."""
+        query, evaluator, operation = results[-1], self.evaluator, step.operation
+        if operation == "start":
+            return self._begun(step.value, results)
+        if operation in ("or", "and", "without"):
+            other = self._begun(step.value, results)
+            if operation == "or":
+                return evaluator.either(Named(()), other, query)
+            return evaluator.both(query, other) if operation == "and" else evaluator.complement(query, other)
+        if step.relation == CLASS_RELATION and operation in ("only", "not"):
+            inside = evaluator.of_class(query, self._class(step.value))
+            return inside if operation == "only" else evaluator.complement(query, inside)
+        relation = self._relation(step)
+        if operation in ("follow", "follow back"):
+            return evaluator.follow(query, relation, inverse=operation == "follow back")
+        inverse = self._is_inverse(query, relation)
+        if operation == "lacking":
+            return evaluator.lacking(query, relation, inverse=inverse)
+        if operation in ("largest", "smallest"):
+            rank = int(step.value) if step.value.strip().isdigit() else 1
+            sign = 1 if operation == "largest" else -1
+            counted = self._is_counted(relation)
+            return evaluator.extreme(
+                query, relation, sign, counted=counted, inverse=counted and inverse, rank=max(rank, 1)
+            )
+        if operation in SIGNS:
+            return self._compared(query, step, relation, results)
+        if not step.value and operation == "only":
+            return evaluator.lacking(query, relation, inverse=inverse, present=True)
+        target = self._begun(step.value, results)
+        return evaluator.having(query, relation, target, inverse=inverse, negated=operation == "not")
+
+    def _compared(self, query: Query, step: QueryStep, relation: int, results: Sequence[Query]) -> Query:
+        sign, counted = SIGNS[step.operation], self._is_counted(relation)
+        standard = self._standard(step.value, results)
+        bound: Decimal | Period | None
+        if standard is None:
+            bound = read_bound(step.value)
+        else:
+            ends = self.graph.follow(standard, relation) or (standard,)
+            value = self.graph.values[ends[0]]
+            bound = value.number if value.number is not None else value.period
+        if bound is None or (counted and not isinstance(bound, Decimal)):
+            raise QueryError(f"value must be a number, a date or a name that has one, got {step.value!r}")
+        if counted:
+            inverse = self._is_inverse(query, relation)
+            return self.evaluator.counted(query, relation, sign, bound, inverse=inverse)  # type: ignore[arg-type]
+        own = standard if standard is not None and self.graph.is_entity(standard) else None
+        return self.evaluator.compared(query, relation, sign, bound, own)  # type: ignore[arg-type]
+
+    def _standard(self, value: str, results: Sequence[Query]) -> int | None:
+        """The node that others are compared with, if the value is no number or date of its own."""
+        earlier = _earlier(value, results)
+        nodes = earlier.nodes if earlier is not None else self._named(value)
+        if earlier is not None and len(nodes) != 1:
+            raise QueryError(f"{value} must have one result to compare with, got {len(nodes)}")
+        return nodes[0] if earlier is not None or (nodes and self.graph.is_entity(nodes[0])) else None
+
+    def _is_counted(self, relation: int) -> bool:
+        """Whether what a relation joins is counted, as it has no order of its own."""
+        return self.graph.relations[relation].kind not in ("number", "date")
+
+    def _is_inverse(self, query: Query, relation: int) -> bool:
+        """Whether a relation leads to a set, not from it."""
+        nodes = query.nodes
+        return not any(self.graph.follow(node, relation) for node in nodes) and any(
+            self.graph.follow(node, relation, inverse=True) for node in nodes
+        )
+
+    def _relation(self, step: QueryStep) -> int:
+        if step.relation not in self.shown.relations:
+            raise QueryError(f"relation must be one of the graph, got {step.relation!r}")
+        return self.shown.relations[step.relation]
+
+    def _class(self, name: str) -> int:
+        wanted = name.casefold().strip()
+        for kind, one in enumerate(self.graph.classes):
+            if any(other.casefold() == wanted for other in one.names):
+                return kind
+        raise QueryError(f"value must be a class of the graph, got {name!r}")
+
+    def _named(self, name: str) -> tuple[int, ...]:
+        wanted = name.casefold().strip()
+        return tuple(
+            node for node, names in enumerate(self.graph.names) if any(one.casefold() == wanted for one in names)
+        )
+
+    def _nodes(self, name: str) -> tuple[int, ...]:
+        nodes = self._named(name)
+        if not nodes:
+            raise QueryError(f"value must be a name or value of the graph, got {name!r}")
+        return nodes
+
+
+def _earlier(value: str, results: Sequence[Query]) -> Query | None:
+    """The result of an earlier step by its number, such as ``#1``; ``None`` for any other value."""
+    written = value.strip()
+    if not written.startswith("#") or not written[1:].isdigit():
+        return None
+    number = int(written[1:])
+    if number >= len(results):
+        raise QueryError(f"{written} must be an earlier step, of which there are {len(results) - 1}")
+    return results[number]
+
+
+def written(graph: FactGraph, shown: Shown, parse: Parse) -> GraphQuery | None:
+    """The reply that says a parse: the reading that it is and its steps, as far as there are any; else ``None``.
+
+    Args:
+        graph: The graph.
+        shown: What the prompt shows of it.
+        parse: The parse.
+    """
+    readings = enumerate(shown.readings, 1)
+    meant = (parse.answer, parse.query)  # a wrong query may have the right answer by chance
+    reading = next((number for number, one in readings if (one.answer, one.query) == meant), 0)
+    reply = _Writer(graph, shown).reply(parse)
+    if reply is None:
+        return GraphQuery(reading=reading) if reading else None
+    return reply.model_copy(update={"reading": reading})
+
+
+class _UnwritableError(Exception):
+    """A query has no steps that say it."""
+
+
+_FORMS: dict[str, QueryAnswer] = {"": "entities or values", "count": "count", "sum": "sum", "mean": "average"}
+"""The answers of operations that need nothing but the query; others are calculated from more than it."""
+
+
+class _Writer:
+    """One query in steps."""
+
+    def __init__(self, graph: FactGraph, shown: Shown) -> None:
+        self.graph, self.shown = graph, shown
+        self.start = ""
+        self.steps: list[QueryStep] = []
+
+    def reply(self, parse: Parse) -> GraphQuery | None:
+        """The reply of a parse, or ``None``."""
+        is_plain_check = parse.operation == "check" and parse.holds == bool(parse.query.nodes)
+        if not is_plain_check and parse.operation not in _FORMS:
+            return None
+        try:
+            self._write(parse.query)
+        except _UnwritableError:
+            return None
+        if len(self.steps) > MOST_STEPS:
+            return None
+        answer = "yes or no" if is_plain_check else _FORMS[parse.operation]
+        return GraphQuery(start=self.start, steps=self.steps, answer=answer)
+
+    def _write(self, query: Query) -> str:
+        """Writes a query, and returns the number of its result."""
+        if isinstance(query, Named | Members):
+            return self._begin(query)
+        if isinstance(query, Either | Both | Complement):
+            return self._joined(query)
+        if isinstance(query, Having) and not (isinstance(query.target, Named) and len(query.target.nodes) == 1):
+            value = self._write(query.target)
+        else:
+            value = ""
+        self._write(query.source)
+        return self._add(self._step(query, value))
+
+    def _joined(self, query: Either | Both | Complement) -> str:
+        if isinstance(query, Either):
+            first = self._write(query.first)
+            self._write(query.second)
+            return self._add(QueryStep(operation="or", value=first))
+        other, main = (query.other, query.source) if isinstance(query, Both) else (query.source, query.whole)
+        number = self._write(other)
+        self._write(main)
+        return self._add(QueryStep(operation="and" if isinstance(query, Both) else "without", value=number))
+
+    def _begin(self, query: Named | Members) -> str:
+        """Writes names or classes, the first as the start."""
+        if isinstance(query, Named):
+            earlier = next((name for name, nodes in self.shown.answers.items() if nodes == query.nodes), None)
+            names = list(map(self.graph.name, query.nodes))
+            names = [earlier] if earlier is not None and len(names) > 1 else names
+        else:
+            names = [self.graph.classes[kind].names[0] for kind in query.kinds]
+        if not names or any(name not in self.shown.starts for name in names):
+            raise _UnwritableError
+        number = self._begun(names[0])
+        for name in names[1:]:
+            self._begun(name)
+            number = self._add(QueryStep(operation="or", value=number))
+        return number
+
+    def _begun(self, name: str) -> str:
+        if not self.start:
+            self.start = name
+            return "#0"
+        return self._add(QueryStep(operation="start", value=name))
+
+    def _add(self, step: QueryStep) -> str:
+        self.steps.append(step)
+        return f"#{len(self.steps)}"
+
+    def _step(self, query: Query, value: str) -> QueryStep:
+        """The step of a query after its source; ``value`` is the number of what it takes up, if it does."""
+        if isinstance(query, OfClass):
+            return QueryStep(operation="only", relation=CLASS_RELATION, value=self.graph.classes[query.kind].names[0])
+        if not isinstance(query, Follow | Having | Lacking | Compared | Extreme):
+            raise _UnwritableError
+        relation = self.graph.relations[query.relation].names[0]
+        if relation not in self.shown.relations:
+            raise _UnwritableError
+        operation: str
+        if isinstance(query, Follow):
+            operation = "follow back" if query.inverse else "follow"
+        elif isinstance(query, Lacking):
+            operation = "only" if query.present else "lacking"
+        elif isinstance(query, Compared):
+            operation, value = _WORDS[query.comparison], self._bound(query)
+        elif isinstance(query, Having):
+            assert value or isinstance(query.target, Named)
+            operation, value = "not" if query.negated else "only", value or self.graph.name(query.target.nodes[0])
+        else:
+            operation, value = "largest" if query.sign > 0 else "smallest", str(query.rank) if query.rank > 1 else ""
+        return QueryStep(operation=cast(QueryOperation, operation), relation=relation, value=value)
+
+    def _bound(self, query: Compared) -> str:
+        if query.standard is not None:
+            return self.graph.name(query.standard)
+        if isinstance(query.bound, Decimal):
+            return str(query.bound)
+        days = query.bound
+        year = str(days.first.year)
+        if read_bound(year) == days:
+            return year
+        if days.first != days.last:
+            raise _UnwritableError
+        return days.first.isoformat()

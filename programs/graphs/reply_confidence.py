@@ -1,0 +1,82 @@
+"""The confidence in a language model's parse of a question beside the beam's own.
+
+    >>> ReplyConfidence().joined(reading, parse).confidence
+    0.83
+
+How often a model is right depends on the model, so :func:`optimize.queries.fitted_confidence` fits the constants on
+turns whose answers are known. The constants that are set here are for a capable model that was not measured.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from kg.parsing import Parse, Reading
+
+ReplyKind = Literal["agreed", "listed", "own", "none"]
+"""How a parse compares with the readings of the beam: the first, a later one, another, or no answer in the graph."""
+
+_LEAST = 0.01
+"""The least confidence of the beam that is taken for one, in either direction."""
+
+
+@dataclass(frozen=True)
+class ReplyConfidence:
+    """Logistic models of the confidence, from the log-odds of the beam's confidence in its first reading.
+
+    Attributes:
+        agreed: The log-odds of a parse that is the first reading, where the beam is as likely right as wrong.
+        listed: The same of one that is a later reading.
+        own: The same of one that is no reading.
+        none: The log-odds of the first reading where the model finds no answer in the graph.
+        with_beam: The share of the beam's log-odds that are added where both say the same.
+        against_beam: The share that is taken away where they do not.
+    """
+
+    agreed: float = 1.6
+    listed: float = 1.4
+    own: float = 1.1
+    none: float = -1.5
+    with_beam: float = 0.5
+    against_beam: float = 0.3
+
+    def of(self, kind: ReplyKind, beam: float) -> float:
+        """The probability in [0, 1] of the parse, or of the first reading where the model finds no answer."""
+        odds = log_odds(beam)
+        if kind == "none":
+            return _logistic(self.none + self.with_beam * odds)
+        slope = self.with_beam if kind == "agreed" else -self.against_beam
+        return _logistic(getattr(self, kind) + slope * odds)
+
+    def joined(self, reading: Reading, parse: Parse | None) -> Reading:
+        """A reading with the model's parse, which becomes its first; ``None`` changes nothing."""
+        if parse is None:
+            return reading
+        kind, same = kind_of_reply(reading, parse)
+        confidence = self.of(kind, reading.confidence)
+        if kind == "none":
+            return replace(reading, confidence=min(reading.confidence, confidence))
+        rest = tuple(one for one in reading.parses if one is not same)
+        return replace(reading, parses=(parse if same is None else same, *rest), confidence=confidence)
+
+
+def kind_of_reply(reading: Reading, parse: Parse) -> tuple[ReplyKind, Parse | None]:
+    """How a model's parse compares with the beam's readings, and the first reading with its answer."""
+    if not parse.nodes and parse.holds is None and parse.number is None:
+        return "none", None
+    same = next((one for one in reading.parses if one.answer == parse.answer), None)
+    if same is None:
+        return "own", None
+    return ("agreed" if same is reading.parses[0] else "listed"), same
+
+
+def log_odds(confidence: float) -> float:
+    """The log-odds of a confidence that is kept from 0 and 1."""
+    kept = min(max(confidence, _LEAST), 1 - _LEAST)
+    return math.log(kept / (1 - kept))
+
+
+def _logistic(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))

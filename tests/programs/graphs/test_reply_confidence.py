@@ -1,0 +1,56 @@
+"""The confidence in a model's parse beside the beam's own, and its fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from kg.parsing import Parse, Reading
+from optimize.queries import AskedTurn, fitted_confidence
+from programs.graphs import ReplyConfidence, kind_of_reply
+from tests.programs.graphs.ships import ships
+
+READER = ships()
+READING = READER.read("What is the length of the Bellwether?", today=date(2026, 1, 1))
+FIRST, LATER = READING.parses[0], READING.parses[1]
+OWN = replace(FIRST, nodes=(0, 1, 2))
+NONE = replace(FIRST, nodes=())
+
+
+def _at(confidence: float) -> Reading:
+    return replace(READING, confidence=confidence)
+
+
+@pytest.mark.parametrize(("parse", "kind"), [(FIRST, "agreed"), (LATER, "listed"), (OWN, "own"), (NONE, "none")])
+def test_a_reply_is_one_of_the_readings_or_its_own(parse: Parse, kind: str) -> None:
+    assert kind_of_reply(READING, parse)[0] == kind
+
+
+def test_agreement_raises_the_confidence_and_disagreement_lowers_that_of_the_beam() -> None:
+    own = ReplyConfidence()
+    for beam in (0.2, 0.5, 0.7):
+        assert own.joined(_at(beam), FIRST).confidence > beam
+        assert own.joined(_at(beam), NONE).confidence < beam
+        assert own.joined(_at(beam), None) == _at(beam)
+    unsure, sure = own.joined(_at(0.1), OWN), own.joined(_at(0.79), OWN)
+    assert unsure.parses[0] == sure.parses[0] == OWN
+    assert unsure.confidence > sure.confidence
+
+
+def test_a_later_reading_becomes_the_first_and_stays_once() -> None:
+    found = ReplyConfidence().joined(_at(0.3), LATER)
+    assert found.parses[0] is LATER
+    assert sorted(map(id, found.parses)) == sorted(map(id, READING.parses))
+
+
+def test_a_model_that_is_often_wrong_is_believed_less_after_the_fit() -> None:
+    turn = AskedTurn(READER, _at(0.4), (), ["88"], FIRST)
+    poor = fitted_confidence([turn] * 20, [OWN] * 20)
+    good = fitted_confidence([turn] * 20, [FIRST] * 20)
+    assert poor.of("own", 0.4) < 0.3 < 0.7 < ReplyConfidence().of("own", 0.4)
+    assert good.of("agreed", 0.4) > ReplyConfidence().of("agreed", 0.4)
+    lacking = fitted_confidence([replace(turn, gold=None)] * 20, [NONE] * 20)
+    assert lacking.of("none", 0.4) < ReplyConfidence().of("none", 0.4)
+    assert fitted_confidence([], []) == ReplyConfidence()
