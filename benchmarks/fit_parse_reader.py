@@ -121,8 +121,7 @@ def main() -> None:
         row
         for number, part in enumerate(parts)
         for row in part
-        if number not in outside
-        and drawn.random() < (1.0 if number in most else AGAIN) * _share(row, options.easy)
+        if number not in outside and drawn.random() < (1.0 if number in most else AGAIN) * _share(row, options.easy)
     ]
     others = [row for file in options.some for row in rows_of(file, ranker, fitted_places)]
     rows += [row for row in others if drawn.random() < AGAIN * _share(row, options.easy)]

@@ -23,7 +23,7 @@ QueryOperation = Literal[
 ]  # fmt: skip
 
 QueryAnswer = Literal[
-    "entities or values", "count", "yes or no", "sum", "average", "difference", "years", "months", "days",
+    "entities or values", "count", "yes or no", "sum", "average", "product", "difference", "years", "months", "days",
     "not in the graph",
 ]  # fmt: skip
 
@@ -44,9 +44,9 @@ STEPS = (
 )
 
 ANSWERS = (
-    "count: how many; yes or no: whether any is left; sum, average, difference: of the numbers (or dates) of the last "
-    "step; years, months, days: between the two dates of the last step, or since its one date; not in the graph: if "
-    "the schema cannot tell"
+    "count: how many; yes or no: whether any is left; sum, average, product, difference: of the numbers (or dates) of "
+    "the last step; years, months, days: between the two dates of the last step, or since its one date; not in the "
+    "graph: if the schema cannot tell"
 )
 
 

@@ -15,7 +15,7 @@ from kg.facts import FactGraph
 DAYS_OF = {"days": 1, "weeks": 7, "months": 30}
 """The units of time besides years; months are those of the calendar."""
 
-_CENTS, _FINEST = Decimal("0.01"), Decimal("0.0001")
+_FINEST = Decimal("0.0001")
 
 
 def values_of(query: Query, graph: FactGraph) -> list[int]:
@@ -57,9 +57,8 @@ def time_between(begin: date, end: date, unit: str) -> Decimal:
 
 
 def rounded(number: Decimal) -> Decimal:
-    """A number with at most four decimals if that is exact, else with two."""
-    finest = number.quantize(_FINEST)
-    return plain(finest if finest == number else number.quantize(_CENTS))
+    """A number with at most four decimals."""
+    return plain(number.quantize(_FINEST))
 
 
 def plain(number: Decimal) -> Decimal:

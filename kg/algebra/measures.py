@@ -44,7 +44,8 @@ _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above"
 _DECADES_TEXT = "twenties thirties forties fifties sixties seventies eighties nineties"
 _DECADES = {word: year for year, word in zip(range(1920, 2000, 10), _DECADES_TEXT.split(), strict=True)}
 _BE = ("is", "are", "was", "were")
-_EDGES = [["the", edge, "of"] for edge in ("beginning", "start", "end")]
+_LAST_EDGES = ("end", "close")
+_EDGES = [["the", edge, "of"] for edge in ("beginning", "start", *_LAST_EDGES)]
 _AFTER = {"better": ">", "worse": "<"}
 _ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
 _ENDS = frozenset(["end", "ends", "ended", "ending", "until", "till", "expiry", "expires", "expired", "last", "death"])
@@ -185,8 +186,12 @@ def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
 
 
 def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
-    if list(low[first - 3 : first]) in _EDGES and first >= 3:
-        first -= 3
+    edge = low[first - 2] if list(low[first - 3 : first]) in _EDGES and first >= 3 else ""
+    if edge:
+        first, comparison = (first - 4, "<=") if low[first - 4 : first - 3] == ["by"] else _comparison(low, first - 3)
+        if comparison == ("<" if edge in _LAST_EDGES else ">"):
+            return first, "<=" if comparison == "<" else ">="
+        return first, comparison
     if first > 1 and low[first - 1] == "the":
         first -= 1
     for phrase in _BOUND_WORDS:

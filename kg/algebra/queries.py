@@ -272,7 +272,8 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
     if isinstance(query, Members):
         for node in nodes:
             own = next(kind for kind in query.kinds if kind in graph.types[node])
-            yield f"{graph.name(node)} -> is a -> {graph.classes[own].names[0]}"
+            link = "has the relations of a" if node in graph.untyped else "is a"
+            yield f"{graph.name(node)} -> {link} -> {graph.classes[own].names[0]}"
         return
     if isinstance(query, Follow):
         yield from _facts_followed(query, graph, nodes)

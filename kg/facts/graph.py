@@ -46,7 +46,7 @@ _NUMBERED = re.compile(r"(?:^|[/#:])[A-Za-z]{0,3}[-_]?\d+$")
 MOST_READ = 500
 """Nodes of a set whose relations are read: the members of a class mostly have the same ones."""
 
-_MOSTLY = 0.6
+_MOSTLY, _NEARLY_ALL = 0.6, 0.9
 _YEARS = range(1000, 2101)
 
 
@@ -88,6 +88,7 @@ class FactGraph:
         types: The classes of each node.
         triples: The number of facts.
         nameless: The IRIs of nodes that only join others.
+        untyped: The nodes whose classes the graph does not state: they have the relations of these classes' members.
     """
 
     values: list[Value] = field(default_factory=list)
@@ -97,6 +98,7 @@ class FactGraph:
     types: list[tuple[int, ...]] = field(default_factory=list)
     triples: int = 0
     nameless: frozenset[str] = frozenset()
+    untyped: frozenset[int] = frozenset()
     _forward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
     _backward: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
     _subjects: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -307,6 +309,7 @@ class _Builder:
                 for one in self._upwards(kind):
                     if not one.startswith(_SCHEMA):
                         members[one][place] = None
+        self._add_untyped(members)
         self._add_general(members)
         types: defaultdict[int, list[int]] = defaultdict(list)
         for iri, found in members.items():
@@ -316,6 +319,29 @@ class _Builder:
             for node in found:
                 types[node].append(number)
         self.result.types = [tuple(types[node]) for node in range(len(self.result.values))]
+
+    def _add_untyped(self, members: defaultdict[str, dict[int, None]]) -> None:
+        """Adds nodes without any class to those whose members have their relations, of which there are two or more."""
+        typed = {node for found in members.values() for node in found}
+        forward = self.result._forward
+        subjects: defaultdict[int, set[int]] = defaultdict(set)
+        for node in typed:
+            for relation in forward[node]:
+                subjects[relation].add(node)
+        usual = {relation: self._classes_of(found, members) for relation, found in subjects.items() if len(found) > 1}
+        added = set()
+        for node, facts in enumerate(forward):
+            known = [usual[relation] for relation in facts if relation in usual]
+            if node in typed or len(known) < 2 or self.result.is_nameless(node):
+                continue
+            for iri in set.intersection(*known):
+                members[iri][node] = None
+                added.add(node)
+        self.result.untyped = frozenset(added)
+
+    def _classes_of(self, nodes: set[int], members: Mapping[str, dict[int, None]]) -> set[str]:
+        """The classes that most of some nodes have."""
+        return {iri for iri, found in members.items() if len(nodes & found.keys()) >= _NEARLY_ALL * len(nodes)}
 
     def _add_general(self, members: defaultdict[str, dict[int, None]]) -> None:
         """Adds the class that the last word of several names says: "case" for civil cases and criminal cases."""

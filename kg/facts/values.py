@@ -70,6 +70,9 @@ def read_value(text: str, datatype: str = "") -> Value:
         return Value("date", text, period=period) if period is not None else Value("text", text)
     if datatype in _NUMBERS or (not datatype and _NUMBER.fullmatch(text.strip())):
         number = _number(text)
+        if number is not None and "e" in text.lower():  # a double such as 4.6E0
+            text = f"{number:f}"
+            number = Decimal(text)
         return Value("number", text.strip(), number) if number is not None else Value("text", text)
     if not datatype and re.fullmatch(r"\d{4}-\d\d(-\d\d.*)?", text):
         period = read_date(text)

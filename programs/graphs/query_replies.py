@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from math import prod
 from typing import cast
 
 from kg.algebra import (
@@ -124,10 +125,12 @@ class Replies:
         """A calculated amount, and its operation as :class:`kg.parsing.Parse` names it."""
         values = values_of(query, self.graph)
         numbers = numbers_of(query, self.graph)
-        if answer in ("sum", "average"):
+        if answer in ("sum", "average", "product"):
             if not numbers:
                 raise QueryError(f"{answer} needs numbers, and the last step has none")
             total = sum(numbers, Decimal(0))
+            if answer == "product":
+                return rounded(prod(numbers, start=Decimal(1))), "product"
             return (plain(total), "sum") if answer == "sum" else (rounded(total / len(numbers)), "mean")
         if answer == "difference":
             number = difference(values[0], values[1], self.graph) if len(values) == 2 else None

@@ -35,9 +35,9 @@ class ReplyConfidence:
         against_beam: The share that is taken away where they do not.
     """
 
-    agreed: float = 1.6
-    listed: float = 1.4
-    own: float = 1.1
+    agreed: float = 2.1
+    listed: float = 1.5
+    own: float = 1.4
     none: float = -1.5
     with_beam: float = 0.5
     against_beam: float = 0.3

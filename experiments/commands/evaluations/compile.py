@@ -152,7 +152,8 @@ def command(
 
     Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For advisor,
     --train and --dev are folders of news with their facts in facts.jsonl; --val-turns sentences of dev are scored. For
-    queries, they are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored.
+    queries, they are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored, and
+    the confidence in replies is fitted on as many turns of train.
     """
     from experiments.compiling import CompileConfig, compile_and_evaluate, compiles_folder
     from experiments.data import join_loaded, read_dialogues

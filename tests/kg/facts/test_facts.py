@@ -31,6 +31,7 @@ def _relation(graph: FactGraph, name: str) -> int:
 
 def test_values_have_types() -> None:
     assert read_value("1,640").number == Decimal(1640)
+    assert [read_value(one, f"{XSD}double").text for one in ("4.6E0", "4.0E1", "1.5e-2")] == ["4.6", "40", "0.015"]
     assert read_value("1986", f"{XSD}gYear").period == Period(date(1986, 1, 1), date(1986, 12, 31))
     assert read_value("2020-02", f"{XSD}gYearMonth").period == Period(date(2020, 2, 1), date(2020, 2, 29))
     assert read_value("2019-06-18").period == Period(date(2019, 6, 18), date(2019, 6, 18))
@@ -161,3 +162,14 @@ def test_blank_nodes_have_the_same_names_each_time() -> None:
 def test_text_that_is_no_unicode_is_not_valid() -> None:
     with pytest.raises(DataError, match="not valid"):
         list(read_rdf('<urn:a> <urn:has> "\ud800" .', ".ttl", what="file"))
+
+
+def test_a_node_without_a_class_is_one_of_those_whose_relations_it_has() -> None:
+    rows = ["subject,predicate,object"]
+    for name in ("Wren", "Tern", "Skua"):
+        rows += [f"{name},type,boat", f"{name},length,9", f"{name},skipper,Ida"]
+    rows += ["Rail,length,12", "Rail,skipper,Ida", "Bar,type,shed", "Bar,colour,red", "Ida,born,1980", "Quay,length,90"]
+    graph = FactGraph.build(read_table("\n".join(rows), what="boats"))
+    boats = next(one for one in graph.classes if one.names[0] == "boat")
+    assert [graph.name(node) for node in boats.members] == ["Wren", "Tern", "Skua", "Rail"]
+    assert [graph.name(node) for node in graph.untyped] == ["Rail"]  # one relation in common is not enough

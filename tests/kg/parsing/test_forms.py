@@ -211,7 +211,10 @@ def test_comparatives_of_any_adjective() -> None:
         ("20 kg or less", "<="),
         ("in 2010 or earlier", "<="),
         ("from 2021 onwards", ">="),
-        ("before the end of 2020", "<"),
+        ("before the end of 2020", "<="),
+        ("by the end of 2020", "<="),
+        ("before the start of 2020", "<"),
+        ("after the start of 2020", ">="),
     ],
 )
 def test_comparisons_after_an_amount(text: str, comparison: str) -> None:

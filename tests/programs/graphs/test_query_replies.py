@@ -90,6 +90,7 @@ def _answer(reply: GraphQuery) -> Any:
         (_reply("boat", "follow|length", answer="sum"), Decimal(23)),
         (_reply("answer 1", "follow|length", answer="sum"), Decimal(28)),
         (_reply("boat", "follow|length", answer="average"), Decimal("11.5")),
+        (_reply("boat", "follow|length", answer="product"), Decimal(126)),
         (_reply("boat", "follow|length", answer="difference"), Decimal(5)),
         (_reply("boat", "follow|built", answer="difference"), Decimal(10)),
         (_reply("boat", "follow|built", answer="months"), Decimal(123)),

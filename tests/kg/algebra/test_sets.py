@@ -1,4 +1,4 @@
-"""Unions of two conditions on one set."""
+"""Unions of two conditions on one set, unions and common nodes of two queries, and what is left of a set."""
 
 from decimal import Decimal
 
@@ -87,3 +87,39 @@ def test_a_union_is_rebuilt_on_both_sides(graph: FactGraph, either: Either) -> N
 
     found = Evaluator(graph).rebuilt(either, changed)
     assert {graph.name(node) for node in found.nodes} == {"Tern", "Skua"}
+
+
+def test_what_both_queries_have(graph: FactGraph, either: Either) -> None:
+    evaluator = Evaluator(graph)
+    both = evaluator.both(
+        either.second,
+        evaluator.having(
+            either.source, _relation(graph, "skippered by"), Named((_node(graph, "Olav Lie"),)), inverse=False
+        ),
+    )
+    assert [graph.name(node) for node in both.nodes] == ["Tern"]
+    assert write(both, graph) == "(boat(*) [length > 12] and boat(*) [skippered by = Olav Lie])"
+    assert tell(both, graph).endswith("only if boat skippered by Olav Lie (sailor); only boat of both")
+    facts = facts_of(both, graph, both.nodes)
+    assert {"Tern -> length -> 14", "Tern -> skippered by -> Olav Lie"} <= set(facts)
+    assert relations_of(both) == {_relation(graph, "skippered by"), _relation(graph, "length")}
+
+    def changed(part: Query) -> Query | None:
+        return Named((_node(graph, "Ida Holm"),)) if isinstance(part, Named) else None
+
+    assert not evaluator.rebuilt(both, changed).nodes
+
+
+def test_the_facts_of_what_is_left_are_those_of_the_whole(graph: FactGraph) -> None:
+    evaluator = Evaluator(graph)
+    names = [one.names[0] for one in graph.classes]
+    boats, sailors = (evaluator.members(names.index(name)) for name in ("boat", "sailor"))
+    left = evaluator.complement(boats, sailors)
+    assert facts_of(left, graph, left.nodes[:1]) == ["Wren -> is a -> boat"]
+
+
+def test_independent_queries_are_united_without_a_set(graph: FactGraph) -> None:
+    wren, tern = (Named((_node(graph, name),)) for name in ("Wren", "Tern"))
+    united = Evaluator(graph).either(Named(()), wren, tern)
+    assert united.nodes == (*wren.nodes, *tern.nodes)
+    assert write(united, graph) == "(Wren or Tern)"
