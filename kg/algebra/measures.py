@@ -188,7 +188,9 @@ def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
 def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
     edge = low[first - 2] if list(low[first - 3 : first]) in _EDGES and first >= 3 else ""
     if edge:
-        first, comparison = (first - 4, "<=") if low[first - 4 : first - 3] == ["by"] else _comparison(low, first - 3)
+        if low[first - 4 : first - 3] == ["by"]:
+            return first - 4, "<="
+        first, comparison = _comparison(low, first - 3)
         if comparison == ("<" if edge in _LAST_EDGES else ">"):
             return first, "<=" if comparison == "<" else ">="
         return first, comparison

@@ -220,6 +220,11 @@ def relations_of(query: Query) -> set[int]:
     }
 
 
+def written_bound(bound: Decimal | Period) -> str:
+    """A number or days as they are shown."""
+    return f"{bound:f}" if isinstance(bound, Decimal) else str(bound)
+
+
 def write(query: Query, graph: FactGraph) -> str:
     """A query as a path of names and operations."""
     if isinstance(query, Named):
@@ -248,7 +253,7 @@ def write(query: Query, graph: FactGraph) -> str:
     if isinstance(query, Having):
         return f"{before} [{'not ' if query.negated else ''}{name} = {write(query.target, graph)}]"
     if isinstance(query, Compared):
-        bound = graph.name(query.standard) if query.standard is not None else str(query.bound)
+        bound = graph.name(query.standard) if query.standard is not None else written_bound(query.bound)
         name = f"count({name})" if query.counted else name
         return f"{before} [{name} {query.comparison} {bound}]"
     measure = f"count({name})" if query.counted else name

@@ -24,6 +24,7 @@ from kg.algebra.queries import (
     Named,
     OfClass,
     Query,
+    written_bound,
 )
 from kg.facts import FactGraph
 
@@ -116,7 +117,7 @@ def _measure(query: Compared | Extreme, graph: FactGraph, subject: str) -> str:
     name = f"number of {_fact(query, graph, subject, 'any')}" if query.counted else relation.names[0]
     is_date = relation.kind == "date" and not query.counted
     if isinstance(query, Compared):
-        bound = graph.name(query.standard) if query.standard is not None else str(query.bound)
+        bound = graph.name(query.standard) if query.standard is not None else written_bound(query.bound)
         return f"only {subject} with {name} {(_WORDS if is_date else _OF_NUMBERS)[query.comparison]} {bound}"
     largest, smallest = ("latest", "earliest") if is_date else ("largest", "smallest")
     rank = f"number {query.rank} by " if query.rank > 1 else ""

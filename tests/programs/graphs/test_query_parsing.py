@@ -93,6 +93,19 @@ def test_a_confident_beam_asks_no_model() -> None:
     assert not lm.history
 
 
+def test_a_later_reply_may_start_at_an_earlier_answer_and_names_written_alike_are_shown() -> None:
+    first = _query("ship", ("only", "home port", "Quillhaven"))
+    second = _query("answer 1", ("smallest", "length", ""))
+    program, lm = QueryQA(today=date(2026, 1, 1)), DummyLM([first, second])
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        conversation = Conversation(program, GraphWorld(ships()))
+        assert set(conversation.ask("which hulls hail from Quilhaven?").answer) == {"Larkspur", "Bellwether"}
+        assert conversation.ask("zzz of these outsizes none?").answer == ("Larkspur",)
+    shown = [one["messages"][-1]["content"] for one in lm.history]
+    assert "Quillhaven" in shown[0].partition("[[ ## entities ## ]]")[2].partition("[[ ##")[0].split("; ")[0]
+    assert "1. which hulls hail from Quilhaven? -> Larkspur, Bellwether (answer 1)" in shown[1]
+
+
 def test_the_signature_holds_the_reply_to_the_graph() -> None:
     kind = query_signature(["Larkspur"], ["captain"]).output_fields["query"].annotation
     good = kind(start="Larkspur", steps=[{"operation": "follow", "relation": "captain"}])
