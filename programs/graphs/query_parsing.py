@@ -105,7 +105,7 @@ def query_signature(
 
 
 def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequence[PastTurn]) -> Shown:
-    """What a prompt shows of a graph for a question.
+    """The part of a graph that a prompt shows for a question.
 
     Args:
         question: The question.

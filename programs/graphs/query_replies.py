@@ -51,7 +51,7 @@ _TIMES = ("years", "months", "days")
 
 @dataclass(frozen=True)
 class Shown:
-    """What a prompt shows of a graph.
+    """The names, earlier answers and readings that a prompt shows of a graph.
 
     Attributes:
         names: Nodes by their names.
@@ -265,7 +265,7 @@ def _earlier(value: str, results: Sequence[Query]) -> Query | None:
 
 
 def written(graph: FactGraph, shown: Shown, parse: Parse) -> GraphQuery | None:
-    """The reply that says a parse: the reading that it is and its steps, as far as there are any; else ``None``.
+    """The reply that means a parse: the reading that it is and its steps, as far as there are any; else ``None``.
 
     Args:
         graph: The graph.
@@ -282,7 +282,7 @@ def written(graph: FactGraph, shown: Shown, parse: Parse) -> GraphQuery | None:
 
 
 class _UnwritableError(Exception):
-    """A query has no steps that say it."""
+    """No steps express a query."""
 
 
 _FORMS: dict[str, QueryAnswer] = {"": "entities or values", "count": "count", "sum": "sum", "mean": "average"}

@@ -1,4 +1,4 @@
-"""The confidence in a language model's parse of a question beside the beam's own.
+"""The confidence in a language model's parse of a question, given the confidence of the beam.
 
     >>> ReplyConfidence().joined(reading, parse).confidence
     0.83
@@ -16,7 +16,7 @@ from typing import Literal
 from kg.parsing import Parse, Reading
 
 ReplyKind = Literal["agreed", "listed", "own", "none"]
-"""How a parse compares with the readings of the beam: the first, a later one, another, or no answer in the graph."""
+"""The kinds of parses: the beam's first reading, a later one, another, or no answer in the graph."""
 
 _LEAST = 0.01
 """The least confidence of the beam that is taken for one, in either direction."""
@@ -31,7 +31,7 @@ class ReplyConfidence:
         listed: The same of one that is a later reading.
         own: The same of one that is no reading.
         none: The log-odds of the first reading where the model finds no answer in the graph.
-        with_beam: The share of the beam's log-odds that are added where both say the same.
+        with_beam: The share of the beam's log-odds that are added where both agree.
         against_beam: The share that is taken away where they do not.
     """
 
@@ -63,7 +63,7 @@ class ReplyConfidence:
 
 
 def kind_of_reply(reading: Reading, parse: Parse) -> tuple[ReplyKind, Parse | None]:
-    """How a model's parse compares with the beam's readings, and the first reading with its answer."""
+    """The kind of a model's parse, and the beam's first reading with the same answer."""
     if not parse.nodes and parse.holds is None and parse.number is None:
         return "none", None
     same = next((one for one in reading.parses if one.answer == parse.answer), None)
