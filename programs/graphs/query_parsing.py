@@ -120,7 +120,7 @@ def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequ
     answers = {
         f"answer {number}": turn.parse.nodes
         for number, turn in enumerate(recent, 1)
-        if turn.parse is not None and turn.parse.nodes and turn.parse.holds is None and turn.parse.number is None
+        if turn.parse is not None and _may_start(turn.parse)
     }
     inputs = {
         "relations": "\n".join(_example(graph, relation) for relation in relations.values()),
@@ -217,9 +217,18 @@ def _with_class(graph: FactGraph, node: int) -> str:
 
 
 def _line(graph: FactGraph, number: int, turn: PastTurn) -> str:
-    """An earlier turn: "answer 1: Mara Stenhouse, to: who is the captain of Larkspur?"."""
-    if turn.parse is None:
+    """An earlier turn: "1. how many ships are there? -> 2: Larkspur, Bellwether (answer 1)"."""
+    parse = turn.parse
+    if parse is None:
         return f"{number}. {turn.text} -> not answered"
-    answer = turn.parse.number if turn.parse.number is not None else turn.parse.holds
-    names = ", ".join(graph.name(node) for node in turn.parse.nodes[:8])
-    return f"{number}. {turn.text} -> {names if answer is None else answer} (answer {number})"
+    if parse.holds is not None:
+        return f"{number}. {turn.text} -> {'yes' if parse.holds else 'no'}"
+    names = ", ".join(graph.name(node) for node in parse.nodes[:8])
+    if parse.number is not None:
+        names = f"{parse.number:f}: {names}" if parse.operation == "count" else f"{parse.number:f}"
+    return f"{number}. {turn.text} -> {names}" + (f" (answer {number})" if _may_start(parse) else "")
+
+
+def _may_start(parse: Parse) -> bool:
+    """Whether a later question may speak of the nodes of an answer: what it names or counts."""
+    return bool(parse.nodes) and parse.operation in ("", "count")

@@ -65,7 +65,7 @@ class QueryQA(dspy.Module):
         answer_from: float = 0.72,
         *,
         today: date | None = None,
-        trust: float = 0.8,
+        trust: float = 0.9,
         reply_confidence: ReplyConfidence | None = None,
     ) -> None:
         super().__init__()

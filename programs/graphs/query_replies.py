@@ -111,7 +111,9 @@ class Replies:
     def _answered(self, answer: QueryAnswer, query: Query, final: tuple[int, ...]) -> Parse:
         nodes = query.nodes
         if answer == "yes or no":
-            return Parse(query, 0.0, nodes, holds=bool(nodes), final=final, operation="check")
+            values = [self.graph.values[node] for node in nodes]
+            holds = bool(nodes) and not all(one.kind == "boolean" and one.text == "no" for one in values)
+            return Parse(query, 0.0, nodes, holds=holds, final=final, operation="check")
         if answer == "count":
             return Parse(query, 0.0, nodes, number=Decimal(len(nodes)), final=final, operation="count")
         if not nodes:

@@ -106,6 +106,19 @@ def test_a_later_reply_may_start_at_an_earlier_answer_and_names_written_alike_ar
     assert "1. which hulls hail from Quilhaven? -> Larkspur, Bellwether (answer 1)" in shown[1]
 
 
+def test_the_history_shows_what_was_counted_and_what_was_affirmed() -> None:
+    count, check = _query("ship", answer="count"), _query("ship", ("only", "captain", ""), answer="yes or no")
+    program, lm = QueryQA(today=date(2026, 1, 1), trust=1.0), DummyLM([count, check, _query("answer 1")])
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        conversation = Conversation(program, GraphWorld(ships()))
+        for question in ("how many hulls zzz?", "zzz qqq hull xxx?", "which zzz are these?"):
+            turn = conversation.ask(question)
+    assert turn.answer == ("Larkspur", "Bellwether")
+    history = lm.history[2]["messages"][-1]["content"]
+    assert "1. how many hulls zzz? -> 2: Larkspur, Bellwether (answer 1)" in history
+    assert "2. zzz qqq hull xxx? -> yes\n" in history
+
+
 def test_the_signature_holds_the_reply_to_the_graph() -> None:
     kind = query_signature(["Larkspur"], ["captain"]).output_fields["query"].annotation
     good = kind(start="Larkspur", steps=[{"operation": "follow", "relation": "captain"}])

@@ -30,6 +30,8 @@ Wren,length (m),9
 Tern,length (m),14
 Skua,length (m),14
 Rail,length (m),30
+Rail,for sale,no
+Skua,for sale,yes
 Wren,built,1980-03-01
 Tern,built,1990-06-01
 Skua,built,2001
@@ -96,6 +98,8 @@ def _answer(reply: GraphQuery) -> Any:
         (_reply("boat", "follow|built", answer="months"), Decimal(123)),
         (_reply("Wren", "follow|built", answer="years"), Decimal(45)),
         (_reply("Wren", "more than|length|Tern", answer="yes or no"), "no"),
+        (_reply("Rail", "follow|for sale", answer="yes or no"), "no"),
+        (_reply("Skua", "follow|for sale", answer="yes or no"), "yes"),
         (_reply("boat", "only|skipper|Ida Holm", answer="count"), Decimal(1)),
         (_reply("boat", answer="not in the graph"), []),
     ],
