@@ -29,6 +29,9 @@ QueryAnswer = Literal[
 
 MOST_STEPS = 8
 
+NOTHING = "none"
+"""The start of a reply that chooses a reading, and the relation of a step that needs none."""
+
 CLASS_RELATION = "is a"
 """The relation of a step that keeps the members of a class."""
 
@@ -54,7 +57,7 @@ class QueryStep(BaseModel):
     """One step of a query: from a set of entities to the next."""
 
     operation: QueryOperation = Field(description="what the step does with the set")
-    relation: str = Field(default="", description="a relation of the schema; empty for or, and, without, start")
+    relation: str = Field(default=NOTHING, description="a relation of the schema; none for or, and, without, start")
     value: str = Field(
         default="",
         description="the name, number, date or earlier step (#1) that a step takes; else empty",
@@ -68,8 +71,8 @@ class GraphQuery(BaseModel):
         default=0, ge=0, description="the number of the reading that says just what is asked; 0 if none does: use steps"
     )
     start: str = Field(
-        default="",
-        description="an entity, a class (all its members) or an earlier answer; leave it empty if a reading is chosen",
+        default=NOTHING,
+        description="an entity, a class (all its members) or an earlier answer; none if a reading is chosen",
     )
     steps: list[QueryStep] = Field(default=[], max_length=MOST_STEPS, description=STEPS)
     answer: QueryAnswer = Field(default="entities or values", description=ANSWERS)

@@ -138,7 +138,7 @@ def _fit_confidence(program: QueryQA, turns: Sequence[AskedTurn], config: QueryC
     bar = progress(len(left), "turn")
     replies = asked_replies(program, left, bar.update)
     bar.close()
-    program.reply_confidence = fitted_confidence(left, replies, begin=program.reply_confidence)
+    program.reply_confidence = fitted_confidence(left, replies, begin=program.confidence_in_replies())
     figures = {f"confidence/{name}": value for name, value in asdict(program.reply_confidence).items()}
     return {"confidence_turns": float(len(left)), **figures}
 

@@ -141,7 +141,7 @@ class QueryProgram:
         settings = {
             "answer_from": program.answer_from,
             "trust": program.trust,
-            "reply_confidence": dataclasses.asdict(program.reply_confidence),
+            "reply_confidence": dataclasses.asdict(program.reply_confidence) if program.reply_confidence else None,
         }
         return {"kind": program.kind, "settings": settings, "scorer_sha256": None}
 
@@ -150,8 +150,8 @@ class QueryProgram:
         from programs.graphs import QueryQA, ReplyConfidence
 
         settings = dict(config["settings"])
-        fitted = settings.pop("reply_confidence", {})
-        return QueryQA(**settings, reply_confidence=ReplyConfidence(**fitted))
+        fitted = settings.pop("reply_confidence", None)
+        return QueryQA(**settings, reply_confidence=ReplyConfidence(**fitted) if fitted else None)
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from kg.algebra import write
-from kg.analysis import Analysis, analyse
+from kg.analysis import Analysis, analyse, written_out
 from kg.facts import FactGraph
 from kg.parsing.derivation import Weights
 from kg.parsing.ellipsis import asks_for_all, replaced
@@ -147,7 +147,8 @@ class QuestionReader:
         return analysis, [one for one in every if not self._repeats(one, analysis)]
 
     def _spelled_out(self, question: str) -> str:
-        """A question with "grandchildren" as "child's children", unless the graph has a relation of that name."""
+        """A question without shorthand, and with "grandchildren" as "child's children", unless that is a relation."""
+        question = written_out(question)
         if any("grand" in name.lower() for one in self.graph.relations for name in one.names):
             return question
         return _GRAND.sub(lambda found: f"{'child' if found[1] else 'parent'}'s {found[1] or found[2]}", question)

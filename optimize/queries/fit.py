@@ -116,14 +116,26 @@ def score_queries(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[
     total = QueryScore()
     for turn, parse in zip(turns, asked_replies(program, turns, done), strict=True):
         right = parse is not None and _fits(turn, None if _is_none(parse) else parse)
-        both = program.reply_confidence.joined(turn.reading, parse)
-        best = both.parses[0] if both.parses and both.confidence >= program.answer_from else None
-        answered = _fits(turn, best)
+        answered = answered_score(turn, parse, program.confidence_in_replies(), program.answer_from)
         total += QueryScore(
-            1, int(right), int(parse is not None and not right), int(parse is None), int(answered),
-            int(best is not None and not answered),
+            1, int(right), int(parse is not None and not right), int(parse is None), int(answered == "right"),
+            int(answered == "wrong"),
         )  # fmt: skip
     return total
+
+
+def answered_score(turn: AskedTurn, parse: Parse | None, confidence: ReplyConfidence, answer_from: float) -> str:
+    """Whether a turn is ``right``, ``abstained`` or ``wrong`` with the parse of a model; to abstain may be right.
+
+    Args:
+        turn: The turn.
+        parse: The parse; ``None`` without a reply.
+        confidence: The confidence in such parses.
+        answer_from: The confidence from which a question is answered.
+    """
+    both = confidence.joined(turn.reading, parse)
+    best = both.parses[0] if both.parses and both.confidence >= answer_from else None
+    return "right" if _fits(turn, best) else "abstained" if best is None else "wrong"
 
 
 def fitted_confidence(

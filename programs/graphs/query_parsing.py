@@ -26,7 +26,7 @@ from kg.parsing import Parse, PastTurn, QuestionReader, Reading, telling
 from programs.graphs.query_replies import Replies, Shown, written
 from programs.lm import CallMeter, suited_adapter
 from programs.turns import Usage
-from signatures.queries import CLASS_RELATION, MOST_STEPS, GraphQuery, ParseQuestion, QueryStep
+from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, ParseQuestion, QueryStep
 
 MOST_RELATIONS, MOST_CLASSES, MOST_NAMES, MOST_READINGS, MOST_TEXTS, MOST_TURNS = 60, 30, 40, 8, 8, 4
 _MOST_SUBJECTS = 500
@@ -69,7 +69,9 @@ class LMQueryParser(dspy.Module):
                 dspy.track_usage() as tracker,
             ):
                 reply = self.predict(
-                    signature=query_signature(shown.starts, list(shown.relations), self.predict.signature),
+                    signature=query_signature(
+                        shown.starts, list(shown.relations), len(shown.readings), self.predict.signature
+                    ),
                     **shown.inputs,
                 )
             sent = [entry for entries in tracker.usage_data.values() for entry in entries]
@@ -85,20 +87,22 @@ class LMQueryParser(dspy.Module):
 
 
 def query_signature(
-    starts: Sequence[str], relations: Sequence[str], signature: type[dspy.Signature] = ParseQuestion
+    starts: Sequence[str], relations: Sequence[str], readings: int, signature: type[dspy.Signature] = ParseQuestion
 ) -> Any:
-    """The signature whose replies start at these names and use these relations alone."""
-    start: Any = Literal[tuple(dict.fromkeys((*starts, "")))]
-    relation: Any = Literal[tuple(dict.fromkeys((*relations, CLASS_RELATION, "")))]
+    """The signature whose replies start at these names, use these relations and choose among so many readings."""
+    start: Any = Literal[tuple(dict.fromkeys((*starts, NOTHING)))]
+    relation: Any = Literal[tuple(dict.fromkeys((*relations, CLASS_RELATION, NOTHING)))]
     told = {name: field.description for name, field in (QueryStep.model_fields | GraphQuery.model_fields).items()}
     step = create_model(
-        "QueryStep", __base__=QueryStep, relation=(relation, Field(default="", description=told["relation"]))
+        "QueryStep", __base__=QueryStep, relation=(relation, Field(default=NOTHING, description=told["relation"]))
     )
+    reading: Any = Literal[tuple(range(readings + 1))]
     steps: Any = list[step]  # type: ignore[valid-type]
     query = create_model(
         "GraphQuery",
         __base__=GraphQuery,
-        start=(start, Field(default="", description=told["start"])),
+        reading=(reading, Field(default=0, description=told["reading"])),
+        start=(start, Field(default=NOTHING, description=told["start"])),
         steps=(steps, Field(default=[], max_length=MOST_STEPS, description=told["steps"])),
     )
     return signature.with_updated_fields("query", type_=query)

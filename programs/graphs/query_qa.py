@@ -26,7 +26,7 @@ from kg.facts import FactGraph
 from kg.graphs import EntityContext, GraphContext, Neighbour
 from kg.parsing import Parse, PastTurn, QuestionReader, Reading
 from programs.graphs.query_parsing import LMQueryParser
-from programs.graphs.reply_confidence import ReplyConfidence
+from programs.graphs.reply_confidence import ReplyConfidence, shipped_confidence
 from programs.graphs.world import GraphWorld
 from programs.turns import Kept, QueryDetail, State, Turn, Usage
 
@@ -51,7 +51,7 @@ class QueryQA(dspy.Module):
         today: The day from which ages are counted; ``None`` for that of the question.
         trust: The confidence in [0, 1] from which the beam decides alone. Below it the language model that is set in
             DSPy parses the question too, if there is one.
-        reply_confidence: The confidence in the parses of that model.
+        reply_confidence: The confidence in the parses of that model; ``None`` for the one that ships for it.
 
     Raises:
         ConfigError: ``answer_from`` or ``trust`` is not in [0, 1].
@@ -75,8 +75,14 @@ class QueryQA(dspy.Module):
         self.answer_from = answer_from
         self.today = today
         self.trust = trust
-        self.reply_confidence = reply_confidence if reply_confidence is not None else ReplyConfidence()
+        self.reply_confidence = reply_confidence
         self.parser = LMQueryParser()
+
+    def confidence_in_replies(self) -> ReplyConfidence:
+        """The confidence in the parses of the model that is set in DSPy."""
+        if self.reply_confidence is not None:
+            return self.reply_confidence
+        return shipped_confidence(str(dspy.settings.lm.model) if dspy.settings.lm is not None else "")
 
     def forward(self, graph: QuestionReader, questions: Sequence[str]) -> dspy.Prediction:
         """Answers all questions, in order.
@@ -110,7 +116,7 @@ class QueryQA(dspy.Module):
         usage = Usage()
         if dspy.settings.lm is not None and reading.confidence < self.trust:
             parse, usage = self.parser.parse(question, reader, reading, state.past, today)
-            reading = self.reply_confidence.joined(reading, parse)
+            reading = self.confidence_in_replies().joined(reading, parse)
         best = reading.parses[0] if reading.parses and reading.confidence >= self.answer_from else None
         turn = QueryTurn(
             question,

@@ -42,7 +42,7 @@ from kg.errors import QueryError
 from kg.facts import FactGraph
 from kg.parsing import Parse
 from kg.text import Period
-from signatures.queries import CLASS_RELATION, MOST_STEPS, GraphQuery, QueryAnswer, QueryOperation, QueryStep
+from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, QueryAnswer, QueryOperation, QueryStep
 
 SIGNS = {"more than": ">", "less than": "<", "at least": ">=", "at most": "<=", "equal to": "="}
 _WORDS = {sign: word for word, sign in SIGNS.items()}
@@ -156,7 +156,7 @@ class Replies:
         earlier = _earlier(name, results)
         if earlier is not None:
             return earlier
-        if not name:
+        if name in ("", NOTHING):
             raise QueryError("start must be a name of the graph, got none")
         return Named(self._nodes(name))
 

@@ -9,14 +9,20 @@ turns whose answers are known. The constants that are set here are for a capable
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from kg.parsing import Parse, Reading
 
 ReplyKind = Literal["agreed", "listed", "own", "none"]
 """The kinds of parses: the beam's first reading, a later one, another, or no answer in the graph."""
+
+FILE = Path(__file__).with_name("reply_confidence.json")
+"""The constants of embedded models, by their names in DSPy; ``benchmarks/fit_reply_confidence.py`` fits them."""
 
 _LEAST = 0.01
 """The least confidence of the beam that is taken for one, in either direction."""
@@ -60,6 +66,13 @@ class ReplyConfidence:
             return replace(reading, confidence=min(reading.confidence, confidence))
         rest = tuple(one for one in reading.parses if one is not same)
         return replace(reading, parses=(parse if same is None else same, *rest), confidence=confidence)
+
+
+@cache
+def shipped_confidence(model: str) -> ReplyConfidence:
+    """The confidence in the parses of a model: its own if it is an embedded one, else that of a capable model."""
+    given = json.loads(FILE.read_text(encoding="utf-8"))
+    return ReplyConfidence(**given.get(model, {}))
 
 
 def kind_of_reply(reading: Reading, parse: Parse) -> tuple[ReplyKind, Parse | None]:

@@ -120,11 +120,13 @@ def test_the_history_shows_what_was_counted_and_what_was_affirmed() -> None:
 
 
 def test_the_signature_holds_the_reply_to_the_graph() -> None:
-    kind = query_signature(["Larkspur"], ["captain"]).output_fields["query"].annotation
+    kind = query_signature(["Larkspur"], ["captain"], 2).output_fields["query"].annotation
     good = kind(start="Larkspur", steps=[{"operation": "follow", "relation": "captain"}])
     assert good.steps[0].relation == "captain"
     with pytest.raises(ValidationError):
         kind(start="Larkspur", steps=[{"operation": "follow", "relation": "mate"}])
+    with pytest.raises(ValidationError):
+        kind(reading=3)
 
 
 def test_a_demonstration_names_the_reading_with_its_query() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
+import dspy
 import pytest
+from dspy.utils import DummyLM
 
 from kg.parsing import Parse, Reading
 from optimize.queries import AskedTurn, fitted_confidence
-from programs.graphs import ReplyConfidence, kind_of_reply
+from programs.graphs import QueryQA, ReplyConfidence, kind_of_reply
+from programs.graphs.reply_confidence import shipped_confidence
 from tests.programs.graphs.ships import ships
 
 READER = ships()
@@ -37,6 +40,15 @@ def test_agreement_raises_the_confidence_and_disagreement_lowers_that_of_the_bea
     unsure, sure = own.joined(_at(0.1), OWN), own.joined(_at(0.79), OWN)
     assert unsure.parses[0] == sure.parses[0] == OWN
     assert unsure.confidence > sure.confidence
+
+
+def test_an_embedded_model_has_constants_of_its_own() -> None:
+    program = QueryQA()
+    with dspy.context(lm=DummyLM([])):
+        assert program.confidence_in_replies() == ReplyConfidence()
+    small = shipped_confidence("local/qwen2.5-coder-0.5b")
+    assert small.of("own", 0.4) < ReplyConfidence().of("own", 0.4)
+    assert QueryQA(reply_confidence=small).confidence_in_replies() == small
 
 
 def test_a_later_reading_becomes_the_first_and_stays_once() -> None:
