@@ -40,10 +40,11 @@ STEPS = (
     "result of the one before it; the value #2 means the result of step 2, and #0 the start. The operations: follow: "
     "to what the relation leads to; follow back: to what has the relation; only, not: keep those that the relation "
     'joins, or does not join, with the value ("is a" keeps a class); lacking: keep those without the relation; more '
-    "than, less than, at least, at most, equal to: keep by a number or date, by that of the name that is the value, or "
-    "by how many things the relation joins them with; largest, smallest: keep the one by the relation (by the latest "
-    "or earliest date, or by how many), with the value 2 the second; or, and, without: unite with the results of an "
-    "earlier step, keep what is in both, leave those out; start: begin anew with the value"
+    "than, less than, at least, at most, equal to: keep by a number or date, by that of the name that is the value, by "
+    "another relation that is the value (equal to: both lead to the same), or by how many things the relation joins; "
+    "largest, smallest: keep the one by the relation (by the latest or earliest date, or by how many), with the value "
+    "2 the second; or, and, without: unite with the results of an earlier step, keep what is in both, leave those out; "
+    "start: begin anew with the value"
 )
 
 ANSWERS = (

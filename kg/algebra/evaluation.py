@@ -21,6 +21,7 @@ from kg.algebra.queries import (
     Having,
     Key,
     Lacking,
+    Matched,
     Members,
     Named,
     OfClass,
@@ -29,6 +30,7 @@ from kg.algebra.queries import (
     compares,
     count_compares,
     order_key,
+    values_compare,
 )
 from kg.facts import FactGraph
 from kg.text import Period
@@ -107,6 +109,19 @@ class Evaluator:
             if count_compares(len(self.graph.follow(node, relation, inverse=inverse)), comparison, bound)
         )
         return Compared(source, nodes, relation, comparison, bound, counted=True, inverse=inverse)
+
+    def matched(self, source: Query, relation: int, comparison: Comparison, other: int) -> Matched:
+        """The nodes with a value of one relation that compares with one of another; an entity is equal to itself."""
+        nodes = tuple(
+            node
+            for node in source.nodes[:MOST_NODES]
+            if any(
+                values_compare(self.graph, first, comparison, second)
+                for first in self.graph.follow(node, relation)
+                for second in self.graph.follow(node, other)
+            )
+        )
+        return Matched(source, nodes, relation, comparison, other)
 
     def keys(self, nodes: Iterable[int], relation: int, sign: int = 1) -> dict[int, Key]:
         """The number or day of each node that has one; of several the one that ``sign`` prefers."""
@@ -188,6 +203,8 @@ class Evaluator:
             return self.without(source, query.others)
         if isinstance(query, Either):
             return self.either(source, self.rebuilt(query.first, changed), self.rebuilt(query.second, changed))
+        if isinstance(query, Matched):
+            return self.matched(source, query.relation, query.comparison, query.other)
         if isinstance(query, Both):
             return self.both(source, self.rebuilt(query.other, changed))
         return self.complement(self.rebuilt(query.whole, changed), source)

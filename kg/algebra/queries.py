@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from typing import Literal
 
 from kg.facts import FactGraph
@@ -145,9 +146,21 @@ class Both:
     other: Query
 
 
+@dataclass(frozen=True)
+class Matched:
+    """The nodes whose values of two relations compare: that are led by their owner, or earned more than they cost."""
+
+    source: Query
+    nodes: tuple[int, ...]
+    relation: int
+    comparison: Comparison
+    other: int
+
+
 Query = (
     Named | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement | Either | Both
-)
+    | Matched
+)  # fmt: skip
 
 
 def order_key(graph: FactGraph, node: int, *, last: bool = False) -> Key | None:
@@ -187,6 +200,15 @@ def _within(first: Key, last: Key, comparison: Comparison, limits: tuple[Key, Ke
     }[comparison]
 
 
+def values_compare(graph: FactGraph, node: int, comparison: Comparison, other: int) -> bool:
+    """Whether a node is another one, or its number or date compares with the other's."""
+    if node == other:
+        return "=" in comparison
+    value = graph.values[other]
+    bound = value.number if value.number is not None else value.period
+    return bound is not None and compares(graph, node, comparison, bound)
+
+
 def count_compares(count: int, comparison: Comparison, bound: Decimal) -> bool:
     """Whether a count compares with a bound."""
     return _within(count, count, comparison, (bound, bound))
@@ -215,9 +237,13 @@ def sources(query: Query, until: Query | None = None) -> Iterator[Query]:
 
 def relations_of(query: Query) -> set[int]:
     """The relations that a query uses."""
-    return {
-        part.relation for part in sources(query) if isinstance(part, Follow | Having | Lacking | Compared | Extreme)
-    }
+    found = set()
+    for part in sources(query):
+        if isinstance(part, Follow | Having | Lacking | Compared | Extreme | Matched):
+            found.add(part.relation)
+        if isinstance(part, Matched):
+            found.add(part.other)
+    return found
 
 
 def written_bound(bound: Decimal | Period) -> str:
@@ -250,6 +276,8 @@ def write(query: Query, graph: FactGraph) -> str:
         return f"{before} -> {name}"
     if isinstance(query, Lacking):
         return f"{before} [{'any' if query.present else 'no'} {name}]"
+    if isinstance(query, Matched):
+        return f"{before} [{name} {query.comparison} {graph.relations[query.other].names[0]}]"
     if isinstance(query, Having):
         return f"{before} [{'not ' if query.negated else ''}{name} = {write(query.target, graph)}]"
     if isinstance(query, Compared):
@@ -296,10 +324,12 @@ def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[s
         yield from _facts(query.target, graph, query.target.nodes)
     if isinstance(query, Both):
         yield from _facts(query.other, graph, nodes)
-    if isinstance(query, Compared | Extreme):
-        for node in nodes:
-            for other in graph.follow(node, query.relation, inverse=query.inverse):
-                yield _fact(graph, query.relation, node, other, inverse=query.inverse)
+    if isinstance(query, Compared | Extreme | Matched):
+        inverse = not isinstance(query, Matched) and query.inverse
+        relations = (query.relation, query.other) if isinstance(query, Matched) else (query.relation,)
+        for node, relation in product(nodes, relations):
+            for other in graph.follow(node, relation, inverse=inverse):
+                yield _fact(graph, relation, node, other, inverse=inverse)
     yield from _facts(query.source, graph, nodes)
 
 

@@ -20,6 +20,7 @@ from kg.algebra.queries import (
     Follow,
     Having,
     Lacking,
+    Matched,
     Members,
     Named,
     OfClass,
@@ -97,6 +98,10 @@ def _clauses(query: Query, graph: FactGraph) -> Iterator[str]:
         yield f"not {fact}" if query.negated else f"only if {fact}"
     elif isinstance(query, Lacking):
         yield f"only with {'some' if query.present else 'no'} {_fact(query, graph, subject, 'any')}"
+    elif isinstance(query, Matched):
+        one, other = (graph.relations[place] for place in (query.relation, query.other))
+        words = _WORDS if one.kind == "date" else _OF_NUMBERS
+        yield f"only {subject} with {one.names[0]} {words[query.comparison]} its {other.names[0]}"
     elif isinstance(query, Compared | Extreme):
         yield _measure(query, graph, subject)
     else:

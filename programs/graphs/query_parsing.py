@@ -29,8 +29,8 @@ from programs.turns import Usage
 from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, ParseQuestion, QueryStep
 
 MOST_RELATIONS, MOST_CLASSES, MOST_NAMES, MOST_READINGS, MOST_TEXTS, MOST_TURNS = 60, 30, 40, 8, 8, 4
-_MOST_SUBJECTS = 500
-"""Subjects of a relation whose texts are read."""
+_MOST_SUBJECTS, _MOST_COMPARED = 500, 20_000
+"""Subjects of a relation whose texts are read, and nodes of a graph whose names are compared with a question."""
 
 
 class LMQueryParser(dspy.Module):
@@ -180,7 +180,12 @@ def _names(graph: FactGraph, question: str, reading: Reading, past: Sequence[Pas
 
 
 def _alike(graph: FactGraph, question: str) -> list[int]:
-    """The entities with the most letters in common with a question, first; a misspelt name is among them."""
+    """The entities with the most letters in common with a question, first; a misspelt name is among them.
+
+    A graph with more than :data:`_MOST_COMPARED` nodes has none: its names would take longer than the reply.
+    """
+    if len(graph.names) > _MOST_COMPARED:
+        return []
     asked = _trigrams(question)
     shares = []
     for node, names in enumerate(graph.names):

@@ -26,6 +26,7 @@ from kg.algebra import (
     Follow,
     Having,
     Lacking,
+    Matched,
     Members,
     Named,
     OfClass,
@@ -195,6 +196,8 @@ class Replies:
 
     def _compared(self, query: Query, step: QueryStep, relation: int, results: Sequence[Query]) -> Query:
         sign, counted = SIGNS[step.operation], self._is_counted(relation)
+        if step.value in self.shown.relations and not self._named(step.value):
+            return self.evaluator.matched(query, relation, sign, self.shown.relations[step.value])  # type: ignore[arg-type]
         standard = self._standard(step.value, results)
         bound: Decimal | Period | None
         if standard is None:
@@ -366,7 +369,7 @@ class _Writer:
         """The step of a query after its source; ``value`` is the number of what it takes up, if it does."""
         if isinstance(query, OfClass):
             return QueryStep(operation="only", relation=CLASS_RELATION, value=self.graph.classes[query.kind].names[0])
-        if not isinstance(query, Follow | Having | Lacking | Compared | Extreme):
+        if not isinstance(query, Follow | Having | Lacking | Compared | Extreme | Matched):
             raise _UnwritableError
         relation = self.graph.relations[query.relation].names[0]
         if relation not in self.shown.relations:
@@ -378,6 +381,8 @@ class _Writer:
             operation = "only" if query.present else "lacking"
         elif isinstance(query, Compared):
             operation, value = _WORDS[query.comparison], self._bound(query)
+        elif isinstance(query, Matched):
+            operation, value = _WORDS[query.comparison], self.graph.relations[query.other].names[0]
         elif isinstance(query, Having):
             assert value or isinstance(query.target, Named)
             operation, value = "not" if query.negated else "only", value or self.graph.name(query.target.nodes[0])

@@ -123,3 +123,23 @@ def test_independent_queries_are_united_without_a_set(graph: FactGraph) -> None:
     united = Evaluator(graph).either(Named(()), wren, tern)
     assert united.nodes == (*wren.nodes, *tern.nodes)
     assert write(united, graph) == "(Wren or Tern)"
+
+
+def test_values_of_two_relations_are_compared() -> None:
+    rows = (
+        "subject,predicate,object\nWren,type,Boat\nTern,type,Boat\nWren,skipper,Ida\nWren,owner,Ida\nTern,skipper,Ida\n"
+    )
+    rows += (
+        "Tern,owner,Olav\nIda,home,Sund\nOlav,home,Sund\nWren,length,9\nWren,berth,12\nTern,length,14\nTern,berth,12\n"
+    )
+    graph = FactGraph.build(read_table(rows, what="boats"))
+    evaluator = Evaluator(graph)
+    boats = evaluator.members(0)
+    own = evaluator.matched(boats, _relation(graph, "skipper"), "=", _relation(graph, "owner"))
+    long = evaluator.matched(boats, _relation(graph, "length"), ">", _relation(graph, "berth"))
+    assert [[graph.name(node) for node in one.nodes] for one in (own, long)] == [["Wren"], ["Tern"]]
+    assert write(long, graph) == "boat(*) [length > berth]"
+    assert tell(own, graph) == "every boat; only boat with skipper equal to its owner"
+    assert relations_of(own) == {_relation(graph, "skipper"), _relation(graph, "owner")}
+    assert {"Wren -> skipper -> Ida", "Wren -> owner -> Ida"} <= set(facts_of(own, graph, own.nodes))
+    assert not evaluator.rebuilt(own, lambda part: Named(()) if part == boats else None).nodes

@@ -31,6 +31,10 @@ Tern,length (m),14
 Skua,length (m),14
 Rail,length (m),30
 Rail,for sale,no
+Wren,owner,Ida Holm
+Tern,owner,Ida Holm
+Wren,berth (m),10
+Tern,berth (m),12
 Skua,for sale,yes
 Wren,built,1980-03-01
 Tern,built,1990-06-01
@@ -98,6 +102,8 @@ def _answer(reply: GraphQuery) -> Any:
         (_reply("boat", "follow|built", answer="months"), Decimal(123)),
         (_reply("Wren", "follow|built", answer="years"), Decimal(45)),
         (_reply("Wren", "more than|length|Tern", answer="yes or no"), "no"),
+        (_reply("boat", "equal to|skipper|owner"), ["Wren"]),
+        (_reply("boat", "more than|length|berth"), ["Tern"]),
         (_reply("Rail", "follow|for sale", answer="yes or no"), "no"),
         (_reply("Skua", "follow|for sale", answer="yes or no"), "yes"),
         (_reply("boat", "only|skipper|Ida Holm", answer="count"), Decimal(1)),
@@ -157,6 +163,7 @@ def _queries() -> dict[str, Query]:
         "earlier": one.follow(Named((NAMES["Tern"], NAMES["Skua"])), length),
         "names": one.follow(Named((NAMES["Wren"], NAMES["Rail"])), length),
         "counted": one.counted(one.members(CLASSES["sailor"]), skipper, ">=", Decimal(2), inverse=True),
+        "matched": one.matched(boats, length, ">", RELATIONS["berth"]),
         "year": one.compared(
             both, built, "<", GRAPH.values[one.follow(Named((NAMES["Skua"],)), built).nodes[0]].period
         ),  # type: ignore[arg-type]
