@@ -1,16 +1,14 @@
-"""Fits the confidence in an embedded model's parses of questions about graphs, on development turns.
+"""Fits the confidence in a model's parses of questions about graphs, on development turns, and prints figures.
 
-    python benchmarks/fit_reply_confidence.py --lm local/qwen2.5-coder-1.5b --set writers_graphs_ay --turns 40 --write
+    python benchmarks/fit_reply_confidence.py --lm local/qwen2.5-coder-1.5b --set writers_graphs_ay --turns 20
 
-It asks the model about turns of which the beam is unsure, in random order, and fits the constants that
-``programs/graphs/reply_confidence.json`` holds for the model. The figures that it prints are of the turns that it is
-fitted on, by leaving out one conversation's graph after the other.
+It asks the model about turns of which the beam is unsure, in random order. The figures with the fitted constants leave
+out the turn's own graph. ``programs/graphs/reply_confidence.json`` holds the constants of embedded models.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from dataclasses import asdict
@@ -29,8 +27,7 @@ from experiments.console import progress
 from experiments.lms import LMConfig, lm_settings
 from kg.parsing import Parse
 from optimize.queries import AskedTurn, Talk, answered_score, asked_replies, asked_turns, fitted_confidence
-from programs.graphs import QueryQA, kind_of_reply
-from programs.graphs.reply_confidence import FILE, ReplyConfidence
+from programs.graphs import QueryQA, ReplyConfidence, kind_of_reply
 
 
 def turns_of(name: str) -> list[tuple[str, AskedTurn]]:
@@ -48,12 +45,11 @@ def turns_of(name: str) -> list[tuple[str, AskedTurn]]:
 
 
 def main() -> None:
-    """Asks a model, prints figures and writes the constants."""
+    """Asks a model and prints figures and fitted constants."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lm", required=True, help="the model, as DSPy names it")
     parser.add_argument("--set", nargs="+", choices=DEVELOPED, required=True)
     parser.add_argument("--turns", type=int, default=40, help="turns that are asked (40)")
-    parser.add_argument("--write", action="store_true", help="write the constants that ship")
     options = parser.parse_args()
     program = QueryQA(today=plain_graphs.TODAY)
     every = [(graph, turn) for name in options.set for graph, turn in turns_of(name)]
@@ -79,10 +75,6 @@ def main() -> None:
     print(f"without a model: right {alone.count('right')}, wrong {alone.count('wrong')}")
     fitted = fitted_confidence(turns, replies)
     print({name: round(value, 3) for name, value in asdict(fitted).items()})
-    if options.write:
-        shipped = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-        shipped[options.lm] = {name: round(value, 3) for name, value in asdict(fitted).items()}
-        FILE.write_text(json.dumps(shipped, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _kinds(turns: list[AskedTurn], replies: list[Parse | None]) -> str:

@@ -22,7 +22,10 @@ ReplyKind = Literal["agreed", "listed", "own", "none"]
 """The kinds of parses: the beam's first reading, a later one, another, or no answer in the graph."""
 
 FILE = Path(__file__).with_name("reply_confidence.json")
-"""The constants of embedded models, by their names in DSPy; ``benchmarks/fit_reply_confidence.py`` fits them."""
+"""The constants of embedded models by their names in DSPy, and of those that were not measured ("local").
+
+They are set by hand, after the figures that ``benchmarks/fit_reply_confidence.py`` prints.
+"""
 
 _LEAST = 0.01
 """The least confidence of the beam that is taken for one, in either direction."""
@@ -72,7 +75,8 @@ class ReplyConfidence:
 def shipped_confidence(model: str) -> ReplyConfidence:
     """The confidence in the parses of a model: its own if it is an embedded one, else that of a capable model."""
     given = json.loads(FILE.read_text(encoding="utf-8"))
-    return ReplyConfidence(**given.get(model, {}))
+    kind, _, _ = model.partition("/")
+    return ReplyConfidence(**given.get(model, given.get(kind, {})))
 
 
 def kind_of_reply(reading: Reading, parse: Parse) -> tuple[ReplyKind, Parse | None]:

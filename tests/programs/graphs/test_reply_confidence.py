@@ -46,8 +46,10 @@ def test_an_embedded_model_has_constants_of_its_own() -> None:
     program = QueryQA()
     with dspy.context(lm=DummyLM([])):
         assert program.confidence_in_replies() == ReplyConfidence()
-    small = shipped_confidence("local/qwen2.5-coder-0.5b")
-    assert small.of("own", 0.4) < ReplyConfidence().of("own", 0.4)
+    small, larger = (shipped_confidence(f"local/{name}") for name in ("qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"))
+    for kind in ("own", "listed"):
+        assert small.of(kind, 0.4) <= larger.of(kind, 0.4) < 0.5 < ReplyConfidence().of(kind, 0.4)
+    assert small.of("agreed", 0.4) == pytest.approx(0.4)
     assert QueryQA(reply_confidence=small).confidence_in_replies() == small
 
 
