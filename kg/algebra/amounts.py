@@ -7,7 +7,7 @@ Decimal('29')
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from kg.algebra.queries import Either, Follow, Query
 from kg.facts import FactGraph
@@ -15,7 +15,7 @@ from kg.facts import FactGraph
 DAYS_OF = {"days": 1, "weeks": 7, "months": 30}
 """The units of time besides years; months are those of the calendar."""
 
-_FINEST = Decimal("0.0001")
+_FINEST, _WIDE = Decimal("0.0001"), Context(prec=100)
 
 
 def values_of(query: Query, graph: FactGraph) -> list[int]:
@@ -58,9 +58,9 @@ def time_between(begin: date, end: date, unit: str) -> Decimal:
 
 def rounded(number: Decimal) -> Decimal:
     """A number with at most four decimals."""
-    return plain(number.quantize(_FINEST))
+    return plain(number.quantize(_FINEST, context=_WIDE))
 
 
 def plain(number: Decimal) -> Decimal:
     """A number without zeros at its end."""
-    return number.normalize() if number != number.to_integral_value() else number.quantize(Decimal(1))
+    return number.normalize() if number != number.to_integral_value() else number.quantize(Decimal(1), context=_WIDE)

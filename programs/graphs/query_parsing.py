@@ -23,7 +23,8 @@ from pydantic import Field, create_model
 from kg.errors import LMError, QueryError
 from kg.facts import FactGraph
 from kg.parsing import Parse, PastTurn, QuestionReader, Reading, telling
-from programs.graphs.query_replies import Replies, Shown, written
+from programs.graphs.query_replies import Replies, Shown
+from programs.graphs.query_writing import written
 from programs.lm import CallMeter, suited_adapter
 from programs.turns import Usage
 from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, ParseQuestion, QueryStep
