@@ -321,27 +321,35 @@ class _Builder:
         self.result.types = [tuple(types[node]) for node in range(len(self.result.values))]
 
     def _add_untyped(self, members: defaultdict[str, dict[int, None]]) -> None:
-        """Adds nodes without any class to those whose members have their relations, of which there are two or more."""
-        typed = {node for found in members.values() for node in found}
+        """Adds nodes without any class to those whose members have their relations, of which there are two or more.
+
+        A relation tells the classes that nearly all of its first :data:`MOST_READ` subjects with a class have.
+        """
+        kinds: defaultdict[int, list[str]] = defaultdict(list)
+        for iri, found in members.items():
+            for node in found:
+                kinds[node].append(iri)
+        subjects, told = Counter[int](), defaultdict[int, Counter[str]](Counter)
         forward = self.result._forward
-        subjects: defaultdict[int, set[int]] = defaultdict(set)
-        for node in typed:
+        for node, own in kinds.items():
             for relation in forward[node]:
-                subjects[relation].add(node)
-        usual = {relation: self._classes_of(found, members) for relation, found in subjects.items() if len(found) > 1}
+                if subjects[relation] < MOST_READ:
+                    subjects[relation] += 1
+                    told[relation].update(own)
+        usual = {
+            relation: {iri for iri, times in told[relation].items() if times >= _NEARLY_ALL * count}
+            for relation, count in subjects.items()
+            if count > 1
+        }
         added = set()
         for node, facts in enumerate(forward):
             known = [usual[relation] for relation in facts if relation in usual]
-            if node in typed or len(known) < 2 or self.result.is_nameless(node):
+            if node in kinds or len(known) < 2 or self.result.is_nameless(node):
                 continue
             for iri in set.intersection(*known):
                 members[iri][node] = None
                 added.add(node)
         self.result.untyped = frozenset(added)
-
-    def _classes_of(self, nodes: set[int], members: Mapping[str, dict[int, None]]) -> set[str]:
-        """The classes that most of some nodes have."""
-        return {iri for iri, found in members.items() if len(nodes & found.keys()) >= _NEARLY_ALL * len(nodes)}
 
     def _add_general(self, members: defaultdict[str, dict[int, None]]) -> None:
         """Adds the class that the last word of several names says: "case" for civil cases and criminal cases."""
