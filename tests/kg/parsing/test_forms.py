@@ -9,10 +9,12 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
-from kg.algebra import bounds_of, degrees_of
+from kg.algebra import Follow, Named, bounds_of, degrees_of
 from kg.analysis import analyse
 from kg.facts import FactGraph, converted, read_table
 from kg.parsing import PastTurn, QuestionReader
+from kg.parsing.derivation import State
+from kg.parsing.parser import Parser
 from kg.text import Period
 from kg.vocabulary import words
 
@@ -284,3 +286,10 @@ def test_no_condition_asks_for_what_comes_after_neither(reader: QuestionReader) 
 )
 def test_before_compares_dates_where_a_name_follows(reader: QuestionReader, question: str, compared: bool) -> None:
     assert bool(analyse(question, reader.vocabulary).degrees) is compared
+
+
+def test_an_earlier_question_that_now_finds_nothing_has_no_answer(reader: QuestionReader) -> None:
+    analysis = analyse("who is it?", reader.vocabulary, ())
+    assert analysis.asks == "who"
+    nothing = State(Follow(Named((0,)), (), 0))
+    assert Parser(reader.vocabulary, analysis, date(2026, 1, 1)).finished([nothing]) == []
