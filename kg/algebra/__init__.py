@@ -6,6 +6,7 @@ from kg.algebra.measures import Bound, DegreeMention, bounds_of, degrees_of, rea
 from kg.algebra.queries import (
     Both,
     Compared,
+    Comparison,
     Complement,
     Either,
     Extreme,
@@ -32,6 +33,7 @@ __all__ = [
     "Both",
     "Bound",
     "Compared",
+    "Comparison",
     "Complement",
     "DegreeMention",
     "Either",

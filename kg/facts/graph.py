@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kg.facts.classes import inferred_classes
 from kg.facts.names import (
     FIRST_NAMES,
     OTHER_NAMES,
@@ -46,7 +47,7 @@ _NUMBERED = re.compile(r"(?:^|[/#:])[A-Za-z]{0,3}[-_]?\d+$")
 MOST_READ = 500
 """Nodes of a set whose relations are read: the members of a class mostly have the same ones."""
 
-_MOSTLY, _NEARLY_ALL = 0.6, 0.9
+_MOSTLY = 0.6
 _YEARS = range(1000, 2101)
 
 
@@ -321,34 +322,13 @@ class _Builder:
         self.result.types = [tuple(types[node]) for node in range(len(self.result.values))]
 
     def _add_untyped(self, members: defaultdict[str, dict[int, None]]) -> None:
-        """Adds nodes without any class to those whose members have their relations, of which there are two or more.
-
-        A relation tells the classes that nearly all of its first :data:`MOST_READ` subjects with a class have.
-        """
-        kinds: defaultdict[int, list[str]] = defaultdict(list)
-        for iri, found in members.items():
-            for node in found:
-                kinds[node].append(iri)
-        subjects, told = Counter[int](), defaultdict[int, Counter[str]](Counter)
-        forward = self.result._forward
-        for node, own in kinds.items():
-            for relation in forward[node]:
-                if subjects[relation] < MOST_READ:
-                    subjects[relation] += 1
-                    told[relation].update(own)
-        usual = {
-            relation: {iri for iri, times in told[relation].items() if times >= _NEARLY_ALL * count}
-            for relation, count in subjects.items()
-            if count > 1
-        }
+        """Adds nodes without any class to those whose members have their relations."""
         added = set()
-        for node, facts in enumerate(forward):
-            known = [usual[relation] for relation in facts if relation in usual]
-            if node in kinds or len(known) < 2 or self.result.is_nameless(node):
-                continue
-            for iri in set.intersection(*known):
-                members[iri][node] = None
+        for node, kinds in inferred_classes(members, self.result._forward):
+            if not self.result.is_nameless(node):
                 added.add(node)
+                for iri in kinds:
+                    members[iri][node] = None
         self.result.untyped = frozenset(added)
 
     def _add_general(self, members: defaultdict[str, dict[int, None]]) -> None:

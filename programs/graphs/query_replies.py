@@ -16,6 +16,7 @@ from decimal import Decimal
 from math import prod
 
 from kg.algebra import (
+    Comparison,
     Evaluator,
     Named,
     Query,
@@ -33,7 +34,7 @@ from kg.parsing import Parse
 from kg.text import Period
 from signatures.queries import CLASS_RELATION, NOTHING, GraphQuery, QueryAnswer, QueryStep
 
-SIGNS = {"more than": ">", "less than": "<", "at least": ">=", "at most": "<=", "equal to": "="}
+SIGNS: dict[str, Comparison] = {"more than": ">", "less than": "<", "at least": ">=", "at most": "<=", "equal to": "="}
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ class Replies:
     def _compared(self, query: Query, step: QueryStep, relation: int, results: Sequence[Query]) -> Query:
         sign, counted = SIGNS[step.operation], self._is_counted(relation)
         if step.value in self.shown.relations and not self._named(step.value):
-            return self.evaluator.matched(query, relation, sign, self.shown.relations[step.value])  # type: ignore[arg-type]
+            return self.evaluator.matched(query, relation, sign, self.shown.relations[step.value])
         standard = self._standard(step.value, results)
         bound: Decimal | Period | None
         if standard is None:
@@ -192,13 +193,13 @@ class Replies:
             ends = self.graph.follow(standard, relation) or (standard,)
             value = self.graph.values[ends[0]]
             bound = value.number if value.number is not None else value.period
-        if bound is None or (counted and not isinstance(bound, Decimal)):
-            raise QueryError(f"value must be a number, a date or a name that has one, got {step.value!r}")
-        if counted:
+        if counted and isinstance(bound, Decimal):
             inverse = self._is_inverse(query, relation)
-            return self.evaluator.counted(query, relation, sign, bound, inverse=inverse)  # type: ignore[arg-type]
+            return self.evaluator.counted(query, relation, sign, bound, inverse=inverse)
+        if bound is None or counted:
+            raise QueryError(f"value must be a number, a date or a name that has one, got {step.value!r}")
         own = standard if standard is not None and self.graph.is_entity(standard) else None
-        return self.evaluator.compared(query, relation, sign, bound, own)  # type: ignore[arg-type]
+        return self.evaluator.compared(query, relation, sign, bound, own)
 
     def _standard(self, value: str, results: Sequence[Query]) -> int | None:
         """The node that others are compared with, if the value is no number or date of its own."""
