@@ -12,7 +12,7 @@ right parse among those that are read and "none". It begins with the reader of n
 with sentences. ``--without`` leaves a part of the graphs out and scores them, so that the ranking sees how good the
 reader is on graphs that it was not fitted on. ``--most`` goes on with these graphs and some questions of the others.
 ``--some`` adds some questions of other graphs, and ``--score`` scores graphs that are not fitted on. ``--easy`` fits on
-a share of the turns that the other evidence ranks rightly.
+a share of the turns that the other evidence ranks rightly, or that have no right derivation.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, metavar="PART", help="fit on this part and some questions of the others")
     parser.add_argument("--some", type=Path, nargs="*", default=[], metavar="FILE", help="also some questions of these")
     parser.add_argument("--score", type=Path, nargs="*", default=[], metavar="FILE", help="also score these")
-    parser.add_argument("--easy", type=float, default=1.0, help="the share of turns that are right without reading")
+    parser.add_argument("--easy", type=float, default=1.0, help="the share of the turns that reading need not mend")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch")

@@ -5,8 +5,8 @@
 'Valley Line -> operated by'
 
 A query is a set of nodes. ``Follow`` takes a relation forward or against its direction; ``Having``, ``Compared`` and
-``Extreme`` select from a set; ``Without``, ``Either`` and ``Both`` are set operations. :func:`facts_of` lists the
-triples that a query rests on.
+``Extreme`` and ``Matched`` select from a set; ``Without``, ``Either`` and ``Both`` are set operations.
+:func:`facts_of` lists the triples that a query rests on.
 """
 
 from __future__ import annotations

@@ -81,6 +81,11 @@ class Parse:
         return tuple(one for one in self.mentions if one.is_reference)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it has no answer: no nodes, number, yes or no."""
+        return not self.nodes and self.number is None and self.holds is None
+
+    @property
     def answer(self) -> object:
         """The value that distinguishes its answer from others."""
         if self.holds is not None:

@@ -115,7 +115,7 @@ def score_queries(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[
     """Asks the model that is set in DSPy about each turn; see :func:`asked_replies`."""
     total = QueryScore()
     for turn, parse in zip(turns, asked_replies(program, turns, done), strict=True):
-        right = parse is not None and _fits(turn, None if _is_none(parse) else parse)
+        right = parse is not None and _fits(turn, None if parse.is_empty else parse)
         answered = answered_score(turn, parse, program.confidence_in_replies(), program.answer_from)
         total += QueryScore(
             1, int(right), int(parse is not None and not right), int(parse is None), int(answered == "right"),
@@ -178,11 +178,6 @@ def fitted_confidence(
     bounds = [(0.0, None) if name.endswith("_beam") else (None, None) for name in names]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return ReplyConfidence(*found.tolist())
-
-
-def _is_none(parse: Parse) -> bool:
-    """Whether a model found no answer in the graph."""
-    return not parse.nodes and parse.holds is None and parse.number is None
 
 
 def _fits(turn: AskedTurn, parse: Parse | None) -> bool:

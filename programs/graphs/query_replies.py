@@ -130,7 +130,7 @@ class Replies:
         days = sorted(period.first for node in values if (period := self.graph.values[node].period) is not None)
         if not 0 < len(days) <= 2:
             raise QueryError(f"{answer} needs one date or two in the last step, got {len(days)}")
-        begin, end = min(days[0], self.today), days[1] if len(days) == 2 else max(days[0], self.today)
+        begin, end = days if len(days) == 2 else sorted((*days, self.today))
         return time_between(begin, end, answer), answer
 
     def _begun(self, name: str, results: Sequence[Query]) -> Query:

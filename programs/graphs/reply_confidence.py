@@ -81,7 +81,7 @@ def shipped_confidence(model: str) -> ReplyConfidence:
 
 def kind_of_reply(reading: Reading, parse: Parse) -> tuple[ReplyKind, Parse | None]:
     """The kind of a model's parse, and the beam's first reading with the same answer."""
-    if not parse.nodes and parse.holds is None and parse.number is None:
+    if parse.is_empty:
         return "none", None
     same = next((one for one in reading.parses if one.answer == parse.answer), None)
     if same is None:

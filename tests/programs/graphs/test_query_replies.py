@@ -33,6 +33,8 @@ Skua,length (m),14
 Rail,length (m),30
 Rail,for sale,no
 Wren,owner,Ida Holm
+Wren,next survey,2027-05-01
+Tern,next survey,2029-05-02
 Tern,owner,Ida Holm
 Wren,berth (m),10
 Tern,berth (m),12
@@ -102,6 +104,8 @@ def _answer(reply: GraphQuery) -> Any:
         (_reply("boat", "follow|built", answer="difference"), Decimal(10)),
         (_reply("boat", "follow|built", answer="months"), Decimal(123)),
         (_reply("Wren", "follow|built", answer="years"), Decimal(45)),
+        (_reply("boat", "follow|next survey", answer="years"), Decimal(2)),
+        (_reply("Wren", "follow|next survey", answer="years"), Decimal(1)),
         (_reply("Wren", "more than|length|Tern", answer="yes or no"), "no"),
         (_reply("boat", "equal to|skipper|owner"), ["Wren"]),
         (_reply("boat", "more than|length|berth"), ["Tern"]),
