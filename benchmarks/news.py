@@ -2,10 +2,11 @@
 
 $ python benchmarks/news.py --part dev
 $ python benchmarks/news.py --part held_out --json figures.json
+$ python benchmarks/news.py --set writers_news_c --part held_out --lm openai/reader --api-base ... --threads 60
 
 Each part is ingested into a graph of its own, in the order of the documents' dates. The scores follow the set's
 README: facts by kind with precision and recall, questions right, abstained and wrong. Documents and questions of the
-part ``held_out`` are only scored; nobody who writes rules reads them.
+part ``held_out`` are only scored; nobody who writes rules reads them. Further options go to ``advisor ask``.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from kg.growing import GrowingGraph
 from kg.news import Fact, stored_facts, stored_passages
 from kg.news.facts import number_of
 from kg.sentences import plain_name
+from programs.advisor.calculations import in_digits
 
 DATA = Path(__file__).parent / "data"
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",
@@ -54,7 +56,7 @@ def aliases(folder: Path) -> dict[str, str]:
 
 def normal(text: str, names: dict[str, str]) -> tuple[str, str]:
     """Returns a name, day or amount in the form in which it is compared, and its currency."""
-    text = text.strip()
+    text = re.sub(r"\b(?:US|A|C|HK|S)(?=[$])", "", in_digits(text.strip()))
     if re.fullmatch(r"\d{4}-\d\d(?:-\d\d)?", text):
         return text, ""
     number = number_of(text)
@@ -167,10 +169,21 @@ def measure(
     show: Callable[[str], None] = print,
     misses: bool = False,
     folder: Path = DATA / "news",
-    models: Sequence[str] = ("none", "none"),
+    reader: str = "none",
+    answerer: Sequence[str] = ("--lm", "none"),
+    rows_out: str | None = None,
 ) -> dict[str, Any]:
-    """Ingests a part of a set, asks its questions and returns the figures; the models read and answer."""
-    reader, answerer = models
+    """Ingests a part of a set, asks its questions and returns the figures.
+
+    Args:
+        part: The part.
+        show: Prints a line.
+        misses: Whether the questions that are not right are shown.
+        folder: The set.
+        reader: A language model that reads the documents, too.
+        answerer: The options of ``advisor ask`` that choose what answers.
+        rows_out: A file for the answers with their verdicts.
+    """
     names = aliases(folder)
     questions = [row for row in rows(folder, "questions.jsonl") if row["part"] == part]
     with tempfile.TemporaryDirectory() as scratch:
@@ -188,9 +201,12 @@ def measure(
                 library = Library.read(stored_passages(opened), parser)
                 mentions = score_mentions(folder, part, library, stored_facts(opened), names)
         with redirect_stdout(io.StringIO()):
-            command(["advisor", "ask", "--questions", asked, "--graph", graph, "--lm", answerer, "--json", out])
+            command(["advisor", "ask", "--questions", asked, "--graph", graph, *answerer, "--json", out])
         given = json.loads(Path(out).read_text(encoding="utf-8"))
     verdicts = [verdict(row["answers"], gold["answers"], names) for row, gold in zip(given, questions, strict=True)]
+    if rows_out is not None:
+        judged = [{**row, "verdict": one} for row, one in zip(given, verdicts, strict=True)]
+        Path(rows_out).write_text("".join(f"{json.dumps(row)}\n" for row in judged), encoding="utf-8")
     counts = Counter(verdicts)
     low, high = interval([one == "right" for one in verdicts])
     show(f"{part}: {read['understood']} of {read['sentences']} sentences gave facts")
@@ -218,12 +234,19 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="show the questions of dev that are not right")
     parser.add_argument("--reader-lm", default="none", help="a language model that reads the documents, too")
     parser.add_argument("--lm", default="none", help="a language model that answers what rules leave open")
+    parser.add_argument("--rows", help="write the answers of the last part with their verdicts to this file")
     parser.add_argument("--json", help="write the figures to this file")
-    arguments = parser.parse_args()
+    arguments, further = parser.parse_known_args()
     folder = DATA / arguments.set
-    models = arguments.reader_lm, arguments.lm
     figures = [
-        measure(part, misses=arguments.misses and part == "dev", folder=folder, models=models)
+        measure(
+            part,
+            misses=arguments.misses and part == "dev",
+            folder=folder,
+            reader=arguments.reader_lm,
+            answerer=("--lm", arguments.lm, *further),
+            rows_out=arguments.rows,
+        )
         for part in arguments.part
     ]
     if arguments.json:

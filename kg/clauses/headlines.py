@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kg.clauses.lexicon import is_word
 from kg.news import Passage
-from kg.text import singular
+from kg.text import STOPWORDS, singular
 
 _DAY = r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:,? \d{4})?|\d{1,2} [A-Z][a-z]{2,8},? \d{4})"
 _DATELINE = re.compile(
@@ -44,7 +44,7 @@ def _usual_case(headline: str, names: set[str]) -> str:
         known = by_lower.get(word.lower())
         if known is not None:
             return known
-        if word.isupper() and len(word) < 5 and not is_word(word.lower()):
+        if word.isupper() and len(word) < 5 and not is_word(word.lower()) and word.lower() not in STOPWORDS:
             return word
         small = word.lower()
         return small if is_word(small) or is_word(singular(small)) or _is_form(small) else word.capitalize()

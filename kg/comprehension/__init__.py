@@ -16,10 +16,12 @@ from kg.comprehension.questions import Asked
 from kg.comprehension.ranking import Ranked, features_of, rank
 from kg.comprehension.reader import SpanReader
 from kg.comprehension.relation import relation_of, subject_of
+from kg.comprehension.sets import NUMBER, scaled_amount
 
 __all__ = [
     "CONFIDENCE_FEATURES",
     "FEATURES",
+    "NUMBER",
     "Asked",
     "Candidate",
     "ClauseAnswer",
@@ -35,5 +37,6 @@ __all__ = [
     "proposal_of",
     "rank",
     "relation_of",
+    "scaled_amount",
     "subject_of",
 ]

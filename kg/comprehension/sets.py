@@ -102,28 +102,28 @@ def difference_of(asked: Asked, ranked: Sequence[Ranked]) -> tuple[str, tuple[Ra
     """
     if not _DIFFERENCE.search(asked.text):
         return None
-    amounts = [(one, *found) for one in ranked if (found := _scaled(one.value)) is not None]
+    amounts = [(one, *found) for one in ranked if (found := scaled_amount(one.value)) is not None]
     for place, (one, number, scale, unit) in enumerate(amounts):
         for other, second, _, its in amounts[place + 1 :]:
             if its == unit and second != number and one.candidates[0].kind == other.candidates[0].kind:
                 apart = abs(number - second) / scale
                 written = f"{apart.normalize():,f}" if apart >= 1000 else f"{apart.normalize():f}"
-                return re.sub(_NUMBER, written, one.value, count=1), (one, other)
+                return re.sub(NUMBER, written, one.value, count=1), (one, other)
     return None
 
 
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
-def _scaled(value: str) -> tuple[Decimal, Decimal, str] | None:
+def scaled_amount(value: str) -> tuple[Decimal, Decimal, str] | None:
     """Returns an amount, the scale of its number, and its unit: the currency, the sign for percent, or nothing."""
-    written, number = _NUMBER.search(value), number_of(value)
-    if written is None or number is None or len(_NUMBER.findall(value)) > 1:
+    written, number = NUMBER.search(value), number_of(value)
+    if written is None or number is None or len(NUMBER.findall(value)) > 1:
         return None
     literal = Decimal(written[0].replace(",", ""))
     if not literal:
         return None
-    rest = re.sub(r"\b(?:thousand|million|billion|trillion|bn|m|k)\b", " ", _NUMBER.sub(" ", value)).split()
+    rest = re.sub(r"\b(?:thousand|million|billion|trillion|bn|m|k)\b", " ", NUMBER.sub(" ", value)).split()
     return abs(number), abs(number) / literal, rest[-1].lower() if rest else ""
 
 

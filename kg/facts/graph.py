@@ -292,7 +292,7 @@ class _Builder:
         kinds = [self.result.values[end].kind for end in ends]
         kind = max(sorted(set(kinds)), key=kinds.count)
         names, unit = [], ""
-        for name in (*self.labels.get(iri, ()), words_of(iri)):
+        for name in (*self.labels.get(iri, ()), words_of(iri), *self.others.get(iri, ())):
             short, found = split_unit(name) if kind == "number" else (name, "")
             names.append(short)
             unit = unit or found
@@ -315,7 +315,7 @@ class _Builder:
         types: defaultdict[int, list[int]] = defaultdict(list)
         for iri, found in members.items():
             number = len(self.result.classes)
-            names = tuple(dict.fromkeys((*self.labels.get(iri, ()), words_of(iri))))
+            names = tuple(dict.fromkeys((*self.labels.get(iri, ()), words_of(iri), *self.others.get(iri, ()))))
             self.result.classes.append(NodeClass(iri, names, tuple(found)))
             for node in found:
                 types[node].append(number)

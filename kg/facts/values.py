@@ -65,20 +65,23 @@ def read_value(text: str, datatype: str = "") -> Value:
         return Value("number", str(minutes), minutes, unit="min")
     if datatype in _DATES:
         period = read_date(text)
-        if midnight := _MIDNIGHT.fullmatch(text.strip()):
-            text = midnight[1]  # a day that an exporter wrote as a time
-        return Value("date", text, period=period) if period is not None else Value("text", text)
+        return _day(text, period) if period is not None else Value("text", text)
     if datatype in _NUMBERS or (not datatype and _NUMBER.fullmatch(text.strip())):
         number = _number(text)
         if number is not None and "e" in text.lower():  # a double such as 4.6E0
             text = f"{number:f}"
             number = Decimal(text)
         return Value("number", text.strip(), number) if number is not None else Value("text", text)
-    if not datatype and re.fullmatch(r"\d{4}-\d\d(-\d\d.*)?", text):
+    if datatype in ("", f"{_XSD}string") and re.fullmatch(r"\d{4}-\d\d(-\d\d.*)?", text):
         period = read_date(text)
         if period is not None:
-            return Value("date", text, period=period)
+            return _day(text, period)
     return Value("text", text)
+
+
+def _day(text: str, period: Period) -> Value:
+    midnight = _MIDNIGHT.fullmatch(text.strip())  # a day that an exporter wrote as a time
+    return Value("date", midnight[1] if midnight else text, period=period)
 
 
 def read_date(text: str) -> Period | None:

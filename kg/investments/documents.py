@@ -9,7 +9,8 @@ Helixon Inc. (HLXN), a semiconductor company based in Germany, beat estimates fo
 Without these lines, the first line is the headline, the first full date among the first lines is the day, and the name
 in brackets beside it is the source: ``BOISE, Idaho, Jan. 14, 2026 (Continental Wire) - Orvane said ...``. A text
 without a headline has its first sentence as one. A day without a year is the last such day with the weekday that the
-text names ("Oct 24 ... on Thursday"). A text without a day is of the day on which it is read; ``day_inferred`` says so.
+text names ("Oct 24 ... on Thursday"). A text without such a line is of the latest past day that it tells of, or of the
+day on which it is read; ``day_inferred`` says so.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from datetime import date
 from typing import NamedTuple
 
 from kg.errors import DataError
-from kg.text import MONTHS, WEEKDAYS, periods
+from kg.text import MONTHS, WEEKDAYS, YEAR, periods
 
 _HEADER = re.compile(r"(Headline|Source|Date):\s*(.*)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bInc\.)(?<!\bCorp\.)(?<!\bLtd\.)(?<!\bCo\.)\s+(?=[A-Z])")
@@ -109,7 +110,8 @@ def _published_text(text: str, name: str, today: date) -> NewsDocument:
     headline, _, body = text.partition("\n")
     if not body.strip() or _is_body(headline):
         headline, body = "", text
-    days = [(start, end, found.first) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
+    full = [(start, end, found.first) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
+    days = [one for one in full if not _in_prose(body, one[0])]
     stated = _stated_day(headline, body, bool(days))
     inferred = not days and stated is None
     if stated is not None:
@@ -190,18 +192,51 @@ _YEARS_BACK = 28
 
 
 def _inferred_day(text: str, today: date) -> tuple[int, int, date]:
-    """Returns the span and the day of a date without a year, or an empty span and ``today``."""
-    for match in _DAY_OF_MONTH.finditer(text[:_LINES]):
+    """Returns the span and the day of a dateline without a year, or an empty span and the day that the text tells of.
+
+    That is the latest past day or month of the text, as it was written after all that it tells; else ``today``.
+    """
+    years = [int(found) for found in re.findall(rf"(?<![\d$€£,.]){YEAR}(?![\d,.%]\d|\d)", text)]
+    newest = max((one for one in years if one <= today.year), default=None)
+    told = [found.first for start, _, found in periods(text) if found.first <= today and not _is_to_come(text, start)]
+    for match in _DAY_OF_MONTH.finditer(text):
         name, number = match["month"] or match["after"], int(match["day"] or match["first"])
         month = [one[:3].lower() for one in MONTHS].index(name[:3].lower()) + 1
-        weekday = _WEEKDAY.search(text, max(0, match.start() - _BESIDE), _LINES)
-        for year in range(today.year, today.year - _YEARS_BACK, -1):
+        weekday = _WEEKDAY.search(text, max(0, match.start() - _BESIDE), max(_LINES, match.end()))
+        begin = newest if newest is not None and weekday is None else today.year
+        for year in range(begin, begin - _YEARS_BACK, -1):
             if number > calendar.monthrange(year, month)[1]:
                 continue
             day = date(year, month, number)
             if day <= today and (weekday is None or WEEKDAYS[day.weekday()] == weekday[0]):
-                return match.start(), match.end(), day
-    return 0, 0, today
+                if match.start() < _LINES and not _in_prose(text, match.start()):
+                    return match.start(), match.end(), day
+                told += [day] if not _is_to_come(text, match.start()) else []
+                break
+    return 0, 0, max(told, default=today)
+
+
+_TO_COME = re.compile(
+    r"\b(?:will|shall|until|till|by|due|from|expects?|expected|plans?|planned|scheduled|set|before|deadline|next|ends?)\b",
+    re.I,
+)
+_CLAUSE = 60
+"""Characters before a day in which a word may say that it is to come."""
+
+
+def _is_to_come(text: str, start: int) -> bool:
+    """Whether the words before a day say that it is still to come."""
+    before = text[max(0, start - _CLAUSE) : start]
+    return _TO_COME.search(re.split(r"[.!?;\n]", before)[-1]) is not None
+
+
+def _in_prose(text: str, start: int) -> bool:
+    """Whether a day is in a sentence, and not in a line of place, day and agency: words with small letters go before."""
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    return any(word.islower() and word not in _LINE_WORDS for word in re.findall(r"[^\W\d_]+", before))
+
+
+_LINE_WORDS = frozenset(("de", "del", "der", "di", "la", "le", "of", "on", "the", "und", "van", "von", "at", "in"))
 
 
 def _without_dateline(body: str, start: int, end: int) -> str:

@@ -3,7 +3,7 @@
 >>> [(text[start:end], period.first, period.last) for start, end, period in periods(text := "since 3 November 2026")]
 [('3 November 2026', datetime.date(2026, 11, 3), datetime.date(2026, 11, 3))]
 
-:func:`periods` finds days (``3 November 2026``, ``November 3, 2026``, ``2026-11-03``) and months (``November 2026``).
+:func:`periods` finds days (``3 November 2026``, ``November 3, 2026``, ``3.11.2026``, ``2026-11-03``) and months (``November 2026``).
 It skips a lone year, which may be a plain number, and a day that no calendar has (31 June).
 """
 
@@ -51,6 +51,7 @@ _CUE = re.compile(
 _NUMBERS = {month[:3].lower(): number for number, month in enumerate(MONTHS, 1)}
 _PATTERNS = (
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
+    re.compile(r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})(?![\d.]*\d)"),
     re.compile(
         rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE
     ),

@@ -1,11 +1,13 @@
 """The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
 from programs.advisor.advisor import Advisor, Ingestion, take_back
-from programs.advisor.answering import Answers, GraphAnswers, ModelAnswers, answer_question
+from programs.advisor.answering import Answers, GraphAnswers
 from programs.advisor.briefings import Briefing, Portfolio
+from programs.advisor.citing import CitingReader
 from programs.advisor.documents import NearDocument, near_documents
 from programs.advisor.extraction import FactExtraction, SentenceReader
 from programs.advisor.memory import AnswerMemory
+from programs.advisor.model_answers import ModelAnswers, answer_question
 from programs.advisor.passages import PassageReader, ReadingModel
 from programs.advisor.profile import Profile
 from programs.advisor.sections import Section, sections_of
@@ -16,6 +18,7 @@ __all__ = [
     "AnswerMemory",
     "Answers",
     "Briefing",
+    "CitingReader",
     "FactExtraction",
     "GraphAnswers",
     "Ingestion",

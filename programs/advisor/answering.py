@@ -1,22 +1,17 @@
-"""Answers to questions about the advisor's graph: by its own lexicon, or by a language model over its facts.
+"""Answers to questions about the advisor's graph without a language model: from its sentences, facts and own lexicon.
 
-    answer, why = answer_question(graph, "Where is Helixon Inc. based?", None, date.today())
-    answer      # "Germany"
+    answers = GraphAnswers(graph)
+    answers.answer("Where is Helixon Inc. based?").values      # ("Germany",)
 
-An answer of a language model counts only if rows of the graph support it, with all its figures and names. What a
-sentence answers is inserted first, and the answer is what the graph then says (:mod:`programs.advisor.memory`).
+What a sentence answers is inserted first, and the answer is what the graph then says (:mod:`programs.advisor.memory`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cached_property
-from pathlib import Path
-
-import dspy
 
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswer, ClauseAnswers, SpanReader, relation_of, subject_of
@@ -36,11 +31,7 @@ from kg.news import (
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
 from programs.advisor.memory import AnswerMemory
-from programs.advisor.passages import PassageAnswer, PassageReader
-from programs.advisor.quoting import QuoteReader, quoting_model
 from programs.graphs import EntityQA
-from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
-from programs.tools import ToolSettings, load_tools
 
 SHOWN_NODES = 6
 """Nodes of the graph in a language model's prompt; they make up most of the prompt's tokens."""
@@ -127,13 +118,17 @@ class GraphAnswers:
         """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
         known = self.memory.retrieved(question)
         if known:
-            return _retrieved(known)
+            return retrieved_answers_of(known)
         found = self.proposed(question)
         return self.insert(question, found.facts) if found.facts else found.answers
 
+    def answers(self, questions: Sequence[str], threads: int = 1) -> Iterator[Answers]:  # noqa: ARG002
+        """Yields the answers of several questions in their order; rules need no threads."""
+        yield from map(self.answer, questions)
+
     def insert(self, question: str, facts: Sequence[AnsweredFact]) -> Answers:
         """Inserts facts that answer a question, and answers it from the graph."""
-        return _retrieved(self.memory.inserted(question, facts))
+        return retrieved_answers_of(self.memory.inserted(question, facts))
 
     def answered_fact(
         self, question: str, value: str, passage: Passage, confidence: float, reader: str
@@ -244,79 +239,6 @@ class GraphAnswers:
         return Answers((turn.words,), tuple(turn.detail.found.facts[:5]))
 
 
-class ModelAnswers:
-    """Answers by rules first, and by a language model to the questions that they leave open.
-
-    The model is asked about the sentences of the graph. Where there are none, or documents are given, it asks the graph
-    by queries (:func:`answer_question`).
-
-    Args:
-        graph: The graph; it grows as that of :class:`GraphAnswers`.
-        lm: The language model.
-        today: The date that freshness is judged by.
-        folder: Documents that the model may inspect.
-    """
-
-    def __init__(self, graph: GrowingGraph, lm: dspy.LM, today: date, folder: str | None = None) -> None:
-        self._graph, self._lm, self._today, self._folder = graph, lm, today, folder
-        self._rules = GraphAnswers(graph)
-
-    @cached_property
-    def _reader(self) -> PassageReader | None:
-        clauses = self._rules.clauses if self._folder is None else None
-        return PassageReader(clauses) if clauses is not None else None
-
-    @cached_property
-    def _quoter(self) -> QuoteReader | None:
-        clauses = self._rules.clauses if self._folder is None else None
-        lm = quoting_model(self._lm) if clauses is not None else None
-        return QuoteReader(clauses, lm) if clauses is not None and lm is not None else None
-
-    @property
-    def memory(self) -> AnswerMemory:
-        """The inserted facts."""
-        return self._rules.memory
-
-    def answer(self, question: str) -> Answers:
-        """Answers a question.
-
-        Raises:
-            LMError: The model cannot be asked.
-        """
-        known = self._rules.memory.retrieved(question)
-        if known:
-            return _retrieved(known)
-        if self._reader is None:
-            answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
-            return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
-        by_rules = self._rules.proposed(question)
-        found, reader = self._read(question, by_rules.answers)
-        if found.values:
-            read = zip(found.values, found.passages, strict=True)
-            facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in read]
-            return self._rules.insert(question, facts)
-        if by_rules.answers.values and self._keeps(by_rules.answers):
-            return self._rules.insert(question, by_rules.facts) if by_rules.facts else by_rules.answers
-        return Answers((), (), found.why or by_rules.answers.why, found.confidence or None)
-
-    def _keeps(self, by_rules: Answers) -> bool:
-        """Whether the answer of rules is given, though a model that read what they answer does not."""
-        least = self._quoter.model.rules if self._quoter is not None else 0.0
-        return by_rules.confidence is None or by_rules.confidence >= least
-
-    def _read(self, question: str, by_rules: Answers) -> tuple[PassageAnswer, str]:
-        """Returns what a model reads, and its name: its adapter for news reads what rules answer by sentences, too."""
-        if self._quoter is not None:
-            if by_rules.values and by_rules.confidence is None:  # paths of the graph
-                return PassageAnswer(), ""
-            found = self._quoter(question=question, known=by_rules.values, confidence=by_rules.confidence or 0.0).found
-            return found, str(self._quoter.lm.model)
-        if by_rules.values or self._reader is None:
-            return PassageAnswer(), ""
-        with dspy.context(lm=self._lm):
-            return self._reader(question=question).found, str(self._lm.model)
-
-
 _GRAPH_WORDS = re.compile(
     r"\b(?:events?|insights?|news|signals?|patterns?|sectors?|asset class(?:es)?|correlat\w+|affect\w*)\b", re.I
 )
@@ -343,7 +265,7 @@ def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
     return {plain_name(value) for value in one} == {plain_name(value) for value in other}
 
 
-def _retrieved(known: Sequence[RetrievedAnswer]) -> Answers:
+def retrieved_answers_of(known: Sequence[RetrievedAnswer]) -> Answers:
     """Returns what inserted facts say."""
     against = tuple(f"otherwise {text}" for one in known for text in one.against)
     quoted = (*dict.fromkeys(one.quoted for one in known), *against)
@@ -354,43 +276,3 @@ def _retrieved(known: Sequence[RetrievedAnswer]) -> Answers:
 def _sourced(fact: Fact) -> str:
     until = f", until {fact.valid_to}" if fact.valid_to else ""
     return f"{fact} ({fact.document}, {fact.published}{until}): {fact.sentence}"
-
-
-def answer_question(
-    graph: GrowingGraph,
-    question: str,
-    lm: dspy.LM | None,
-    today: date,
-    folder: str | None = None,
-    view: EntityGraph | None = None,
-) -> tuple[str | None, str]:
-    """Returns an answer and its support, or ``None`` and the reason.
-
-    Args:
-        graph: The graph; it stays as it is. A language model may add facts to a copy.
-        question: The question.
-        lm: The language model; ``None`` parses the question with the graph's lexicon.
-        today: The date that freshness is judged by.
-        folder: Documents that a language model may inspect.
-        view: The current view of the graph, for several questions without a language model.
-    """
-    if lm is None:
-        if view is None:
-            answers = GraphAnswers(graph).answer(question)
-            return ("; ".join(answers.values) or None), "\n".join(answers.facts) or answers.why
-        turn = EntityQA()(graph=view, questions=[question]).turns[0]
-        if turn.detail.found is None:
-            return None, turn.message
-        return turn.words, "\n".join(turn.detail.found.facts[:5])
-    tools = load_tools(["inspect_document"] if folder else [], ToolSettings(folder=Path(folder) if folder else None))
-    program = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))
-    with graph.copy() as scratch:  # what a question adds is forgotten after its answer
-        found = program(question=question, graph=scratch, today=today).thoughts
-    why = found.query or "\n".join(found.paths) or "; ".join(found.refused)
-    if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
-        return None, why or "nothing was found"
-    if found.retrieved is None or not found.retrieved.rows:
-        return None, f"nothing in the graph says so; the model alone says {found.answer!r}"
-    if not found.grounded:
-        return None, f"what was found does not say so; the model alone says {found.answer!r}"
-    return found.answer, why

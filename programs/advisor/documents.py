@@ -19,7 +19,7 @@ from kg.news import Passage
 from kg.sentences import Mention
 
 MOST = 3
-"""Documents that are shown for one question."""
+"""Documents that are shown for one question to an embedded model."""
 
 LEAST_SHARE = 0.6
 """How near a document must be, as a share of the nearest one."""
@@ -66,6 +66,12 @@ class NearDocument:
     sentences: tuple[str, ...]
 
     @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements that are shown."""
+        shown = set(self.sentences)
+        return tuple(one for one in self.text.statements if one.passage.text in shown)
+
+    @property
     def shown(self) -> str:
         """The headline, the day and the sentences."""
         headline, *rest = self.sentences
@@ -89,16 +95,20 @@ class NearDocument:
         if not holding:
             return None
         similar, statement = max(holding, key=lambda pair: pair[0])
-        value, kind = _value(statement, lowered)
+        value, kind = value_of(statement, span)
         return Located(value, kind, statement.passage, similar)
 
 
-def near_documents(asked: Asked, library: Library) -> list[NearDocument]:
+def near_documents(
+    asked: Asked, library: Library, most: int = MOST, least_share: float = LEAST_SHARE
+) -> list[NearDocument]:
     """Returns the documents nearest to a question by similar sentences and shared words, the nearest first.
 
     Args:
         asked: The question.
         library: The documents.
+        most: Documents at the most.
+        least_share: How near a document must be, as a share of the nearest one.
     """
     lemmas = {token.lemma for token in asked.parse.tokens if token.part in _WORDS}
     total = sum(map(library.weight, lemmas))
@@ -109,7 +119,7 @@ def near_documents(asked: Asked, library: Library) -> list[NearDocument]:
         similar = _similarities(asked, text, library)
         scored.append(NearDocument(text, similar, words, _shown(text, similar)))
     scored.sort(key=lambda one: -one.nearness)
-    return [one for one in scored[:MOST] if one.nearness >= LEAST_SHARE * scored[0].nearness]
+    return [one for one in scored[:most] if one.nearness >= least_share * scored[0].nearness]
 
 
 def _similarities(asked: Asked, text: Text, library: Library) -> tuple[float, ...]:
@@ -133,10 +143,10 @@ def _shown(text: Text, similar: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(sentences[place] for place in sorted(kept))
 
 
-def _value(statement: Statement, span: str) -> tuple[str, str]:
+def value_of(statement: Statement, span: str) -> tuple[str, str]:
     """Returns a span of a sentence as an answer, and its kind."""
     text = statement.parse.text
-    start = text.lower().find(span)
+    start = text.lower().find(span.lower())
     if start < 0:
         return span, ""
     end = start + len(span)

@@ -1,4 +1,4 @@
-"""Answers by a language model to questions that rules leave open: it reads the documents nearest to the question.
+"""Answers by an embedded language model to questions that rules leave open: it reads the nearest documents.
 
 >>> reader = PassageReader(clauses)
 >>> reader(question="How much did Orvane pay for Brightlane?").found
@@ -6,8 +6,7 @@ PassageAnswer(values=("$340 million",), confidence=0.81, passages=(Passage(...),
 
 Each document is shown whole, with its headline and day. An embedded model reads each by itself and is held to spans of
 it, or to "not stated" (:mod:`programs.advisor.spans`). A fitted model says how likely each span is right, from its
-probabilities, the ranking of :mod:`kg.comprehension` and the similarity of the document. Another model reads the
-documents together, and its reply counts only if a sentence has it.
+probabilities, the ranking of :mod:`kg.comprehension` and the similarity of the document.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from pathlib import Path
 
 import dspy
 from dspy import lm15
-from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict
 
 from kg.comprehension import Asked, ClauseAnswers, Ranked
@@ -36,9 +34,6 @@ LONGEST = 24
 """Tokens of a reply at the most."""
 
 _LEAST_LIKELIHOOD = -5.0
-_STATED = 0.8
-"""The confidence of an answer that a model without probabilities wrote."""
-
 PASSAGE_FEATURES = (
     "likelihood", "unstated", "similarity", "similarity lead", "words", "words lead", "sentence", "agreed", "rival",
     "ranked", "ranked other", "kind", "several", "unknown",
@@ -55,12 +50,14 @@ class PassageAnswer:
         confidence: In [0, 1].
         passages: For each value the sentence that has it.
         why: The reason, where there is no answer.
+        steps: The calculation, where the value is calculated; its passages are then those of its parts.
     """
 
     values: tuple[str, ...] = ()
     confidence: float = 0.0
     passages: tuple[Passage, ...] = ()
     why: str = ""
+    steps: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ class PassageReader(dspy.Module):
         model: The fitted numbers; by default those that ship.
 
     Attributes:
-        answer_from_passages: Its predictor. An embedded model is asked with its instructions and demonstrations.
+        answer_from_passages: Its predictor, of whose instructions and demonstrations the prompt is made.
     """
 
     needs_lm = True
@@ -148,9 +145,7 @@ class PassageReader(dspy.Module):
         documents = near_documents(asked, self.clauses.library)
         if not documents:
             return dspy.Prediction(found=PassageAnswer(why="no document has what is asked for"))
-        if getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False):
-            return dspy.Prediction(found=self.best(self.readings(asked, documents)))
-        return dspy.Prediction(found=self._written(asked, documents))
+        return dspy.Prediction(found=self.best(self.readings(asked, documents)))
 
     def readings(self, asked: Asked, documents: Sequence[NearDocument]) -> list[ReadAnswer]:
         """Returns what an embedded model reads in each document; nothing of one that does not state it.
@@ -214,21 +209,6 @@ class PassageReader(dspy.Module):
             yield "user", f"{document}question: {one['question']}"
             yield "assistant", str(one["answer"])
         yield "user", f"{shown}\n\nquestion: {question}"
-
-    def _written(self, asked: Asked, documents: Sequence[NearDocument]) -> PassageAnswer:
-        """Asks a model about the documents together."""
-        shown = "\n\n".join(document.shown for document in documents)
-        try:
-            written = self.answer_from_passages(passages=shown, question=asked.text).answer.strip()
-        except (AdapterParseError, RecursionError):
-            return PassageAnswer(why="the reply could not be read")
-        if plain_name(written) == NOT_STATED or not written:
-            return PassageAnswer(why="the documents do not say so")
-        for document in documents:
-            found = _places(document, written, asked)
-            if found:
-                return PassageAnswer(tuple(one.value for one in found), _STATED, tuple(one.passage for one in found))
-        return PassageAnswer(why=f"no document has {written!r}")
 
 
 def value_features(

@@ -33,7 +33,7 @@ from experiments.commands.graphs.growing import (
 )
 from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
-from experiments.commands.values import FILE, PROGRAM_NAME
+from experiments.commands.values import FILE, POSITIVE, PROGRAM_NAME
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
@@ -153,6 +153,12 @@ def ingest(
     is_flag=True,
     help="keep the facts of sentences that answer a question in the graph; otherwise asking writes nothing",
 )
+@option(
+    "--threads",
+    type=POSITIVE,
+    metavar="N",
+    help="questions that a language model reads at a time (1; 8 with a remote model)",
+)
 @graph_options
 @lm_options
 @track_option
@@ -162,6 +168,7 @@ def ask(
     questions: str | None,
     documents: str | None,
     insert: bool,
+    threads: int | None,
     graph: str,
     today: date,
     lm: LMConfig,
@@ -185,7 +192,7 @@ def ask(
     with opened, chosen_lm(lm) as model, asked(tracker, "advisor", graph, lm.params()) as log:
         answering = _answering(opened, model, today, documents)
         if questions is not None:
-            rows = _answer_all(answering, read_questions(questions), log)
+            rows = _answer_all(answering, read_questions(questions), threads or lm.default_threads, log)
             answered = any(not row["abstained"] for row in rows)
             write_figures(rows)
         else:
@@ -236,20 +243,21 @@ def _retrieved(found: Answers) -> list[dict[str, Any]]:
 
 
 def _answer_all(
-    answering: GraphAnswers | ModelAnswers, questions: list[dict[str, Any]], log: QuestionLog
+    answering: GraphAnswers | ModelAnswers, questions: list[dict[str, Any]], threads: int, log: QuestionLog
 ) -> list[dict[str, Any]]:
     """Returns a row for each question, and prints it."""
     rows = []
+    given = answering.answers([entry["question"] for entry in questions], threads)
     for entry in questions:
         with log.turn(entry["question"]) as seen:
-            found = answering.answer(entry["question"])
+            found = next(given)
             answers, facts, why = list(found.values), list(found.facts), found.why
             confidence = round(found.confidence, 4) if found.confidence is not None else None
             seen.outputs = {"answers": answers, "facts": facts, "confidence": confidence, "inserted": _retrieved(found)}
             seen.failure = None if answers else why
         show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
-        given = {"answers": answers, "abstained": not answers, "confidence": confidence, "facts": facts, "why": why}
-        rows.append({**entry, **given, "inserted": _retrieved(found)})
+        outcome = {"answers": answers, "abstained": not answers, "confidence": confidence, "facts": facts, "why": why}
+        rows.append({**entry, **outcome, "inserted": _retrieved(found)})
     return rows
 
 

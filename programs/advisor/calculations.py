@@ -1,0 +1,206 @@
+r"""Calculations with the amounts and days of sentences: "$340 million - $300 million" is "$40 million".
+
+>>> calculate("($48 million - $40 million) / $40 million * 100%", str)
+'20%'
+>>> calculate("count(Orvane; Brightlane; Corvex)", str)
+'3'
+
+A result has the unit and the scale of the amounts. The days between two dates are "39 days".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation
+from functools import cache
+
+from kg.comprehension import NUMBER, scaled_amount
+from kg.sentences import language
+from kg.text import find_number_words
+
+Lookup = Callable[[str], str]
+"""Returns the value of a text as a sentence has it: a day as 2026-05-04; raises :class:`ValueError` for others."""
+
+LONGEST = 400
+"""Characters of a calculation at the most."""
+
+_PARTS = re.compile(r"(\s[-+*/×÷−–]\s|[()])")
+_COUNT = re.compile(r"count\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
+_CONSTANT = re.compile(r"(?:\d{1,2}|100)|100 ?%")
+"""Numbers that need no sentence: counts, months of a year, percent."""
+
+_SIGNS = {"×": "*", "÷": "/", "−": "-", "–": "-"}
+_LARGE, _FINE, _WIDE = 1000, Decimal("0.0001"), Context(prec=40)
+_PERCENT = "%"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """An amount, or a day.
+
+    Attributes:
+        number: Its number; of a day its ordinal.
+        unit: Its unit; empty without one.
+        written: The amount as it is written, whose form a result has.
+        scale: What the written number is multiplied by.
+    """
+
+    number: Decimal
+    unit: str = ""
+    written: str = ""
+    scale: Decimal = Decimal(1)
+
+    def text(self) -> str:
+        """Returns it as an answer."""
+        if self.unit == _DAY:
+            return date.fromordinal(int(self.number)).isoformat()
+        number = (self.number / self.scale).quantize(_FINE, context=_WIDE).normalize(context=_WIDE)
+        figures = f"{number:,f}" if abs(number) >= _LARGE else f"{number:f}"
+        return NUMBER.sub(figures, self.written, count=1) if self.written else figures
+
+
+_DAY = "day of the calendar"
+_TIMES = ("minute", "hour", "day", "week", "month", "year")
+_MEASURES = frozenset((_PERCENT, "percent", *_TIMES, *(f"{unit}s" for unit in _TIMES)))
+
+
+def calculate(text: str, lookup: Lookup) -> str:
+    """Returns the result of a calculation.
+
+    Args:
+        text: Amounts and days with ``+ - * /`` between, and brackets, or ``count(one; another)``.
+        lookup: Returns the value of each of them, or raises.
+
+    Raises:
+        ValueError: It is no calculation, its units do not fit, or a sentence lacks a part.
+    """
+    if len(text) > LONGEST:
+        raise ValueError(f"the calculation has more than {LONGEST} characters")
+    listed = _COUNT.fullmatch(text.strip())
+    if listed is not None:
+        names = {lookup(part.strip()).casefold() for part in listed[1].split(";") if part.strip()}
+        return str(len(names))
+    parts = [part.strip() for part in _PARTS.split(f" {text} ")]
+    reading = _Reading([_SIGNS.get(part, part) for part in parts if part], lookup)
+    try:
+        return reading.whole().text()
+    except (InvalidOperation, DivisionByZero, OverflowError) as error:
+        raise ValueError(f"{text!r} has no result") from error
+
+
+class _Reading:
+    """A calculation by descent: sums of products of brackets and amounts."""
+
+    def __init__(self, parts: list[str], lookup: Lookup) -> None:
+        self._parts, self._lookup, self._place = parts, lookup, 0
+
+    def whole(self) -> Quantity:
+        found = self._sum()
+        if self._place < len(self._parts):
+            raise ValueError(f"{self._parts[self._place]!r} is not expected in the calculation")
+        return found
+
+    def _sum(self) -> Quantity:
+        found = self._product()
+        for sign in self._signs("+-"):
+            found = _added(found, self._product(), sign)
+        return found
+
+    def _product(self) -> Quantity:
+        found = self._one()
+        for sign in self._signs("*/"):
+            found = (_multiplied if sign == "*" else _divided)(found, self._one())
+        return found
+
+    def _signs(self, wanted: str) -> Iterator[str]:
+        while self._place < len(self._parts) and self._parts[self._place] in wanted:
+            self._place += 1
+            yield self._parts[self._place - 1]
+
+    def _one(self) -> Quantity:
+        if self._place >= len(self._parts):
+            raise ValueError("the calculation ends too early")
+        part = self._parts[self._place]
+        self._place += 1
+        if part == "(":
+            found = self._sum()
+            if self._parts[self._place : self._place + 1] != [")"]:
+                raise ValueError("a bracket of the calculation is not closed")
+            self._place += 1
+            return found
+        return _quantity(part if _CONSTANT.fullmatch(part) else self._lookup(part))
+
+
+def _quantity(text: str) -> Quantity:
+    try:
+        return Quantity(Decimal(date.fromisoformat(text).toordinal()), _DAY)
+    except ValueError:
+        text = in_digits(text)
+        found = scaled_amount(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no amount and no day")
+    number, scale, unit = found
+    return Quantity(number, _PERCENT if text.rstrip().endswith(_PERCENT) else unit, text, scale)
+
+
+def in_digits(text: str) -> str:
+    """Returns a text with digits for figures in words: "6 aircraft" for "six aircraft"."""
+    for found in reversed(find_number_words(text)):
+        number = found.value * found.scale
+        text = f"{text[: found.start]}{number:,f}{text[found.end :]}"
+    return re.sub(r"^one\b", "1", text, flags=re.IGNORECASE)
+
+
+def _added(one: Quantity, other: Quantity, sign: str) -> Quantity:
+    total = one.number + other.number if sign == "+" else one.number - other.number
+    days = other.unit in ("day", "days")
+    if one.unit == _DAY and days:
+        step = timedelta(int(other.number))
+        begin = date.fromordinal(int(one.number))
+        return Quantity(Decimal((begin + step if sign == "+" else begin - step).toordinal()), _DAY)
+    if one.unit == other.unit == _DAY and sign == "-":
+        return Quantity(abs(total), "days", "1 days" if abs(total) != 1 else "1 day")
+    if _are_apart(one, other):
+        raise ValueError(f"{one.written!r} and {other.written!r} have other units")
+    if _DAY in (one.unit, other.unit):
+        raise ValueError("a day is only joined with days")
+    form = one if one.unit or not other.unit else other
+    return Quantity(total, form.unit, form.written, form.scale)
+
+
+def _are_apart(one: Quantity, other: Quantity) -> bool:
+    """Whether two units are measures that differ; counted nouns may: 1,240 jobs less 320 places."""
+    measures = {unit for unit in (one.unit, other.unit) if unit and (unit in _MEASURES or unit in _currencies())}
+    return one.unit != other.unit and bool(one.unit and other.unit and measures)
+
+
+@cache
+def _currencies() -> frozenset[str]:
+    return frozenset(word.lower() for word in language().currency_of)
+
+
+def _multiplied(one: Quantity, other: Quantity) -> Quantity:
+    if _DAY in (one.unit, other.unit):
+        raise ValueError("a day cannot be multiplied")
+    if _PERCENT in (one.unit, other.unit) and one.unit and other.unit:
+        share, whole = (one, other) if one.unit == _PERCENT else (other, one)
+        return Quantity(whole.number * share.number / 100, whole.unit, whole.written, whole.scale)
+    if one.unit and other.unit:
+        raise ValueError(f"{one.written!r} and {other.written!r} both have a unit")
+    form = one if one.unit or not other.unit else other
+    return Quantity(one.number * other.number, form.unit, form.written, form.scale)
+
+
+def _divided(one: Quantity, other: Quantity) -> Quantity:
+    if _DAY in (one.unit, other.unit):
+        raise ValueError("a day cannot be divided")
+    if one.unit == other.unit or not one.unit:
+        return Quantity(one.number / other.number)
+    if other.unit == _PERCENT:
+        return Quantity(one.number / (other.number / 100), one.unit, one.written, one.scale)
+    if other.unit:
+        raise ValueError(f"{one.written!r} and {other.written!r} have other units")
+    return Quantity(one.number / other.number, one.unit, one.written, one.scale)

@@ -1,0 +1,254 @@
+r"""Answers by a language model that cites: it reads the nearest documents together, as numbered sentences.
+
+>>> reader = CitingReader(clauses)
+>>> reader(question="By how much did Orvane raise its offer?").found
+PassageAnswer(values=("$40 million",), confidence=0.97, passages=(...), steps="$340 million - $300 million")
+
+An answer counts only if a sentence has it; yes and no need a sentence that is cited. A calculation is done here, with
+the amounts and days of sentences. Its confidence is a logistic function of how sure the model says it is and of what
+the rules answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from kg.clauses import Statement
+from kg.comprehension import Asked, ClauseAnswers
+from kg.news import number_of
+from kg.sentences import plain_name
+from programs.advisor.calculations import calculate
+from programs.advisor.documents import NearDocument, near_documents, value_of
+from programs.advisor.passages import PassageAnswer, ReadingModel
+from programs.advisor.quotes import POLAR
+from signatures.news import AnswerWithSources, Sureness
+
+MOST, LEAST_SHARE = 5, 0.5
+"""Documents that are shown, and how near they must be as a share of the nearest one."""
+
+CITED_FEATURES = ("likely", "unsure", "agreed", "against", "polar", "calculated", "several", "unknown")
+"""What the confidence of a reply depends on."""
+
+
+_MARKS = "\"“”'’."
+
+
+@cache
+def citing_model() -> ReadingModel:
+    """Returns the confidence that ships; ``benchmarks/fit_citing.py`` fits it."""
+    path = Path(__file__).with_name("citing.json")
+    return ReadingModel.model_validate_json(path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Cited:
+    """What a reply says, held to the sentences.
+
+    Attributes:
+        answer: The values with their sentences, without a confidence; none with the reason.
+        features: Those of :data:`CITED_FEATURES`.
+    """
+
+    answer: PassageAnswer
+    features: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A span in a sentence: its value as an answer, and the sentence."""
+
+    value: str
+    statement: Statement
+
+
+class CitingReader(dspy.Module):
+    """A language model over numbered sentences.
+
+    Args:
+        clauses: The sentences and their ranking.
+        model: The fitted numbers; by default those that ship.
+
+    Attributes:
+        answer_with_sources: Its predictor.
+    """
+
+    needs_lm = True
+
+    def __init__(self, clauses: ClauseAnswers, model: ReadingModel | None = None) -> None:
+        super().__init__()
+        self.clauses = clauses
+        self.model = model if model is not None else citing_model()
+        self.answer_with_sources = dspy.Predict(AnswerWithSources)
+
+    def forward(self, question: str, known: Sequence[str] = (), confidence: float = 0.0) -> dspy.Prediction:
+        """Returns ``found``, a :class:`PassageAnswer`.
+
+        Args:
+            question: The question.
+            known: What the rules answer.
+            confidence: Their confidence.
+
+        Raises:
+            LMError: The model cannot be asked.
+        """
+        asked = self.clauses.parse(question)
+        documents = near_documents(asked, self.clauses.library, MOST, LEAST_SHARE)
+        if not documents:
+            return dspy.Prediction(found=PassageAnswer(why="no document has what is asked for"))
+        read = self.read(asked, documents, known, confidence)
+        if not read.answer.values:
+            return dspy.Prediction(found=read.answer)
+        return dspy.Prediction(found=self.model.decided(read.answer, self.model.confidence(read.features)))
+
+    def read(self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], confidence: float) -> Cited:
+        """Returns what the model says of documents.
+
+        Args:
+            asked: The question.
+            documents: The documents.
+            known: What the rules answer.
+            confidence: Their confidence.
+        """
+        statements = list(_ordered(documents))
+        try:
+            reply = self.answer_with_sources(documents=shown(documents), question=asked.text)
+            answers = [text for one in reply.answers or () if (text := str(one).strip().strip(_MARKS))]
+            written = (reply.calculation or "").strip()
+            cited = [statements[one - 1] for one in dict.fromkeys(reply.sentences or ()) if 0 < one <= len(statements)]
+            sureness: Sureness = reply.sureness
+        except (AdapterParseError, RecursionError):
+            return Cited(PassageAnswer(why="the reply could not be read"), {})
+        try:
+            answer = _calculated(written, cited, statements) if written else _held(answers, cited, statements)
+        except ValueError as error:
+            return Cited(PassageAnswer(why=str(error)), {})
+        own, rules = set(map(plain_name, answer.values)), set(map(plain_name, known))
+        features = {
+            "likely": float(sureness == "likely"),
+            "unsure": float(sureness == "unsure"),
+            "agreed": confidence if own == rules else 0.0,
+            "against": confidence if rules and own != rules else 0.0,
+            "polar": float(answer.values[:1] in (("yes",), ("no",))),
+            "calculated": float(bool(answer.steps)),
+            "several": float(len(answer.values) > 1),
+            "unknown": float(bool(asked.unknown)),
+        }
+        return Cited(answer, features)
+
+
+def shown(documents: Sequence[NearDocument]) -> str:
+    """Returns documents as they are shown, the oldest first: the day, and the sentences with their numbers."""
+    parts: list[str] = []
+    number = 0
+    for document in _by_day(documents):
+        lines = [str(document.text.published)]
+        for statement in document.statements:
+            number += 1
+            lines.append(f"[{number}] {statement.passage.text}")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _by_day(documents: Iterable[NearDocument]) -> list[NearDocument]:
+    return sorted(documents, key=lambda one: (one.text.published, one.text.name))
+
+
+def _ordered(documents: Iterable[NearDocument]) -> Iterator[Statement]:
+    """Yields the sentences in the order of their numbers."""
+    for document in _by_day(documents):
+        yield from document.statements
+
+
+def _held(answers: Sequence[str], cited: Sequence[Statement], statements: Sequence[Statement]) -> PassageAnswer:
+    """Returns answers that sentences have.
+
+    Raises:
+        ValueError: A sentence lacks one of them, or nothing is cited.
+    """
+    if not answers:
+        return PassageAnswer(why="the documents do not say so")
+    polar = answers[0].casefold().rstrip(".")
+    if len(answers) == 1 and polar in POLAR:
+        if not cited:
+            raise ValueError(f"no sentence is cited for {polar!r}")
+        return PassageAnswer((polar,), passages=(cited[0].passage,))
+    found = [_found(one, cited, statements) for one in answers]
+    by_value = {plain_name(one.value): one for one in reversed(found)}
+    kept = [one for one in found if by_value[plain_name(one.value)] is one]
+    return PassageAnswer(tuple(one.value for one in kept), passages=tuple(one.statement.passage for one in kept))
+
+
+def _calculated(written: str, cited: Sequence[Statement], statements: Sequence[Statement]) -> PassageAnswer:
+    """Returns the result of a calculation with the sentences of its parts.
+
+    Raises:
+        ValueError: It is no calculation, or a sentence lacks a part.
+    """
+    used: list[Found] = []
+
+    def lookup(text: str) -> str:
+        used.append(_found(text, cited, statements))
+        return used[-1].value
+
+    value = calculate(written, lookup)
+    passages = tuple(dict.fromkeys(one.statement.passage for one in used))
+    return PassageAnswer((value,), passages=passages, steps=f"{written} = {value}")
+
+
+def _found(text: str, cited: Sequence[Statement], statements: Sequence[Statement]) -> Found:
+    """Returns where the cited sentences, or else any that are shown, have a text, or the same day or amount.
+
+    Raises:
+        ValueError: No sentence has it.
+    """
+    for of in (_spelled, _equal):
+        for statement in (*cited, *statements):
+            value = of(statement, text)
+            if value:
+                return Found(value, statement)
+    raise ValueError(f"no sentence has {text!r}")
+
+
+def _spelled(statement: Statement, text: str) -> str:
+    """Returns a text as a sentence has it, whatever its case, quotes and dashes; empty if the sentence lacks it.
+
+    A day is written as 2026-05-04, and a person with the full name.
+    """
+    match = _pattern(text).search(statement.passage.text)
+    if match is None:
+        return ""
+    value, kind = value_of(statement, match[0])
+    return value if kind in ("date", "person") else match[0]
+
+
+@lru_cache(maxsize=1000)
+def _pattern(text: str) -> re.Pattern[str]:
+    parts = [r"\s+" if one.isspace() else _ALIKE.get(one, re.escape(one)) for one in re.sub(r"\s+", " ", text)]
+    return re.compile(rf"(?<!\w){''.join(parts)}(?!\w)", re.IGNORECASE)
+
+
+_QUOTES, _DOUBLE, _DASHES = "['’‘]", '["“”]', "[-–—−‑]"
+_ALIKE = {**dict.fromkeys("'’‘", _QUOTES), **dict.fromkeys('"“”', _DOUBLE), **dict.fromkeys("-–—−‑", _DASHES)}
+
+
+def _equal(statement: Statement, text: str) -> str:
+    """Returns a day or an amount of a sentence that equals a text; empty if there is none."""
+    if _DAY.fullmatch(text):
+        dates = (one.value for one in statement.mentions if one.kind == "date")
+        return next((value for value in dates if value.startswith(text)), "")
+    number = number_of(text) if not _NAME.match(text) else None
+    if number is None:
+        return ""
+    amounts = (one for one in statement.mentions if one.kind in ("money", "percent", "count"))
+    return next((one.text for one in amounts if number_of(one.text) == number), "")
+
+
+_DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
+_NAME = re.compile(r"[A-Za-z]{2}")

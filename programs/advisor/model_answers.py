@@ -1,0 +1,215 @@
+"""Answers to questions about the advisor's graph by a language model, where rules leave them open or as it reads them.
+
+    answers = ModelAnswers(graph, lm, date.today())
+    answers.answer("Who bought Tarn?").values       # ("Helixon Inc.",)
+
+Three readers of documents, one for each kind of model:
+
+- :class:`CitingReader`: a model behind an API reads numbered sentences and cites them;
+- :class:`QuoteReader`: an embedded model with an adapter for news quotes spans of the documents;
+- :class:`PassageReader`: another embedded model is asked about each document what rules leave open.
+
+An answer by queries counts only if rows of the graph support it, with all its figures and names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+import dspy
+
+from kg.growing import GrowingGraph
+from kg.questions import EntityGraph
+from programs.advisor.answering import Answers, GraphAnswers, Proposed, retrieved_answers_of
+from programs.advisor.citing import CitingReader
+from programs.advisor.memory import AnswerMemory
+from programs.advisor.passages import PassageAnswer, PassageReader
+from programs.advisor.quoting import QuoteReader, quoting_model
+from programs.graphs import EntityQA
+from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+from programs.tools import ToolSettings, load_tools
+
+SHOWN_NODES = 6
+"""Nodes of the graph in a language model's prompt; they make up most of the prompt's tokens."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What rules answer and what a model reads.
+
+    Attributes:
+        by_rules: The answer of rules.
+        found: That of the model; without values where it was not asked or does not answer.
+        reader: The model's name.
+    """
+
+    by_rules: Proposed
+    found: PassageAnswer
+    reader: str = ""
+
+
+class ModelAnswers:
+    """Answers by rules and by a language model.
+
+    The model reads the sentences of the graph. Where there are none, or documents are given, it asks the graph by
+    queries (:func:`answer_question`).
+
+    Args:
+        graph: The graph; it grows as that of :class:`GraphAnswers`.
+        lm: The language model.
+        today: The date that freshness is judged by.
+        folder: Documents that the model may inspect.
+    """
+
+    def __init__(self, graph: GrowingGraph, lm: dspy.LM, today: date, folder: str | None = None) -> None:
+        self._graph, self._lm, self._today, self._folder = graph, lm, today, folder
+        self._rules = GraphAnswers(graph)
+
+    @cached_property
+    def _reader(self) -> PassageReader | None:
+        clauses = self._rules.clauses if self._folder is None else None
+        return PassageReader(clauses) if clauses is not None else None
+
+    @cached_property
+    def _quoter(self) -> QuoteReader | None:
+        clauses = self._rules.clauses if self._folder is None else None
+        lm = quoting_model(self._lm) if clauses is not None else None
+        return QuoteReader(clauses, lm) if clauses is not None and lm is not None else None
+
+    @property
+    def memory(self) -> AnswerMemory:
+        """The inserted facts."""
+        return self._rules.memory
+
+    @cached_property
+    def _citer(self) -> CitingReader | None:
+        clauses = self._rules.clauses if self._folder is None and not _is_embedded(self._lm) else None
+        return CitingReader(clauses) if clauses is not None else None
+
+    def answer(self, question: str) -> Answers:
+        """Answers a question.
+
+        Raises:
+            LMError: The model cannot be asked.
+        """
+        known = self._rules.memory.retrieved(question)
+        if known:
+            return retrieved_answers_of(known)
+        if self._reader is None:
+            answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
+            return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
+        return self._answered(question, self._read(question, self._rules.proposed(question)))
+
+    def answers(self, questions: Sequence[str], threads: int = 1) -> Iterator[Answers]:
+        """Yields the answers of several questions in their order, while the model reads for the next ones.
+
+        Args:
+            questions: The questions.
+            threads: Questions that the model reads at a time.
+
+        Raises:
+            LMError: The model cannot be asked.
+        """
+        if threads == 1 or self._reader is None:
+            yield from map(self.answer, questions)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            waiting = {}
+            for question in dict.fromkeys(questions):
+                if not self._rules.memory.retrieved(question):
+                    by_rules = self._rules.proposed(question)  # in this thread: the parser is shared
+                    waiting[question] = pool.submit(copy_context().run, self._read, question, by_rules)
+            try:
+                for question in questions:
+                    known = self._rules.memory.retrieved(question)
+                    if known:
+                        yield retrieved_answers_of(known)
+                    else:
+                        yield self._answered(question, waiting[question].result())
+            finally:
+                for one in waiting.values():
+                    one.cancel()
+
+    def _answered(self, question: str, read: _Read) -> Answers:
+        """Returns the answer of the model, or of rules if it has none; what sentences state is inserted."""
+        found, by_rules = read.found, read.by_rules
+        if found.steps:
+            return Answers(found.values, (found.steps, *(one.text for one in found.passages)), "", found.confidence)
+        if found.values:
+            pairs = zip(found.values, found.passages, strict=True)
+            facts = [self._rules.answered_fact(question, *one, found.confidence, read.reader) for one in pairs]
+            return self._rules.insert(question, facts)
+        if by_rules.answers.values and self._keeps(by_rules.answers):
+            return self._rules.insert(question, by_rules.facts) if by_rules.facts else by_rules.answers
+        return Answers((), (), found.why or by_rules.answers.why, found.confidence or None)
+
+    def _keeps(self, by_rules: Answers) -> bool:
+        """Whether the answer of rules is given, though a model that read what they answer does not."""
+        reader = self._citer if self._citer is not None else self._quoter
+        return by_rules.confidence is None or reader is None or by_rules.confidence >= reader.model.rules
+
+    def _read(self, question: str, by_rules: Proposed) -> _Read:
+        """Returns what a model reads; one that cites or has the adapter reads what rules answer by sentences, too."""
+        known = by_rules.answers
+        reader = self._citer if self._citer is not None else self._quoter
+        if reader is None:
+            if known.values or self._reader is None:
+                return _Read(by_rules, PassageAnswer())
+            with dspy.context(lm=self._lm):
+                return _Read(by_rules, self._reader(question=question).found, str(self._lm.model))
+        if known.values and known.confidence is None:  # paths of the graph
+            return _Read(by_rules, PassageAnswer())
+        lm = reader.lm if isinstance(reader, QuoteReader) else self._lm
+        with dspy.context(lm=lm):
+            found = reader(question=question, known=known.values, confidence=known.confidence or 0.0).found
+        return _Read(by_rules, found, str(lm.model))
+
+
+def _is_embedded(lm: dspy.LM) -> bool:
+    return bool(getattr(getattr(lm, "engine", None), "reads_lines", False))
+
+
+def answer_question(
+    graph: GrowingGraph,
+    question: str,
+    lm: dspy.LM | None,
+    today: date,
+    folder: str | None = None,
+    view: EntityGraph | None = None,
+) -> tuple[str | None, str]:
+    """Returns an answer and its support, or ``None`` and the reason.
+
+    Args:
+        graph: The graph; it stays as it is. A language model may add facts to a copy.
+        question: The question.
+        lm: The language model; ``None`` parses the question with the graph's lexicon.
+        today: The date that freshness is judged by.
+        folder: Documents that a language model may inspect.
+        view: The current view of the graph, for several questions without a language model.
+    """
+    if lm is None:
+        if view is None:
+            answers = GraphAnswers(graph).answer(question)
+            return ("; ".join(answers.values) or None), "\n".join(answers.facts) or answers.why
+        turn = EntityQA()(graph=view, questions=[question]).turns[0]
+        if turn.detail.found is None:
+            return None, turn.message
+        return turn.words, "\n".join(turn.detail.found.facts[:5])
+    tools = load_tools(["inspect_document"] if folder else [], ToolSettings(folder=Path(folder) if folder else None))
+    program = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))
+    with graph.copy() as scratch:  # what a question adds is forgotten after its answer
+        found = program(question=question, graph=scratch, today=today).thoughts
+    why = found.query or "\n".join(found.paths) or "; ".join(found.refused)
+    if found.answer is None or found.answer.casefold().rstrip(".") == "unknown":
+        return None, why or "nothing was found"
+    if found.retrieved is None or not found.retrieved.rows:
+        return None, f"nothing in the graph says so; the model alone says {found.answer!r}"
+    if not found.grounded:
+        return None, f"what was found does not say so; the model alone says {found.answer!r}"
+    return found.answer, why
