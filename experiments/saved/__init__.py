@@ -14,6 +14,7 @@ from experiments.saved.programs import (
 from experiments.saved.references import (
     parse_reader,
     path_reader,
+    question_reader,
     shipped_encoder,
     shipped_meaning,
     shipped_references,
@@ -35,6 +36,7 @@ __all__ = [
     "load_program",
     "parse_reader",
     "path_reader",
+    "question_reader",
     "save_program",
     "shipped_encoder",
     "shipped_meaning",

@@ -13,7 +13,8 @@ from kg.schema import TypeMeaning
 from kg.vocabulary import Thesaurus
 
 if TYPE_CHECKING:
-    from kg.parsing import ParseReader
+    from kg.facts import FactGraph
+    from kg.parsing import ParseReader, QuestionReader
     from kg.paths import Reader
 
 
@@ -47,6 +48,13 @@ def parse_reader() -> ParseReader | None:
 
     fetch_reader()
     return ParseReader.load()
+
+
+def question_reader(graph: FactGraph) -> QuestionReader:
+    """Returns the reader of questions about any graph, with the shipped vectors, senses and weights."""
+    from kg.parsing import QuestionReader
+
+    return QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader())
 
 
 def path_reader() -> Reader | None:

@@ -19,13 +19,14 @@ from typing import Any, ClassVar
 import dspy
 
 from experiments.lms import LMConfig, lm_settings
+from experiments.saved.references import question_reader
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
 from kg.growing import GrowingGraph
 from kg.investments import parse_document
 from kg.paths import QuestionGraph
 from kg.sentences import Directory
-from programs.advisor import Answers, FactExtraction, GraphAnswers, ModelAnswers, sections_of
+from programs.advisor import Answers, FactExtraction, GraphAnswers, ModelAnswers, TypedAnswers, sections_of
 from programs.graphs import KGQA
 from programs.turns import PathDetail
 
@@ -122,7 +123,8 @@ class ServedAdvisor(dspy.Module):
         settings = {} if dspy.settings.lm is not None else lm_settings(self.lm_config)
         with GrowingGraph.restored(self.graph) as graph, dspy.context(**settings):
             lm, today = dspy.settings.lm, datetime.now(UTC).date()
-            answering = GraphAnswers(graph) if lm is None else ModelAnswers(graph, lm, today)
+            typed = TypedAnswers(question_reader)
+            answering = GraphAnswers(graph, typed) if lm is None else ModelAnswers(graph, lm, today, typed=typed)
             return ServedAnswers(rows=[self._row(answering.answer(question), question) for question in questions])
 
     def _row(self, found: Answers, question: str) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 >>> [(text[start:end], period.first, period.last) for start, end, period in periods(text := "since 3 November 2026")]
 [('3 November 2026', datetime.date(2026, 11, 3), datetime.date(2026, 11, 3))]
 
-:func:`periods` finds days (``3 November 2026``, ``November 3, 2026``, ``3.11.2026``, ``2026-11-03``) and months (``November 2026``).
-It skips a lone year, which may be a plain number, and a day that no calendar has (31 June).
+:func:`periods` finds days (``3 November 2026``, ``November 3, 2026``, ``3.11.2026``, ``2026-11-03``) and months
+(``November 2026``). It skips a lone year, which may be a plain number, and a day that no calendar has (31 June).
 """
 
 from __future__ import annotations

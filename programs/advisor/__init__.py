@@ -1,7 +1,7 @@
 """The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
 from programs.advisor.advisor import Advisor, Ingestion, take_back
-from programs.advisor.answering import Answers, GraphAnswers
+from programs.advisor.answering import Answers, GraphAnswers, TypedAnswers
 from programs.advisor.briefings import Briefing, Portfolio
 from programs.advisor.citing import CitingReader
 from programs.advisor.documents import NearDocument, near_documents
@@ -30,6 +30,7 @@ __all__ = [
     "ReadingModel",
     "Section",
     "SentenceReader",
+    "TypedAnswers",
     "Watch",
     "answer_question",
     "near_documents",

@@ -9,13 +9,16 @@ What a sentence answers is inserted first, and the answer is what the graph then
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import dspy
+
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswer, ClauseAnswers, SpanReader, relation_of, subject_of
-from kg.growing import Edge, GrowingGraph, entity_view
+from kg.facts import FactGraph, read_store
+from kg.growing import Edge, GrowingGraph, entity_view, terms
 from kg.news import (
     BY_HAND,
     AnsweredFact,
@@ -28,10 +31,12 @@ from kg.news import (
     stored_facts,
     stored_passages,
 )
+from kg.parsing import QuestionReader
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
 from programs.advisor.memory import AnswerMemory
-from programs.graphs import EntityQA
+from programs.graphs import EntityQA, QueryQA
+from programs.turns import QueryDetail
 
 SHOWN_NODES = 6
 """Nodes of the graph in a language model's prompt; they make up most of the prompt's tokens."""
@@ -76,15 +81,17 @@ class GraphAnswers:
 
     Args:
         graph: The graph; facts that answer a question are inserted into it, or into a copy if it is only read.
+        typed: Answers questions from the types and edges of the graph, after its lexicon has no answer; ``None`` for
+            the lexicon alone.
 
     Attributes:
         memory: The inserted facts.
     """
 
-    def __init__(self, graph: GrowingGraph) -> None:
+    def __init__(self, graph: GrowingGraph, typed: TypedAnswers | None = None) -> None:
         self.memory = AnswerMemory(graph)
         self._graph = graph
-        self._view: EntityGraph | None = None
+        self._by_query = typed
 
     @cached_property
     def clauses(self) -> ClauseAnswers | None:
@@ -230,13 +237,63 @@ class GraphAnswers:
             found.append(fact if place else replace(fact, against=clause.otherwise))
         return found
 
+    @cached_property
+    def _view(self) -> EntityGraph:
+        return entity_view(self._graph)
+
     def _by_graph(self, question: str) -> Answers:
-        """Answers a question by the graph's own types, edges and names."""
-        self._view = self._view if self._view is not None else entity_view(self._graph)
+        """Answers a question by the graph's own types, edges and names: by its lexicon, or as any graph."""
         turn = EntityQA()(graph=self._view, questions=[question]).turns[0]
-        if turn.detail.found is None:
-            return Answers((), (), turn.message)
-        return Answers((turn.words,), tuple(turn.detail.found.facts[:5]))
+        if turn.detail.found is not None:
+            return Answers((turn.words,), tuple(turn.detail.found.facts[:_MOST_FACTS]))
+        if self._by_query is not None:
+            found = self._by_query.answer(self._view, question)
+            if found is not None:
+                return found
+        return Answers((), (), turn.message)
+
+
+class TypedAnswers:
+    """Answers from the types and edges of a growing graph by the program that asks any graph.
+
+    Args:
+        reader_of: Returns the reader of questions about a graph.
+        program: The program.
+    """
+
+    def __init__(self, reader_of: Callable[[FactGraph], QuestionReader], program: QueryQA | None = None) -> None:
+        self._reader_of = reader_of
+        self._program = program if program is not None else QueryQA(answer_from=TYPED_FROM)
+        self._read: tuple[EntityGraph, QuestionReader] | None = None
+
+    def answer(self, view: EntityGraph, question: str) -> Answers | None:
+        """Returns the answer, or ``None`` where the program abstains.
+
+        Args:
+            view: The graph; it is read once.
+            question: The question.
+        """
+        if self._read is None or self._read[0] is not view:
+            self._read = view, self._reader_of(fact_graph(view))
+        with dspy.context(lm=None):
+            turn = self._program(graph=self._read[1], questions=[question]).turns[0]
+        if turn.answer is None or not turn.words:
+            return None
+        detail = turn.detail or QueryDetail()
+        return Answers((turn.words,), tuple(detail.facts[:_MOST_FACTS]) or (detail.path,), confidence=turn.confidence)
+
+
+TYPED_FROM = 0.9
+"""The confidence from which the program for any graph answers a question that sentences leave open."""
+
+_MOST_FACTS, _MOST_TRIPLES = 5, 1_000_000
+
+
+def fact_graph(view: EntityGraph) -> FactGraph:
+    """Returns a view of a growing graph as any graph; a name that repeats the label is left out."""
+    name = terms.property_term("name").value
+    triples = (triple for triple in read_store(view.store, _MOST_TRIPLES) if triple.relation != name)
+    return FactGraph.build(triples)
 
 
 _GRAPH_WORDS = re.compile(

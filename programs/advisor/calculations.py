@@ -163,10 +163,10 @@ def _added(one: Quantity, other: Quantity, sign: str) -> Quantity:
         return Quantity(Decimal((begin + step if sign == "+" else begin - step).toordinal()), _DAY)
     if one.unit == other.unit == _DAY and sign == "-":
         return Quantity(abs(total), "days", "1 days" if abs(total) != 1 else "1 day")
-    if _are_apart(one, other):
-        raise ValueError(f"{one.written!r} and {other.written!r} have other units")
     if _DAY in (one.unit, other.unit):
         raise ValueError("a day is only joined with days")
+    if _are_apart(one, other):
+        raise ValueError(f"{one.written!r} and {other.written!r} have other units")
     form = one if one.unit or not other.unit else other
     return Quantity(total, form.unit, form.written, form.scale)
 

@@ -26,7 +26,7 @@ import dspy
 
 from kg.growing import GrowingGraph
 from kg.questions import EntityGraph
-from programs.advisor.answering import Answers, GraphAnswers, Proposed, retrieved_answers_of
+from programs.advisor.answering import Answers, GraphAnswers, Proposed, TypedAnswers, retrieved_answers_of
 from programs.advisor.citing import CitingReader
 from programs.advisor.memory import AnswerMemory
 from programs.advisor.passages import PassageAnswer, PassageReader
@@ -65,11 +65,19 @@ class ModelAnswers:
         lm: The language model.
         today: The date that freshness is judged by.
         folder: Documents that the model may inspect.
+        typed: As of :class:`GraphAnswers`.
     """
 
-    def __init__(self, graph: GrowingGraph, lm: dspy.LM, today: date, folder: str | None = None) -> None:
+    def __init__(
+        self,
+        graph: GrowingGraph,
+        lm: dspy.LM,
+        today: date,
+        folder: str | None = None,
+        typed: TypedAnswers | None = None,
+    ) -> None:
         self._graph, self._lm, self._today, self._folder = graph, lm, today, folder
-        self._rules = GraphAnswers(graph)
+        self._rules = GraphAnswers(graph, typed)
 
     @cached_property
     def _reader(self) -> PassageReader | None:
@@ -157,18 +165,19 @@ class ModelAnswers:
     def _read(self, question: str, by_rules: Proposed) -> _Read:
         """Returns what a model reads; one that cites or has the adapter reads what rules answer by sentences, too."""
         known = by_rules.answers
-        reader = self._citer if self._citer is not None else self._quoter
-        if reader is None:
+        if self._citer is None and self._quoter is None:
             if known.values or self._reader is None:
                 return _Read(by_rules, PassageAnswer())
             with dspy.context(lm=self._lm):
                 return _Read(by_rules, self._reader(question=question).found, str(self._lm.model))
         if known.values and known.confidence is None:  # paths of the graph
             return _Read(by_rules, PassageAnswer())
-        lm = reader.lm if isinstance(reader, QuoteReader) else self._lm
-        with dspy.context(lm=lm):
-            found = reader(question=question, known=known.values, confidence=known.confidence or 0.0).found
-        return _Read(by_rules, found, str(lm.model))
+        asked = {"question": question, "known": known.values, "confidence": known.confidence or 0.0}
+        if self._citer is not None:
+            with dspy.context(lm=self._lm):
+                return _Read(by_rules, self._citer(**asked).found, str(self._lm.model))
+        assert self._quoter is not None
+        return _Read(by_rules, self._quoter(**asked).found, str(self._quoter.lm.model))
 
 
 def _is_embedded(lm: dspy.LM) -> bool:

@@ -80,7 +80,7 @@ class ReadingModel(BaseModel):
         about: How it was fitted.
         weights: The weight of each feature, and ``intercept``, the only one without a value.
         threshold: The least confidence of an answer.
-        rules: The least confidence of an answer by rules that a model with the adapter for news does not give.
+        rules: The least confidence of an answer by rules that a model which read it, too, does not give.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

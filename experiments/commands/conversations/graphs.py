@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from experiments.files import read_text
-from experiments.saved import parse_reader, shipped_encoder, shipped_thesaurus
+from experiments.saved import question_reader
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.graphs import EndpointStore
@@ -54,8 +54,7 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
-    reader = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader())
-    return GraphWorld(reader, name)
+    return GraphWorld(question_reader(graph), name)
 
 
 def graph_program(today: date | None = None) -> QueryQA:

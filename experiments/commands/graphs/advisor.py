@@ -217,10 +217,12 @@ def _answering(
 ) -> GraphAnswers | ModelAnswers:
     """Returns what answers: rules, or rules and a language model."""
     from experiments.lms.reader import fetch_reader
-    from programs.advisor import GraphAnswers, ModelAnswers
+    from experiments.saved import question_reader
+    from programs.advisor import GraphAnswers, ModelAnswers, TypedAnswers
 
     fetch_reader()
-    return GraphAnswers(graph) if model is None else ModelAnswers(graph, model, today, documents)
+    typed = TypedAnswers(question_reader)
+    return GraphAnswers(graph, typed) if model is None else ModelAnswers(graph, model, today, documents, typed)
 
 
 def _insert(path: str, answering: GraphAnswers | ModelAnswers) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -148,6 +149,7 @@ def test_what_a_model_reads_is_inserted_alike(
     read = PassageAnswer(("12%",), 0.8, (passage(graph, "12%"),))
     reader: Any = lambda question: SimpleNamespace(found=read)  # noqa: E731
     monkeypatch.setattr(ModelAnswers, "_reader", property(lambda _: reader))
+    monkeypatch.setattr(ModelAnswers, "_citer", None)
     found = answers.answer("Why did Feldt stay?")
     assert (found.values, found.confidence) == (("12%",), 0.8)
     assert found.retrieved[0].reader == "local/scripted"
@@ -182,10 +184,36 @@ def test_an_adapter_for_news_reads_what_rules_answer_too(
     quoted.lm = SimpleNamespace(model="local/one+news")  # type: ignore[attr-defined]
     quoted.model = SimpleNamespace(rules=least)  # type: ignore[attr-defined]
     monkeypatch.setattr(ModelAnswers, "_quoter", property(lambda _: quoted))
+    monkeypatch.setattr(ModelAnswers, "_citer", None)
     found = answers.answer(QUESTION)
     assert (found.values, "".join(one.reader for one in found.retrieved)) == (values, reader)
     assert asked["known"] == ("$85 million",)
     assert asked["confidence"] > 0.7
+
+
+def test_a_model_that_cites_reads_several_questions_at_a_time(
+    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
+    if answers._rules.clauses is None:
+        pytest.skip("the model of the extra 'news' is not installed")
+    both = Barrier(2, timeout=30)
+    calculated = PassageAnswer(("73%",), 0.9, (passage(graph, "85"), passage(graph, "12%")), steps="85% - 12% = 73%")
+
+    def cited(question: str, **_: Any) -> SimpleNamespace:
+        both.wait()
+        stated = PassageAnswer(("12%",), 0.9, (passage(graph, "12%"),))
+        return SimpleNamespace(found=calculated if "more" in question else stated)
+
+    cited.model = SimpleNamespace(rules=1.0)  # type: ignore[attr-defined]
+    monkeypatch.setattr(ModelAnswers, "_citer", property(lambda _: cited))
+    questions = ["Why did Feldt stay?", "How much more was it?", "Why did Feldt stay?"]
+    first, second, third = answers.answers(questions, threads=2)
+    assert (first.values, second.values, third.values) == (("12%",), ("73%",), ("12%",))
+    assert second.facts[0] == "85% - 12% = 73%"
+    assert second.retrieved == ()
+    assert first.retrieved == third.retrieved
+    assert graph.node(NodeKey("Question", "how much more was it")) is None
 
 
 def test_answers_are_no_part_of_the_graph_that_questions_mean(graph: GrowingGraph) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date
 
-import dspy
 import pytest
 
 from kg.clauses import SentenceEncoder, SentenceParser
@@ -150,19 +148,6 @@ def test_an_unlikely_reading_and_none_abstain(clauses: ClauseAnswers) -> None:
     assert unsure.values == ()
     assert "'$85 million', has a confidence of 0.27; the least is 0.80" in unsure.why
     assert read(clauses, question, {}).why == "the documents do not say so"
-
-
-@pytest.mark.parametrize(
-    ("written", "values"),
-    [("$85 million", ("$85 million",)), ("not stated", ()), ("$90 million", ())],
-)
-def test_a_hosted_model_counts_only_with_a_quote(
-    clauses: ClauseAnswers, scripted_lm: Callable[..., dspy.LM], written: str, values: tuple[str, ...]
-) -> None:
-    lm = scripted_lm([{"answer": written}])
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        found = PassageReader(clauses)(question="How much did Ardent pay for Tarrant Mills?").found
-    assert found.values == values
 
 
 def test_the_shipped_model_has_a_weight_for_each_feature() -> None:
