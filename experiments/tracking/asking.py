@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from experiments.tracking.recorder import TurnRecorder
@@ -58,10 +59,16 @@ class QuestionLog:
         self.traces: list[Trace] = []
         self.run_id: str | None = None
         self.answered = 0
+        self._lock = Lock()
 
     @contextmanager
-    def turn(self, question: str) -> Iterator[SeenTurn]:
-        """Records the calls inside as the trace of a question."""
+    def turn(self, question: str, place: int | None = None) -> Iterator[SeenTurn]:
+        """Records the calls inside as the trace of a question; threads may do so at the same time.
+
+        Args:
+            question: The question.
+            place: Its place among the questions; by default it is the next one.
+        """
         seen = SeenTurn()
         if not self.tracked:
             yield seen
@@ -75,10 +82,11 @@ class QuestionLog:
             error = f"{type(problem).__name__}: {problem}"
             raise
         finally:
-            self._add(question, seen, recorder, error)
+            with self._lock:
+                index = place if place is not None else len(self.traces)
+                self._add(index, question, seen, recorder, error)
 
-    def _add(self, question: str, seen: SeenTurn, recorder: TurnRecorder, error: str | None) -> None:
-        index = len(self.traces)
+    def _add(self, index: int, question: str, seen: SeenTurn, recorder: TurnRecorder, error: str | None) -> None:
         right = error is None and seen.failure is None
         self.answered += right
         self.traces.append(
@@ -134,7 +142,7 @@ def _write(tracker: Tracker, log: QuestionLog, params: Mapping[str, object], sta
         run.log_params(params)
         run.log_metrics({"questions": len(log.traces), "answered": log.answered, "seconds": seconds})
         writer = TraceWriter(tracker, run)
-        for trace in log.traces:
+        for trace in sorted(log.traces, key=lambda one: one.key):
             writer.add(trace)
         writer.flush()
         log.run_id = run.id

@@ -9,7 +9,7 @@ What a sentence answers is inserted first, and the answer is what the graph then
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -128,10 +128,6 @@ class GraphAnswers:
             return retrieved_answers_of(known)
         found = self.proposed(question)
         return self.insert(question, found.facts) if found.facts else found.answers
-
-    def answers(self, questions: Sequence[str], threads: int = 1) -> Iterator[Answers]:  # noqa: ARG002
-        """Yields the answers of several questions in their order; rules need no threads."""
-        yield from map(self.answer, questions)
 
     def insert(self, question: str, facts: Sequence[AnsweredFact]) -> Answers:
         """Inserts facts that answer a question, and answers it from the graph."""

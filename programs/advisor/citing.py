@@ -42,9 +42,13 @@ _MARKS = "\"“”'’."
 
 @cache
 def citing_model() -> ReadingModel:
-    """Returns the confidence that ships, set by hand; replies to 120 development questions were too seldom wrong to fit."""
+    """Returns the confidence that ships: set by hand, as replies about development questions were too seldom wrong."""
     path = Path(__file__).with_name("citing.json")
     return ReadingModel.model_validate_json(path.read_text(encoding="utf-8"))
+
+
+Near = tuple[Asked, list[NearDocument]]
+"""A question and the documents nearest to it."""
 
 
 @dataclass(frozen=True)
@@ -87,25 +91,32 @@ class CitingReader(dspy.Module):
         self.model = model if model is not None else citing_model()
         self.answer_with_sources = dspy.Predict(AnswerWithSources)
 
-    def forward(self, question: str, known: Sequence[str] = (), confidence: float = 0.0) -> dspy.Prediction:
+    def forward(
+        self, question: str, known: Sequence[str] = (), confidence: float = 0.0, near: Near | None = None
+    ) -> dspy.Prediction:
         """Returns ``found``, a :class:`PassageAnswer`.
 
         Args:
             question: The question.
             known: What the rules answer.
             confidence: Their confidence.
+            near: What :meth:`near` returns, where it is known.
 
         Raises:
             LMError: The model cannot be asked.
         """
-        asked = self.clauses.parse(question)
-        documents = near_documents(asked, self.clauses.library, MOST, LEAST_SHARE)
+        asked, documents = near if near is not None else self.near(question)
         if not documents:
             return dspy.Prediction(found=PassageAnswer(why="no document has what is asked for"))
         read = self.read(asked, documents, known, confidence)
         if not read.answer.values:
             return dspy.Prediction(found=read.answer)
         return dspy.Prediction(found=self.model.decided(read.answer, self.model.confidence(read.features)))
+
+    def near(self, question: str) -> Near:
+        """Returns the parsed question and the documents nearest to it; threads must not call it at the same time."""
+        asked = self.clauses.parse(question)
+        return asked, near_documents(asked, self.clauses.library, MOST, LEAST_SHARE)
 
     def read(self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], confidence: float) -> Cited:
         """Returns what the model says of documents.

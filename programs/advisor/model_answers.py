@@ -14,13 +14,11 @@ An answer by queries counts only if rows of the graph support it, with all its f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 
 import dspy
 
@@ -78,6 +76,7 @@ class ModelAnswers:
     ) -> None:
         self._graph, self._lm, self._today, self._folder = graph, lm, today, folder
         self._rules = GraphAnswers(graph, typed)
+        self._lock = RLock()
 
     @cached_property
     def _reader(self) -> PassageReader | None:
@@ -101,48 +100,27 @@ class ModelAnswers:
         return CitingReader(clauses) if clauses is not None else None
 
     def answer(self, question: str) -> Answers:
-        """Answers a question.
+        """Answers a question; several threads may ask, and then a model behind an API reads for all of them at once.
 
         Raises:
             LMError: The model cannot be asked.
         """
-        known = self._rules.memory.retrieved(question)
-        if known:
-            return retrieved_answers_of(known)
-        if self._reader is None:
-            answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
-            return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
-        return self._answered(question, self._read(question, self._rules.proposed(question)))
-
-    def answers(self, questions: Sequence[str], threads: int = 1) -> Iterator[Answers]:
-        """Yields the answers of several questions in their order, while the model reads for the next ones.
-
-        Args:
-            questions: The questions.
-            threads: Questions that the model reads at a time.
-
-        Raises:
-            LMError: The model cannot be asked.
-        """
-        if threads == 1 or self._reader is None:
-            yield from map(self.answer, questions)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            waiting = {}
-            for question in dict.fromkeys(questions):
-                if not self._rules.memory.retrieved(question):
-                    by_rules = self._rules.proposed(question)  # in this thread: the parser is shared
-                    waiting[question] = pool.submit(copy_context().run, self._read, question, by_rules)
-            try:
-                for question in questions:
-                    known = self._rules.memory.retrieved(question)
-                    if known:
-                        yield retrieved_answers_of(known)
-                    else:
-                        yield self._answered(question, waiting[question].result())
-            finally:
-                for one in waiting.values():
-                    one.cancel()
+        with self._lock:
+            known = self._rules.memory.retrieved(question)
+            if known:
+                return retrieved_answers_of(known)
+            if self._reader is None:
+                answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
+                return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
+            by_rules = self._rules.proposed(question)
+            if self._citer is None or _is_of_paths(by_rules.answers):
+                return self._answered(question, self._read(question, by_rules))
+            near = self._citer.near(question)
+        asked = {"question": question, "known": by_rules.answers.values, "near": near}
+        with dspy.context(lm=self._lm):
+            found = self._citer(confidence=by_rules.answers.confidence or 0.0, **asked).found
+        with self._lock:
+            return self._answered(question, _Read(by_rules, found, str(self._lm.model)))
 
     def _answered(self, question: str, read: _Read) -> Answers:
         """Returns the answer of the model, or of rules if it has none; what sentences state is inserted."""
@@ -163,21 +141,20 @@ class ModelAnswers:
         return by_rules.confidence is None or reader is None or by_rules.confidence >= reader.model.rules
 
     def _read(self, question: str, by_rules: Proposed) -> _Read:
-        """Returns what a model reads; one that cites or has the adapter reads what rules answer by sentences, too."""
+        """Returns what an embedded model reads; one with the adapter reads what rules answer by sentences, too."""
         known = by_rules.answers
-        if self._citer is None and self._quoter is None:
-            if known.values or self._reader is None:
-                return _Read(by_rules, PassageAnswer())
-            with dspy.context(lm=self._lm):
-                return _Read(by_rules, self._reader(question=question).found, str(self._lm.model))
-        if known.values and known.confidence is None:  # paths of the graph
+        if self._quoter is not None and not _is_of_paths(known):
+            asked = {"question": question, "known": known.values, "confidence": known.confidence or 0.0}
+            return _Read(by_rules, self._quoter(**asked).found, str(self._quoter.lm.model))
+        if self._quoter is not None or self._reader is None or known.values:
             return _Read(by_rules, PassageAnswer())
-        asked = {"question": question, "known": known.values, "confidence": known.confidence or 0.0}
-        if self._citer is not None:
-            with dspy.context(lm=self._lm):
-                return _Read(by_rules, self._citer(**asked).found, str(self._lm.model))
-        assert self._quoter is not None
-        return _Read(by_rules, self._quoter(**asked).found, str(self._quoter.lm.model))
+        with dspy.context(lm=self._lm):
+            return _Read(by_rules, self._reader(question=question).found, str(self._lm.model))
+
+
+def _is_of_paths(answers: Answers) -> bool:
+    """Whether an answer is of paths of the graph, which have no confidence; a model does not read these."""
+    return bool(answers.values) and answers.confidence is None
 
 
 def _is_embedded(lm: dspy.LM) -> bool:

@@ -13,6 +13,8 @@ $ finpath advisor watch news/ --graph my-knowledge --database portfolio.db --use
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -247,19 +249,28 @@ def _retrieved(found: Answers) -> list[dict[str, Any]]:
 def _answer_all(
     answering: GraphAnswers | ModelAnswers, questions: list[dict[str, Any]], threads: int, log: QuestionLog
 ) -> list[dict[str, Any]]:
-    """Returns a row for each question, and prints it."""
-    rows = []
-    given = answering.answers([entry["question"] for entry in questions], threads)
-    for entry in questions:
-        with log.turn(entry["question"]) as seen:
-            found = next(given)
+    """Returns a row for each question, and prints it; a model behind an API reads for several questions at a time."""
+
+    def one(place: int, entry: dict[str, Any]) -> dict[str, Any]:
+        with log.turn(entry["question"], place) as seen:
+            found = answering.answer(entry["question"])
             answers, facts, why = list(found.values), list(found.facts), found.why
             confidence = round(found.confidence, 4) if found.confidence is not None else None
             seen.outputs = {"answers": answers, "facts": facts, "confidence": confidence, "inserted": _retrieved(found)}
             seen.failure = None if answers else why
-        show(f"{entry['question']}  {'; '.join(answers) if answers else f'no answer: {why}'}")
         outcome = {"answers": answers, "abstained": not answers, "confidence": confidence, "facts": facts, "why": why}
-        rows.append({**entry, **outcome, "inserted": _retrieved(found)})
+        return {**entry, **outcome, "inserted": _retrieved(found)}
+
+    rows = []
+    pool = ThreadPoolExecutor(threads)
+    try:
+        waiting = [pool.submit(copy_context().run, one, place, entry) for place, entry in enumerate(questions)]
+        for row in (future.result() for future in waiting):
+            given = "; ".join(row["answers"]) if row["answers"] else f"no answer: {row['why']}"
+            show(f"{row['question']}  {given}")
+            rows.append(row)
+    finally:
+        pool.shutdown(cancel_futures=True)
     return rows
 
 

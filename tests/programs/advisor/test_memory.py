@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from threading import Barrier
 from types import SimpleNamespace
@@ -205,14 +206,14 @@ def test_a_model_that_cites_reads_several_questions_at_a_time(
         stated = PassageAnswer(("12%",), 0.9, (passage(graph, "12%"),))
         return SimpleNamespace(found=calculated if "more" in question else stated)
 
-    cited.model = SimpleNamespace(rules=1.0)  # type: ignore[attr-defined]
+    cited.model, cited.near = SimpleNamespace(rules=1.0), answers._rules.clauses.parse  # type: ignore[attr-defined]
     monkeypatch.setattr(ModelAnswers, "_citer", property(lambda _: cited))
-    questions = ["Why did Feldt stay?", "How much more was it?", "Why did Feldt stay?"]
-    first, second, third = answers.answers(questions, threads=2)
-    assert (first.values, second.values, third.values) == (("12%",), ("73%",), ("12%",))
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(answers.answer, ["Why did Feldt stay?", "How much more was it?"])
+    assert (first.values, second.values) == (("12%",), ("73%",))
     assert second.facts[0] == "85% - 12% = 73%"
     assert second.retrieved == ()
-    assert first.retrieved == third.retrieved
+    assert answers.answer("why did Feldt stay").retrieved == first.retrieved
     assert graph.node(NodeKey("Question", "how much more was it")) is None
 
 
