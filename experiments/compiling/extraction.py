@@ -34,6 +34,7 @@ from experiments.tracking import (
 from kg.errors import DataError
 from optimize.extraction import FactScore, GoldFact, extraction_examples, fit_extraction, score_facts
 from programs.advisor import FactExtraction
+from programs.lm import concurrently
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ class ExtractionCompileConfig(DemonstrationConfig):
 
     Attributes:
         sentences: Sentences of dev with gold facts, and as many without, that are scored before and after.
+        threads: Sentences that are read at a time.
     """
 
     sentences: int = 24
+    threads: int = 1
 
 
 def compile_extraction(
@@ -109,7 +112,11 @@ def _fitted(
     figures: dict[str, Any] = {"demonstrations": fit.demonstrations, "pool": fit.pool, "train_sentences": len(examples)}
     if scored and not config.lm.is_none:
         figures |= dev_figures(
-            lambda program, done: _scores(program, scored, done), student, fit.program, len(scored), "sentence"
+            lambda program, done: _scores(program, scored, done, config.threads),
+            student,
+            fit.program,
+            len(scored),
+            "sentence",
         )
     figures["compile_seconds"] = time.perf_counter() - began
     return fit.program, figures
@@ -136,11 +143,13 @@ def _scored(dev: Sequence[str], config: ExtractionCompileConfig) -> tuple[list[d
     return [*stated[: config.sentences], *others[: config.sentences]], sha256
 
 
-def _scores(program: FactExtraction, examples: Sequence[dspy.Example], done: Callable[[], None]) -> dict[str, float]:
+def _scores(
+    program: FactExtraction, examples: Sequence[dspy.Example], done: Callable[[], None], threads: int
+) -> dict[str, float]:
     """Returns the figures of a program by name; ``done`` is called after each sentence."""
     found = []
-    for example in examples:
-        found.append(program(section=example.section).facts)
+    for reply in concurrently(lambda example: program(section=example.section), examples, threads):
+        found.append(reply.facts)
         done()
     score: FactScore = score_facts([example.gold for example in examples], found)
     return {

@@ -9,8 +9,8 @@ Helixon Inc. (HLXN), a semiconductor company based in Germany, beat estimates fo
 Without these lines, the first line is the headline, the first full date among the first lines is the day, and the name
 in brackets beside it is the source: ``BOISE, Idaho, Jan. 14, 2026 (Continental Wire) - Orvane said ...``. A text
 without a headline has its first sentence as one. A day without a year is the last such day with the weekday that the
-text names ("Oct 24 ... on Thursday"). A text without such a line is of the latest past day that it tells of, or of the
-day on which it is read; ``day_inferred`` says so.
+text names ("Oct 24 ... on Thursday"). A text without a day is of the latest past day that it tells of, or of the day on
+which it is read; ``day_inferred`` says so.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import calendar
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
@@ -110,15 +111,17 @@ def _published_text(text: str, name: str, today: date) -> NewsDocument:
     headline, _, body = text.partition("\n")
     if not body.strip() or _is_body(headline):
         headline, body = "", text
-    full = [(start, end, found.first) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
-    days = [one for one in full if not _in_prose(body, one[0])]
+    days = [(start, end, found.first) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
+    last = max(_told_days(body, today), default=today)
+    if days and _in_prose(body, days[0][0]) and (last - days[0][2]).days > _LONG_AGO:
+        days = []  # of what it tells, as a birth
     stated = _stated_day(headline, body, bool(days))
     inferred = not days and stated is None
     if stated is not None:
         (start, end), day = (0, 0), stated.day
         body = f"{body[: stated.line[0]].strip()}\n\n{body[stated.line[1] :].strip()}".strip()
     else:
-        start, end, day = days[0] if days else _inferred_day(body, today)
+        start, end, day = days[0] if days else _inferred_day(body, last, today)
     line_start = body.rfind("\n", 0, start) + 1
     agency = _AGENCY.search(body[end : end + 60].split("\n")[0]) or _AGENCY.search(body[line_start:start])
     source = agency[1].strip() if agency else name
@@ -180,7 +183,8 @@ def _is_body(line: str) -> bool:
 
 _MONTHS = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
 _DAY_OF_MONTH = re.compile(
-    rf"\b(?:(?P<month>{_MONTHS}|Sept)\.? (?P<day>\d{{1,2}})|(?P<first>\d{{1,2}}) (?P<after>{_MONTHS}|Sept))\b(?!\.?\d)",
+    rf"\b(?:(?P<month>{_MONTHS}|Sept)\.? (?P<day>\d{{1,2}})|(?P<first>\d{{1,2}}) (?P<after>{_MONTHS}|Sept))\b"
+    r"(?!\.?\d|,? \d{4})",
     re.I,
 )
 _WEEKDAY = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})\b")
@@ -191,35 +195,58 @@ _YEARS_BACK = 28
 """The weekdays of a day of the year recur after 28 years at the latest."""
 
 
-def _inferred_day(text: str, today: date) -> tuple[int, int, date]:
+def _inferred_day(text: str, told: date, today: date) -> tuple[int, int, date]:
     """Returns the span and the day of a dateline without a year, or an empty span and the day that the text tells of.
 
-    That is the latest past day or month of the text, as it was written after all that it tells; else ``today``.
+    Args:
+        text: The text below the headline.
+        told: The latest past day of the text, as it was written after all that it tells.
+        today: The last day that it may be of.
     """
-    years = [int(found) for found in re.findall(rf"(?<![\d$€£,.]){YEAR}(?![\d,.%]\d|\d)", text)]
-    newest = max((one for one in years if one <= today.year), default=None)
-    told = [found.first for start, _, found in periods(text) if found.first <= today and not _is_to_come(text, start)]
+    for start, end, day, is_exact in _days_without_year(text, today):
+        if start < _LINES and (is_exact or not _in_prose(text, start)):
+            return start, end, day
+    return 0, 0, told
+
+
+def _told_days(text: str, today: date) -> Iterator[date]:
+    """Yields the past days and months of a text; of a month its first day."""
+    for start, _, found in periods(text):
+        if found.first <= today and not _is_to_come(text, start):
+            yield found.first
+    for start, _, day, _ in _days_without_year(text, today):
+        if not _is_to_come(text, start):
+            yield day
+
+
+def _days_without_year(text: str, today: date) -> Iterator[tuple[int, int, date, bool]]:
+    """Yields the days of a text that have no year: their spans, the day, and whether a weekday tells the year.
+
+    Without a weekday the year is the newest one that the text names, or else the last in which the day was.
+    """
+    years = [int(found) for found in re.findall(rf"(?<![\d$€£,.]){YEAR}(?!\d|[,.%]\d)", text)]
+    newest = max((one for one in years if one <= today.year), default=today.year)
     for match in _DAY_OF_MONTH.finditer(text):
         name, number = match["month"] or match["after"], int(match["day"] or match["first"])
         month = [one[:3].lower() for one in MONTHS].index(name[:3].lower()) + 1
         weekday = _WEEKDAY.search(text, max(0, match.start() - _BESIDE), max(_LINES, match.end()))
-        begin = newest if newest is not None and weekday is None else today.year
+        begin = newest if weekday is None else today.year
         for year in range(begin, begin - _YEARS_BACK, -1):
             if number > calendar.monthrange(year, month)[1]:
                 continue
             day = date(year, month, number)
             if day <= today and (weekday is None or WEEKDAYS[day.weekday()] == weekday[0]):
-                if match.start() < _LINES and not _in_prose(text, match.start()):
-                    return match.start(), match.end(), day
-                told += [day] if not _is_to_come(text, match.start()) else []
+                yield match.start(), match.end(), day, weekday is not None
                 break
-    return 0, 0, max(told, default=today)
 
 
 _TO_COME = re.compile(
     r"\b(?:will|shall|until|till|by|due|from|expects?|expected|plans?|planned|scheduled|set|before|deadline|next|ends?)\b",
     re.I,
 )
+_LONG_AGO = 730
+"""Days before the last day of a text on which it was not published."""
+
 _CLAUSE = 60
 """Characters before a day in which a word may say that it is to come."""
 
@@ -231,7 +258,7 @@ def _is_to_come(text: str, start: int) -> bool:
 
 
 def _in_prose(text: str, start: int) -> bool:
-    """Whether a day is in a sentence, and not in a line of place, day and agency: words with small letters go before."""
+    """Whether words with small letters go before a day, so that it is in a sentence and in no line of place and day."""
     before = text[text.rfind("\n", 0, start) + 1 : start]
     return any(word.islower() and word not in _LINE_WORDS for word in re.findall(r"[^\W\d_]+", before))
 
@@ -246,6 +273,8 @@ def _without_dateline(body: str, start: int, end: int) -> str:
         return body.strip()
     rest = re.match(r"\s*(?:\([\w .&'-]+\)|/[\w .&'-]+/)?\s*(?:[-–—]+|:)?\s*", after)
     assert rest is not None
+    if after[:1] == " " and rest[0] == " " and after[1:2].islower():
+        return body.strip()  # a sentence: "On 4 August 2025 we rode"
     tail = after[rest.end() :]
     if tail[:1].islower():
         tail = tail.partition("\n")[2]

@@ -4,7 +4,8 @@
 [('3 November 2026', datetime.date(2026, 11, 3), datetime.date(2026, 11, 3))]
 
 :func:`periods` finds days (``3 November 2026``, ``November 3, 2026``, ``3.11.2026``, ``2026-11-03``) and months
-(``November 2026``). It skips a lone year, which may be a plain number, and a day that no calendar has (31 June).
+(``November 2026``). With strokes, 21/01/2026 and 01/21/2026 are one day; 02/01/2026 may be two and is skipped. So are a
+lone year, which may be a plain number, and a day that no calendar has (31 June).
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ _NUMBERS = {month[:3].lower(): number for number, month in enumerate(MONTHS, 1)}
 _PATTERNS = (
     re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
     re.compile(r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})(?![\d.]*\d)"),
+    re.compile(r"(?<![\d/])(?P<day>1[3-9]|2\d|3[01])/(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/])"),
+    re.compile(r"(?<![\d/])(?P<month>0?[1-9]|1[0-2])/(?P<day>1[3-9]|2\d|3[01])/(?P<year>\d{4})(?![\d/])"),
     re.compile(
         rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE
     ),

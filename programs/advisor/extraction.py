@@ -21,6 +21,7 @@ from kg.growing import AddNode, GrowingGraph
 from kg.investments import NewsDocument, NewsRules, Reading
 from kg.news import FrameReader, NewsReading, directory_of, statement_updates
 from programs.advisor.sections import Section, distinct, sections_of
+from programs.lm import concurrently
 from signatures.extraction import ExtractFacts
 
 CONFIDENCE = 0.6
@@ -113,6 +114,7 @@ class SentenceReader:
         graph: A graph whose names are known from the beginning; it gets the types of statements.
         rules: The patterns of a collection.
         extraction: The program that reads a sentence; by default one that was not compiled.
+        threads: Sentences that are read at a time.
 
     Attributes:
         refused: Facts that the model wrote and the sentence does not hold, one line each.
@@ -121,11 +123,16 @@ class SentenceReader:
     name = "model"
 
     def __init__(
-        self, graph: GrowingGraph, rules: NewsRules | None = None, extraction: FactExtraction | None = None
+        self,
+        graph: GrowingGraph,
+        rules: NewsRules | None = None,
+        extraction: FactExtraction | None = None,
+        threads: int = 1,
     ) -> None:
         self._graph = graph
         self._rules = FrameReader(graph, rules)
         self._extraction = extraction if extraction is not None else FactExtraction()
+        self._threads = threads
         self.refused: list[str] = []
 
     def read(self, document: NewsDocument) -> Reading:
@@ -134,8 +141,8 @@ class SentenceReader:
         found = []
         understood = set()
         sections = sections_of(document, directory_of(self._graph))
-        for section in sections:
-            reply = self._extraction(section=section)
+        replies = concurrently(lambda section: self._extraction(section=section), sections, self._threads)
+        for section, reply in zip(sections, replies, strict=True):
             found += reply.facts
             self.refused += [f"{document.name}: {problem}" for problem in reply.refused]
             if reply.facts:

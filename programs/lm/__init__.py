@@ -3,6 +3,7 @@
 from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, SuitedAdapter, suited_adapter
 from programs.lm.budget import Budget, Expenses
 from programs.lm.choice import ReplyChoice
+from programs.lm.concurrent import concurrently
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
 from programs.lm.grammar import GBNF, HELD, quoted
 from programs.lm.guarded import GuardedLM
@@ -36,6 +37,7 @@ __all__ = [
     "Transcript",
     "UsageMeter",
     "adapter_files",
+    "concurrently",
     "failure_of",
     "file_sha256",
     "find_adapter",

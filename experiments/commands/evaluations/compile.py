@@ -265,7 +265,9 @@ def _fit_demonstrations(
     parts: dict[str, Any] = {"out": out, "tracker": run.tracker(), "run_name": run.run_name}
     folders = [dev] if dev else []
     if program == "advisor":
-        extraction = ExtractionCompileConfig(optimizer, given.lm, seed=given.seed, sentences=scored)
+        extraction = ExtractionCompileConfig(
+            optimizer, given.lm, seed=given.seed, sentences=scored, threads=given.thread_count
+        )
         compiled = compile_extraction(extraction, train, folders, **parts)
     else:
         queries = QueryCompileConfig(optimizer, given.lm, seed=given.seed, turns=scored, confidence_turns=scored)

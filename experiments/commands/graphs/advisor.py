@@ -13,8 +13,6 @@ $ finpath advisor watch news/ --graph my-knowledge --database portfolio.db --use
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -54,6 +52,14 @@ def command() -> None:
     """Grows a graph from news and filings, questions it, and writes briefings about a portfolio."""
 
 
+threads_option = option(
+    "--threads",
+    type=POSITIVE,
+    metavar="N",
+    help="questions or sentences that a language model reads at a time (1; 8 with a remote model)",
+)
+
+
 @command.command("ingest", epilog="finpath advisor ingest news/ filing.txt --graph knowledge")
 @click.argument(
     "documents",
@@ -78,6 +84,7 @@ def command() -> None:
     metavar="PROGRAM",
     help="with a language model: a program of `finpath compile advisor` that reads the sentences",
 )
+@threads_option
 @graph_options
 @lm_options
 @track_option
@@ -87,6 +94,7 @@ def ingest(
     strict: bool,
     types: Literal["auto", "review", "never"],
     program: str | None,
+    threads: int | None,
     graph: str,
     today: date,
     lm: LMConfig,
@@ -116,7 +124,11 @@ def ingest(
     reading = asked(None if lm.is_none else tracker, "advisor ingest", graph, lm.params())
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model, reading as log:
         rules = news_rules()
-        reader = FrameReader(opened, rules) if model is None else SentenceReader(opened, rules, extraction)
+        reader = (
+            FrameReader(opened, rules)
+            if model is None
+            else SentenceReader(opened, rules, extraction, threads or lm.default_threads)
+        )
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
         bar = progress(len(news), "document")
         for document in sorted(news, key=lambda document: document.published):
@@ -155,12 +167,7 @@ def ingest(
     is_flag=True,
     help="keep the facts of sentences that answer a question in the graph; otherwise asking writes nothing",
 )
-@option(
-    "--threads",
-    type=POSITIVE,
-    metavar="N",
-    help="questions that a language model reads at a time (1; 8 with a remote model)",
-)
+@threads_option
 @graph_options
 @lm_options
 @track_option
@@ -250,8 +257,10 @@ def _answer_all(
     answering: GraphAnswers | ModelAnswers, questions: list[dict[str, Any]], threads: int, log: QuestionLog
 ) -> list[dict[str, Any]]:
     """Returns a row for each question, and prints it; a model behind an API reads for several questions at a time."""
+    from programs.lm import concurrently
 
-    def one(place: int, entry: dict[str, Any]) -> dict[str, Any]:
+    def one(numbered: tuple[int, dict[str, Any]]) -> dict[str, Any]:
+        place, entry = numbered
         with log.turn(entry["question"], place) as seen:
             found = answering.answer(entry["question"])
             answers, facts, why = list(found.values), list(found.facts), found.why
@@ -262,15 +271,10 @@ def _answer_all(
         return {**entry, **outcome, "inserted": _retrieved(found)}
 
     rows = []
-    pool = ThreadPoolExecutor(threads)
-    try:
-        waiting = [pool.submit(copy_context().run, one, place, entry) for place, entry in enumerate(questions)]
-        for row in (future.result() for future in waiting):
-            given = "; ".join(row["answers"]) if row["answers"] else f"no answer: {row['why']}"
-            show(f"{row['question']}  {given}")
-            rows.append(row)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for row in concurrently(one, enumerate(questions), threads):
+        given = "; ".join(row["answers"]) if row["answers"] else f"no answer: {row['why']}"
+        show(f"{row['question']}  {given}")
+        rows.append(row)
     return rows
 
 
