@@ -55,11 +55,13 @@ class QueryCompileConfig(DemonstrationConfig):
         confidence_turns: Turns of train that the confidence in replies is fitted on: also of those that the beam
             leaves to a model. With 0, or without a model, it stays what it is.
         today: The day from which ages are counted; ``None`` for that of the compile.
+        threads: Turns that are asked at a time.
     """
 
     turns: int = 24
     confidence_turns: int = 24
     today: date | None = None
+    threads: int = 1
 
 
 def compile_queries(
@@ -106,7 +108,11 @@ def compile_queries(
             run.log_data(DataInput(" ".join(dev), dev_sha256, "dev", len(scored)))
             with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
                 figures |= dev_figures(
-                    lambda program, done: _scores(program, scored, done), student, fit.program, len(scored), "turn"
+                    lambda program, done: _scores(program, scored, done, config.threads),
+                    student,
+                    fit.program,
+                    len(scored),
+                    "turn",
                 )
         origin = config.origin(train, {"sha256": sha256, "turns": len(turns)}, run.id)
         saved = load_program(save_program(fit.program, out, origin))
@@ -136,7 +142,7 @@ def _fit_confidence(program: QueryQA, turns: Sequence[AskedTurn], config: QueryC
     if not left:
         return {}
     bar = progress(len(left), "turn")
-    replies = asked_replies(program, left, bar.update)
+    replies = asked_replies(program, left, bar.update, config.threads)
     bar.close()
     program.reply_confidence = fitted_confidence(left, replies, begin=program.confidence_in_replies())
     figures = {f"confidence/{name}": value for name, value in asdict(program.reply_confidence).items()}
@@ -154,8 +160,8 @@ def _left_to_a_model(
     return left
 
 
-def _scores(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None]) -> dict[str, float]:
+def _scores(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None], threads: int) -> dict[str, float]:
     """Returns the figures of a program by name; ``done`` is called after each turn."""
-    score = asdict(score_queries(program, turns, done))
+    score = asdict(score_queries(program, turns, done, threads))
     count = max(score.pop("turns"), 1)
     return {**{name: number / count for name, number in score.items()}, "turns": float(len(turns))}

@@ -271,7 +271,7 @@ def _without_dateline(body: str, start: int, end: int) -> str:
     before, dateline, after = body[:start], body[start:end], body[end:]
     if len(dateline.split()) > 9 or "." in dateline[:-12].replace("Jan.", "").replace("Feb.", ""):
         return body.strip()
-    rest = re.match(r"\s*(?:\([\w .&'-]+\)|/[\w .&'-]+/)?\s*(?:[-–—]+|:)?\s*", after)
+    rest = re.match(r"[)\]]?\s*(?:\([\w .&'-]+\)|/[\w .&'-]+/)?\s*(?:[-–—]+|:)?\s*", after)
     assert rest is not None
     if after[:1] == " " and rest[0] == " " and after[1:2].islower():
         return body.strip()  # a sentence: "On 4 August 2025 we rode"

@@ -20,6 +20,7 @@ from kg.errors import ConfigError
 from kg.parsing import Parse
 from optimize.queries.examples import AskedTurn, chosen, is_right
 from programs.graphs import QueryQA, ReplyConfidence, kind_of_reply, log_odds
+from programs.lm import concurrently
 
 QUERY_OPTIMIZERS = ("none", "labeled-few-shot")
 
@@ -94,7 +95,7 @@ class QueryScore:
 
 
 def asked_replies(
-    program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None
+    program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None, threads: int = 1
 ) -> list[Parse | None]:
     """The parses of the model that is set in DSPy, one a turn; ``None`` for a reply that is refused.
 
@@ -102,19 +103,26 @@ def asked_replies(
         program: The program.
         turns: The turns.
         done: Called after each turn.
+        threads: Turns that are asked at a time.
     """
     today = program.today if program.today is not None else date.today()
+
+    def asked(turn: AskedTurn) -> Parse | None:
+        return program.parser.parse(turn.reading.question, turn.reader, turn.reading, turn.past, today)[0]
+
     found = []
-    for turn in turns:
-        found.append(program.parser.parse(turn.reading.question, turn.reader, turn.reading, turn.past, today)[0])
+    for parse in concurrently(asked, turns, threads):
+        found.append(parse)
         done()
     return found
 
 
-def score_queries(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None) -> QueryScore:
+def score_queries(
+    program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None, threads: int = 1
+) -> QueryScore:
     """Asks the model that is set in DSPy about each turn; see :func:`asked_replies`."""
     total = QueryScore()
-    for turn, parse in zip(turns, asked_replies(program, turns, done), strict=True):
+    for turn, parse in zip(turns, asked_replies(program, turns, done, threads), strict=True):
         right = parse is not None and _fits(turn, None if parse.is_empty else parse)
         answered = answered_score(turn, parse, program.confidence_in_replies(), program.answer_from)
         total += QueryScore(

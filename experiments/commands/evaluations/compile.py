@@ -270,7 +270,14 @@ def _fit_demonstrations(
         )
         compiled = compile_extraction(extraction, train, folders, **parts)
     else:
-        queries = QueryCompileConfig(optimizer, given.lm, seed=given.seed, turns=scored, confidence_turns=scored)
+        queries = QueryCompileConfig(
+            optimizer,
+            given.lm,
+            seed=given.seed,
+            turns=scored,
+            confidence_turns=scored,
+            threads=given.thread_count,
+        )
         compiled = compile_queries(queries, train, folders, **parts)
     for name, value in compiled.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")

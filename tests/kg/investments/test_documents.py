@@ -35,6 +35,29 @@ def test_an_empty_file_is_refused() -> None:
         parse_document("\ufeff\n", "a.txt")
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Ada Stroud, 1938-2026\nAda Stroud, born on 4 June 1938, died on 3 February 2026.", date(2026, 2, 3)),
+        ("A gift\nIn spring 2026 it was bought. It was shown on 18 April and will go on 1 October.", date(2026, 4, 18)),
+        ("A ride\nThe club rode on 4 August 2025. The offer ends on 31 December 2025.", date(2025, 8, 4)),
+        ("A letter\nOver half of them voted in March 2026, and will again by June 2026.", date(2026, 3, 1)),
+        ("A vote\nVALPIANA, 21/01/2026. The members voted.", date(2026, 1, 21)),
+        ("A vote\nVALPIANA, 01/21/2026. The members voted.", date(2026, 1, 21)),
+        ("A sale\nBERN, 28.10.2025 (Wire) - It was sold.", date(2025, 10, 28)),
+    ],
+)
+def test_a_text_is_of_a_day_that_it_tells_of(text: str, day: date) -> None:
+    assert parse_document(text, "a.txt", TODAY).published == day
+
+
+def test_a_day_in_a_sentence_stays_in_it() -> None:
+    document = parse_document("A ride\nOn 4 August 2025 we rode to the coast. It rained.", "a.txt", TODAY)
+    assert document.sentences == ["On 4 August 2025 we rode to the coast.", "It rained."]
+    document = parse_document("A clock\n(Geneva, 3 March 2026) The clock was sold.", "a.txt", TODAY)
+    assert document.sentences == ["The clock was sold."]
+
+
 @pytest.mark.parametrize("text", ["Orvane grows\n\nIt sold more.", "OSLO, Oct 24 (Wire) - Orvane sold more."])
 def test_a_text_without_a_full_date_is_the_same_document_on_each_day(text: str) -> None:
     first, second = (parse_document(text, "a.txt", day) for day in (TODAY, date(2027, 11, 30)))
