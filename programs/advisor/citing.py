@@ -33,7 +33,7 @@ from signatures.news import AnswerWithSources, Sureness
 MOST, LEAST_SHARE = 5, 0.5
 """Documents that are shown, and how near they must be as a share of the nearest one."""
 
-CITED_FEATURES = ("likely", "unsure", "agreed", "against", "polar", "calculated", "several", "unknown")
+CITED_FEATURES = ("likely", "unsure", "agreed", "against", "polar", "calculated", "several", "uncited", "unknown")
 """What the confidence of a reply depends on."""
 
 
@@ -149,6 +149,7 @@ class CitingReader(dspy.Module):
             "polar": float(answer.values[:1] in (("yes",), ("no",))),
             "calculated": float(bool(answer.steps)),
             "several": float(len(answer.values) > 1),
+            "uncited": float(not set(answer.passages) <= {one.passage for one in cited}),
             "unknown": float(bool(asked.unknown)),
         }
         return Cited(answer, features)
