@@ -35,7 +35,7 @@ from kg.parsing import QuestionReader
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
 from programs.advisor.memory import AnswerMemory
-from programs.graphs import EntityQA, QueryQA
+from programs.graphs import EntityQA, EntityTurn, QueryQA, QueryTurn
 from programs.turns import QueryDetail
 
 SHOWN_NODES = 6
@@ -241,7 +241,7 @@ class GraphAnswers:
         """Answers a question by the graph's own types, edges and names: by its lexicon, or as any graph."""
         turn = EntityQA()(graph=self._view, questions=[question]).turns[0]
         if turn.detail.found is not None:
-            return Answers((turn.words,), tuple(turn.detail.found.facts[:_MOST_FACTS]))
+            return Answers(_values(turn), tuple(turn.detail.found.facts[:_MOST_FACTS]))
         if self._by_query is not None:
             found = self._by_query.answer(self._view, question)
             if found is not None:
@@ -276,7 +276,18 @@ class TypedAnswers:
         if turn.answer is None or not turn.words:
             return None
         detail = turn.detail or QueryDetail()
-        return Answers((turn.words,), tuple(detail.facts[:_MOST_FACTS]) or (detail.path,), confidence=turn.confidence)
+        return Answers(_values(turn), tuple(detail.facts[:_MOST_FACTS]) or (detail.path,), confidence=turn.confidence)
+
+
+def _values(turn: EntityTurn | QueryTurn) -> tuple[str, ...]:
+    """Returns the answer of a turn as texts: each name or value by itself, a number or yes and no in words."""
+    if not isinstance(turn.answer, tuple):
+        return (turn.words,)
+    return tuple(dict.fromkeys(one.removesuffix(_MIDNIGHT) for one in turn.answer))
+
+
+_MIDNIGHT = "T00:00:00Z"
+"""The end of a day that is stored as a moment."""
 
 
 TYPED_FROM = 0.9
