@@ -24,10 +24,9 @@ from datetime import date
 from typing import NamedTuple
 
 from kg.errors import DataError
-from kg.text import MONTHS, WEEKDAYS, YEAR, periods
+from kg.text import MONTHS, WEEKDAYS, YEAR, periods, split_sentences
 
 _HEADER = re.compile(r"(Headline|Source|Date):\s*(.*)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bInc\.)(?<!\bCorp\.)(?<!\bLtd\.)(?<!\bCo\.)\s+(?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,8 @@ class NewsDocument:
 
     @property
     def sentences(self) -> list[str]:
-        """Its sentences, each on one line; a point behind Inc., Corp., Ltd. or Co. may be a sentence's end or not."""
-        flat = " ".join(self.text.split())
-        return [part.strip() for part in _SENTENCE_END.split(flat) if part.strip()]
+        """Its sentences, each on one line."""
+        return split_sentences(" ".join(self.text.split()))
 
 
 def parse_document(text: str, name: str, today: date | None = None) -> NewsDocument:

@@ -17,12 +17,7 @@ from kg.news.facts import Fact
 from kg.news.matching import facts_of
 from kg.news.people import people_facts, with_predecessors
 from kg.sentences import Directory, DocumentNames, Mention, Sentence, language
-
-_END = re.compile(
-    r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bInc\.)(?<!\bCorp\.)(?<!\bLtd\.)(?<!\bCo\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bNo\.)"
-    r"(?<!\bJan\.)(?<!\bFeb\.)(?<!\bAug\.)(?<!\bSept\.)(?<!\bOct\.)(?<!\bNov\.)(?<!\bDec\.)[\"”]?\s+(?=[A-Z\"“'])"
-)
-
+from kg.text import split_sentences
 
 _BODIES = frozenset(
     [
@@ -65,8 +60,7 @@ def sentences_of(text: str) -> list[str]:
     """Returns the sentences of a text, each on one line."""
     found: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
-        flat = " ".join(paragraph.split())
-        found += [part.strip() for part in _END.split(flat) if part.strip()]
+        found += split_sentences(" ".join(paragraph.split()))
     return found
 
 

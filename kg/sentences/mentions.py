@@ -18,28 +18,37 @@ from itertools import pairwise
 from kg.sentences.amounts import Mention, amounts
 from kg.sentences.language import language
 from kg.sentences.names import Directory, plain_name
+from kg.text import UPPER
 
 _WORD = (
-    r"(?!(?:US|A|C|HK|S)[$])(?:A/S\b|S/A\b|[A-Z]\.(?=\s?[A-Z])"
-    r"|[A-Z](?:(?!['’]s\b)[\w’'])*(?:-[A-Z](?:(?!['’]s\b)[\w’'])*)*)"
+    rf"(?!(?:US|A|C|HK|S)[$])(?:A/S\b|S/A\b|[A-Z]\.(?=\s?[{UPPER}])"
+    rf"|[{UPPER}](?:(?!['’]s\b)[\w’'])*(?:-[{UPPER}](?:(?!['’]s\b)[\w’'])*)*)"
 )
 _OF = "|".join(
     rf"(?<=\b{word}) of (?:the )?"
     for word in (
+        "Academy",
+        "Association",
         "Bank",
-        "University",
-        "Ministry",
-        "Department",
         "Board",
+        "Chamber",
+        "College",
         "Court",
-        "Institute",
-        "House",
-        "Office",
+        "Department",
         "Federation",
+        "House",
+        "Institute",
+        "Ministry",
+        "Museum",
+        "Office",
+        "Port",
+        "School",
+        "Society",
+        "University",
     )
 )
 _NAME = re.compile(
-    rf"(?<![\w-])(?:{_WORD}|[a-z]{{1,2}}[A-Z]\w+)(?:(?: (?:&|du|van|von|de|der|la|le|al|y)(?: (?:der|den|la))? | & ?|{_OF}| )"  # noqa: E501
+    rf"(?<![\w-])(?:{_WORD}|[a-z]{{1,2}}[A-Z]\w+)(?:(?: (?:&|del?|den|di|da|dos|das|du|bin|ibn|ter|ten|van|von|zu|der|la|le|el|al|y)(?: (?:der|den|la))? | & ?|{_OF}| )"  # noqa: E501
     rf"(?:{_WORD}|\d{{1,3}}(?=[,;]|\.$)))*(?:,? (?:plc|AB|SE|SA|AG|NV)\b)?"
 )
 _BODY = (

@@ -4,6 +4,7 @@ from kg.text.dates import MONTHS, WEEKDAYS, YEAR, Date, Period, days_of_any_year
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
+from kg.text.sentences import UPPER, split_sentences
 from kg.text.suggestions import nearest
 from kg.text.words import (
     STOPWORDS,
@@ -24,6 +25,7 @@ __all__ = [
     "SCALES",
     "SCALE_WORDS",
     "STOPWORDS",
+    "UPPER",
     "WEEKDAYS",
     "YEAR",
     "Date",
@@ -44,6 +46,7 @@ __all__ = [
     "periods",
     "plural",
     "singular",
+    "split_sentences",
     "stem",
     "token_pairs",
     "tokens",
