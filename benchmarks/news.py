@@ -6,7 +6,8 @@ $ python benchmarks/news.py --set writers_news_c --part held_out --lm openai/rea
 
 Each part is ingested into a graph of its own, in the order of the documents' dates. The scores follow the set's
 README: facts by kind with precision and recall, questions right, abstained and wrong. Documents and questions of the
-part ``held_out`` are only scored; nobody who writes rules reads them. Further options go to ``advisor ask``.
+part ``held_out`` are only scored; nobody who writes rules reads them. Further options go to
+``advisor ask``, and with a reader to ``advisor ingest``.
 """
 
 from __future__ import annotations
@@ -181,7 +182,8 @@ def measure(
         misses: Whether the questions that are not right are shown.
         folder: The set.
         reader: A language model that reads the documents, too.
-        answerer: The options of ``advisor ask`` that choose what answers.
+        answerer: The options of ``advisor ask`` that choose what answers; those after the model's name are also the
+            reader's.
         rows_out: A file for the answers with their verdicts.
     """
     names = aliases(folder)
@@ -191,7 +193,8 @@ def measure(
         Path(asked).write_text("\n".join(json.dumps(row) for row in questions), encoding="utf-8")
         documents = Path(scratch) / "documents"
         shutil.copytree(folder / part, documents)
-        command(["advisor", "ingest", str(documents), "--graph", graph, "--lm", reader, "--json", out])
+        settings = answerer[2:] if reader != "none" else ()
+        command(["advisor", "ingest", str(documents), "--graph", graph, "--lm", reader, *settings, "--json", out])
         read = json.loads(Path(out).read_text(encoding="utf-8"))
         with GrowingGraph(graph, read_only=True) as opened:
             facts = score_facts(folder, part, stored_facts(opened), names)

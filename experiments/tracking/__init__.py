@@ -1,6 +1,6 @@
 """Runs, models and traces in MLflow."""
 
-from experiments.tracking.asking import QuestionLog, asked
+from experiments.tracking.asking import QuestionLog, SeenTurn, asked
 from experiments.tracking.calls import traced_calls
 from experiments.tracking.compiling import (
     describe_compilation,
@@ -33,6 +33,7 @@ __all__ = [
     "Run",
     "RunKind",
     "RunRecord",
+    "SeenTurn",
     "Span",
     "Trace",
     "TraceWriter",

@@ -4,10 +4,11 @@ from programs.advisor.advisor import Advisor, Ingestion, take_back
 from programs.advisor.answering import Answers, GraphAnswers, TypedAnswers
 from programs.advisor.briefings import Briefing, Portfolio
 from programs.advisor.citing import CitingReader
+from programs.advisor.document_facts import DocumentExtraction
 from programs.advisor.documents import NearDocument, near_documents
-from programs.advisor.extraction import FactExtraction, SentenceReader
+from programs.advisor.extraction import DocumentReader, FactExtraction, SentenceReader
 from programs.advisor.memory import AnswerMemory
-from programs.advisor.model_answers import ModelAnswers, answer_question
+from programs.advisor.model_answers import ModelAnswers, answer_question, is_embedded
 from programs.advisor.passages import PassageReader, ReadingModel
 from programs.advisor.profile import Profile
 from programs.advisor.sections import Section, sections_of
@@ -19,6 +20,8 @@ __all__ = [
     "Answers",
     "Briefing",
     "CitingReader",
+    "DocumentExtraction",
+    "DocumentReader",
     "FactExtraction",
     "GraphAnswers",
     "Ingestion",
@@ -33,6 +36,7 @@ __all__ = [
     "TypedAnswers",
     "Watch",
     "answer_question",
+    "is_embedded",
     "near_documents",
     "sections_of",
     "take_back",

@@ -88,15 +88,23 @@ class Advisor:
         self.reader = reader
         self.proposals = proposals
 
+    def knows(self, document: NewsDocument) -> bool:
+        """Whether a document was ingested whole before."""
+        return self.graph.has_batch(self._batches(document)[1])
+
+    def _batches(self, document: NewsDocument) -> tuple[str, str]:
+        """The names of its updates; what waits for a type has a name of its own, so that it can follow later."""
+        batch = f"{self.reader.name}:{document.sha256}"
+        return batch, f"{batch}:further"
+
     def ingest(self, document: NewsDocument) -> Ingestion:
         """Makes what a document states part of the graph: one transaction, and one for what needs new types.
 
         A fact that the graph does not take is left out by itself. A differing value replaces the stored one, which the
         history keeps.
         """
-        batch = f"{self.reader.name}:{document.sha256}"
-        rest = f"{batch}:further"  # what waits for a type has a name of its own, so that it can follow later
-        if self.graph.has_batch(rest):
+        batch, rest = self._batches(document)
+        if self.knows(document):
             return Ingestion(document.name, known=True)
         reading = self.reader.read(document)
         waits = bool(reading.further or reading.proposals)

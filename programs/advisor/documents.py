@@ -67,9 +67,9 @@ class NearDocument:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """The statements that are shown."""
-        shown = set(self.sentences)
-        return tuple(one for one in self.text.statements if one.passage.text in shown)
+        """The statements that are shown; a headline that repeats the first sentence is not."""
+        by_text = {one.passage.text: one for one in self.text.statements}
+        return tuple(by_text[text] for text in dict.fromkeys(self.sentences))
 
     @property
     def shown(self) -> str:

@@ -1,4 +1,4 @@
-"""Extraction of facts by a language model, one sentence at a time.
+"""Extraction of facts by a language model: by an embedded one sentence by sentence, by others document by document.
 
 >>> extraction = FactExtraction()
 >>> extraction(section=section).facts
@@ -10,16 +10,19 @@ the demonstrations, comes first, so an embedded model reads it once. Each fact o
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.errors import SchemaError
+from kg.errors import LMError, SchemaError
 from kg.growing import AddNode, GrowingGraph
 from kg.investments import NewsDocument, NewsRules, Reading
-from kg.news import FrameReader, NewsReading, directory_of, statement_updates
+from kg.news import Fact, FrameReader, NewsReading, directory_of, sentences_of, statement_updates
+from programs.advisor.document_facts import DocumentExtraction
 from programs.advisor.sections import Section, distinct, sections_of
 from programs.lm import concurrently
 from signatures.extraction import ExtractFacts
@@ -137,32 +140,101 @@ class SentenceReader:
 
     def read(self, document: NewsDocument) -> Reading:
         """Returns the statements of a document as updates; those of the rules come first."""
-        by_rules = self._rules.read(document)
-        found = []
-        understood = set()
+        found: list[Fact] = []
         sections = sections_of(document, directory_of(self._graph))
         replies = concurrently(lambda section: self._extraction(section=section), sections, self._threads)
-        for section, reply in zip(sections, replies, strict=True):
+        for reply in replies:
             found += reply.facts
             self.refused += [f"{document.name}: {problem}" for problem in reply.refused]
-            if reply.facts:
-                understood.add(section.text)
-        stated = {update.name for update in by_rules.updates if isinstance(update, AddNode)}
-        facts = tuple(fact for fact in distinct(found) if f"{fact} ({fact.document})" not in stated)
-        names = {(fact.subject_kind, fact.subject) for fact in facts}
-        names |= {(fact.object_kind, fact.object) for fact in facts if fact.object in _names(sections)}
-        entities = tuple((kind, name, ()) for kind, name in sorted(names))
-        reading = NewsReading(facts, entities, tuple(section.text for section in sections), len(understood))
-        pairs = statement_updates(self._graph, reading, document)
-        spans = by_rules.spans or ("",) * len(by_rules.updates)
-        return replace(
-            by_rules,
-            updates=(*by_rules.updates, *(update for update, _ in pairs)),
-            spans=(*spans, *(span for _, span in pairs)),
-            sentences=max(by_rules.sentences, len(sections)),
-            understood=max(by_rules.understood, len(understood)),
-        )
+        names = {name for section in sections for name in section.names}
+        return joined_reading(self._graph, document, self._rules.read(document), found, names)
 
 
-def _names(sections: list[Section]) -> set[str]:
-    return {name for section in sections for name in section.names}
+class DocumentReader:
+    """Reads news by rules, and by a language model behind an API document by document.
+
+    Args:
+        graph: A graph whose names are known from the beginning; it gets the types of statements.
+        rules: The patterns of a collection.
+        extraction: The program that reads a document.
+
+    Attributes:
+        refused: Facts that the model wrote and the document does not hold, one line each.
+    """
+
+    name = "model"
+
+    def __init__(
+        self,
+        graph: GrowingGraph,
+        rules: NewsRules | None = None,
+        extraction: DocumentExtraction | None = None,
+    ) -> None:
+        self._graph = graph
+        self._rules = FrameReader(graph, rules)
+        self._extraction = extraction if extraction is not None else DocumentExtraction()
+        self._ahead: dict[str, dspy.Prediction | LMError] = {}
+        self.refused: list[str] = []
+
+    def read_ahead(self, document: NewsDocument) -> dspy.Prediction | None:
+        """Asks the model about a document, which :meth:`read` then does no more; threads may do so at the same time.
+
+        Names are those that the graph has now. Returns the reply; ``None`` where the model could not be asked, which
+        :meth:`read` then raises.
+        """
+        try:
+            reply = self._extraction(document=document, directory=directory_of(self._graph))
+        except (DSPyLMError, LMError) as error:
+            self._ahead[document.sha256] = LMError(f"the language model failed: {error}")
+            return None
+        self._ahead[document.sha256] = reply
+        return reply
+
+    def read(self, document: NewsDocument) -> Reading:
+        """Returns the statements of a document as updates; those of the rules come first.
+
+        Raises:
+            LMError: The model cannot be asked.
+        """
+        if document.sha256 not in self._ahead:
+            self.read_ahead(document)
+        reply = self._ahead.pop(document.sha256)
+        if isinstance(reply, LMError):
+            raise reply
+        self.refused += [f"{document.name}: {problem}" for problem in reply.refused]
+        names = {name for fact in reply.facts for name in (fact.subject, fact.object)}
+        return joined_reading(self._graph, document, self._rules.read(document), reply.facts, names)
+
+
+NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))
+"""Kinds of names, which become nodes."""
+
+
+def joined_reading(
+    graph: GrowingGraph, document: NewsDocument, by_rules: Reading, found: Sequence[Fact], names: Collection[str]
+) -> Reading:
+    """Returns what rules and a model read in a document; a fact that both read is that of the rules.
+
+    Args:
+        graph: The graph.
+        document: The document.
+        by_rules: What rules read.
+        found: What a model read.
+        names: The names of the document, which become nodes.
+    """
+    stated = {update.name for update in by_rules.updates if isinstance(update, AddNode)}
+    facts = tuple(fact for fact in distinct(found) if f"{fact} ({fact.document})" not in stated)
+    ends = {(fact.subject_kind, fact.subject) for fact in facts} | {(fact.object_kind, fact.object) for fact in facts}
+    entities = tuple((kind, name, ()) for kind, name in sorted(ends) if name in names and kind in NAME_KINDS)
+    sentences = tuple(sentences_of(document.text))
+    understood = {fact.sentence for fact in found}
+    reading = NewsReading(facts, entities, sentences, len(understood))
+    pairs = statement_updates(graph, reading, document)
+    spans = by_rules.spans or ("",) * len(by_rules.updates)
+    return replace(
+        by_rules,
+        updates=(*by_rules.updates, *(update for update, _ in pairs)),
+        spans=(*spans, *(span for _, span in pairs)),
+        sentences=max(by_rules.sentences, len(sentences)),
+        understood=max(by_rules.understood, len(understood & set(sentences))),
+    )

@@ -96,7 +96,7 @@ class ModelAnswers:
 
     @cached_property
     def _citer(self) -> CitingReader | None:
-        clauses = self._rules.clauses if self._folder is None and not _is_embedded(self._lm) else None
+        clauses = self._rules.clauses if self._folder is None and not is_embedded(self._lm) else None
         return CitingReader(clauses) if clauses is not None else None
 
     def answer(self, question: str) -> Answers:
@@ -157,7 +157,8 @@ def _is_of_paths(answers: Answers) -> bool:
     return bool(answers.values) and answers.confidence is None
 
 
-def _is_embedded(lm: dspy.LM) -> bool:
+def is_embedded(lm: dspy.LM) -> bool:
+    """Whether a model runs in this process, and so can be held to a grammar."""
     return bool(getattr(getattr(lm, "engine", None), "reads_lines", False))
 
 

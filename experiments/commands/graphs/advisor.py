@@ -13,6 +13,8 @@ $ finpath advisor watch news/ --graph my-knowledge --database portfolio.db --use
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -37,14 +39,16 @@ from experiments.commands.values import FILE, POSITIVE, PROGRAM_NAME
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
-from kg.errors import ConfigError, FinpathError
+from kg.errors import ConfigError, FinpathError, LMError
 
 if TYPE_CHECKING:
     import dspy
 
     from experiments.tracking import QuestionLog, Tracker
     from kg.growing import GrowingGraph
-    from programs.advisor import Answers, FactExtraction, GraphAnswers, Ingestion, ModelAnswers
+    from kg.investments import NewsDocument
+    from programs.advisor import Advisor, Answers, DocumentReader, FactExtraction, GraphAnswers, Ingestion, ModelAnswers
+    from programs.advisor.readers import NewsReader
 
 
 @click.group(cls=Group)
@@ -103,16 +107,15 @@ def ingest(
 ) -> int:
     """Adds the statements of documents to a graph, the oldest document first; earlier statements are kept.
 
-    Rules read each document. A language model also reads it, sentence by sentence; what the sentence does not hold is
-    left out.
+    Rules read each document. A language model also reads it: an embedded one sentence by sentence, another one whole.
+    What the text does not hold is left out.
 
     The exit code is 1 if a document could not be read or written.
     """
-    from experiments.data import news_rules, read_documents
-    from experiments.tracking import asked
+    from experiments.data import read_documents
+    from experiments.tracking import SeenTurn, asked
     from kg.growing import TypeProposals
-    from kg.news import FrameReader
-    from programs.advisor import Advisor, SentenceReader
+    from programs.advisor import Advisor, DocumentReader
 
     if program is not None and lm.is_none:
         raise click.UsageError("--program needs --lm")
@@ -123,33 +126,68 @@ def ingest(
     done: list[Ingestion] = []
     reading = asked(None if lm.is_none else tracker, "advisor ingest", graph, lm.params())
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model, reading as log:
-        rules = news_rules()
-        reader = (
-            FrameReader(opened, rules)
-            if model is None
-            else SentenceReader(opened, rules, extraction, threads or lm.default_threads)
-        )
+        reader = _news_reader(opened, model, extraction, threads or lm.default_threads)
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
+        ordered = sorted(news, key=lambda document: document.published)
+        coming: Iterable[NewsDocument] = ordered
+        if isinstance(reader, DocumentReader):
+            coming = _read_ahead(advisor, reader, ordered, threads or lm.default_threads, log)
         bar = progress(len(news), "document")
-        for document in sorted(news, key=lambda document: document.published):
+        for document in coming:
+            asked_now = nullcontext(SeenTurn()) if isinstance(reader, DocumentReader) else log.turn(document.name)
             try:
-                with log.turn(document.name) as seen:
+                with asked_now as seen:
                     done.append(advisor.ingest(document))
                     seen.outputs = {"sentences": done[-1].sentences, "understood": done[-1].understood}
             except FinpathError as error:
                 problems.append(f"{document.name}: {error}")
             bar.update()
         bar.close()
+        refused: list[str] = getattr(reader, "refused", [])
         insights = advisor.reflect(today)
         facts = opened.facts()
     for problem in problems:
         say(f"left out: {problem}")
+    if refused:
+        say(f"{len(refused)} facts of the model are refused, as the text or the schema does not hold them (--json)")
     for entry in done:
         show(described(entry))
     show(f"{facts} facts in {graph}, {insights} new insights")
-    write_figures({**_figures(done), "problems": problems, "facts": facts, "insights": insights})
+    write_figures({**_figures(done), "problems": problems, "refused": refused, "facts": facts, "insights": insights})
     unread = [entry for entry in done if entry.problems or (entry.sentences and not entry.understood)]
     return 1 if problems or (strict and unread) else 0
+
+
+def _news_reader(
+    graph: GrowingGraph, model: dspy.LM | None, extraction: FactExtraction | None, threads: int
+) -> NewsReader:
+    """Returns what reads documents: rules, or rules and a model; an embedded or a compiled one reads sentences."""
+    from experiments.data import news_rules
+    from kg.news import FrameReader
+    from programs.advisor import DocumentReader, SentenceReader, is_embedded
+
+    if model is None:
+        return FrameReader(graph, news_rules())
+    if extraction is not None or is_embedded(model):
+        return SentenceReader(graph, news_rules(), extraction, threads)
+    return DocumentReader(graph, news_rules())
+
+
+def _read_ahead(
+    advisor: Advisor, reader: DocumentReader, documents: list[NewsDocument], threads: int, log: QuestionLog
+) -> Iterator[NewsDocument]:
+    """Yields documents in their order, each after the model has read it; the traces are those of the reading."""
+    from programs.lm import concurrently
+
+    def read(numbered: tuple[int, NewsDocument]) -> NewsDocument:
+        place, document = numbered
+        if not advisor.knows(document):
+            with log.turn(document.name, place) as seen:
+                reply = reader.read_ahead(document)
+                seen.outputs = {"facts": [str(fact) for fact in reply.facts] if reply is not None else []}
+        return document
+
+    return concurrently(read, enumerate(documents), threads)
 
 
 @command.command("ask", epilog='finpath advisor ask "which events affect Helixon Inc.?" --graph knowledge')
@@ -257,12 +295,18 @@ def _answer_all(
     answering: GraphAnswers | ModelAnswers, questions: list[dict[str, Any]], threads: int, log: QuestionLog
 ) -> list[dict[str, Any]]:
     """Returns a row for each question, and prints it; a model behind an API reads for several questions at a time."""
+    from dspy.utils.exceptions import LMError as DSPyLMError
+
+    from programs.advisor import Answers
     from programs.lm import concurrently
 
     def one(numbered: tuple[int, dict[str, Any]]) -> dict[str, Any]:
         place, entry = numbered
         with log.turn(entry["question"], place) as seen:
-            found = answering.answer(entry["question"])
+            try:
+                found = answering.answer(entry["question"])
+            except (DSPyLMError, LMError) as error:  # it costs this question alone
+                found = Answers((), (), f"the language model failed: {error}")
             answers, facts, why = list(found.values), list(found.facts), found.why
             confidence = round(found.confidence, 4) if found.confidence is not None else None
             seen.outputs = {"answers": answers, "facts": facts, "confidence": confidence, "inserted": _retrieved(found)}
