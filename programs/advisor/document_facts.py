@@ -1,7 +1,8 @@
 """Facts of whole documents by a language model behind an API: one call for each document, with numbered sentences.
 
->>> reply = DocumentExtraction()(document=document, directory=Directory())
->>> reply.facts[0]
+>>> stated = DocumentExtraction()(document=document).stated
+>>> facts, refused = ReadDocument(document, Directory()).facts(stated)
+>>> facts[0]
 Fact("Orvane Semiconductor", "company", "acquires", "Brightlane Photonics", ...)
 
 The model sees all relations of the schema. What it writes is held to the schema and to the sentence that it names: a
@@ -51,31 +52,41 @@ class DocumentExtraction(dspy.Module):
         super().__init__()
         self.list_facts = dspy.Predict(ListFacts)
 
-    def forward(self, document: NewsDocument, directory: Directory) -> dspy.Prediction:
-        """Returns the facts of a document as ``facts``, and what was refused as ``refused``, one line each.
+    def forward(self, document: NewsDocument) -> dspy.Prediction:
+        """Returns what the model states as ``stated``, and replies that could not be read as ``refused``, a line each.
 
         Args:
             document: The document.
-            directory: The names known before.
 
         Raises:
             LMError: The model cannot be asked.
         """
-        read = ReadDocument(document, directory)
-        facts: list[Fact] = []
+        stated: list[StatedFact] = []
         refused: list[str] = []
-        for part in read.parts():
+        for part in shown_parts(document):
             try:
                 reply = self.list_facts(document=part, relations=relations_shown(), config={"max_tokens": MOST_TOKENS})
             except (AdapterParseError, RecursionError) as error:
                 refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
                 continue
-            for stated in reply.facts:
-                try:
-                    facts.append(read.fact(stated))
-                except SchemaError as error:
-                    refused.append(str(error))
-        return dspy.Prediction(facts=distinct(facts), refused=tuple(refused))
+            stated += reply.facts
+        return dspy.Prediction(stated=stated, refused=refused)
+
+
+def sentences_shown(document: NewsDocument) -> list[str]:
+    """Returns the sentences in the order of their numbers, which begin at 1; the headline is the first."""
+    return [document.headline, *sentences_of(document.text)]
+
+
+def shown_parts(document: NewsDocument) -> Iterator[str]:
+    """Yields a document as it is shown: the day and the numbered sentences, a long one in parts."""
+    lines: list[str] = []
+    for number, text in enumerate(sentences_shown(document), 1):
+        if lines and sum(map(len, lines)) + len(text) > LONGEST:
+            yield "\n".join((str(document.published), *lines))
+            lines = []
+        lines.append(f"[{number}] {text}")
+    yield "\n".join((str(document.published), *lines))
 
 
 class ReadDocument:
@@ -88,20 +99,21 @@ class ReadDocument:
 
     def __init__(self, document: NewsDocument, directory: Directory) -> None:
         self.document = document
-        self.sentences = [document.headline, *sentences_of(document.text)]
+        self.sentences = sentences_shown(document)
         names = DocumentNames(self.sentences, directory)
         self._mentions = [names.mentions(place, text, document.published) for place, text in enumerate(self.sentences)]
         self._tokens = [tokens(text) for text in self.sentences]
 
-    def parts(self) -> Iterator[str]:
-        """Yields the document as it is shown: the day and the numbered sentences, a long one in parts."""
-        lines: list[str] = []
-        for number, text in enumerate(self.sentences, 1):
-            if lines and sum(map(len, lines)) + len(text) > LONGEST:
-                yield "\n".join((str(self.document.published), *lines))
-                lines = []
-            lines.append(f"[{number}] {text}")
-        yield "\n".join((str(self.document.published), *lines))
+    def facts(self, stated: Iterable[StatedFact]) -> tuple[tuple[Fact, ...], list[str]]:
+        """Returns stated facts that the document and the schema hold, and why the others are refused, a line each."""
+        found: list[Fact] = []
+        refused: list[str] = []
+        for one in stated:
+            try:
+                found.append(self.fact(one))
+            except SchemaError as error:
+                refused.append(str(error))
+        return distinct(found), refused
 
     def fact(self, stated: StatedFact) -> Fact:
         """Returns a stated fact with its sentence.

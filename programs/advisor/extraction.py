@@ -22,7 +22,7 @@ from kg.errors import LMError, SchemaError
 from kg.growing import AddNode, GrowingGraph
 from kg.investments import NewsDocument, NewsRules, Reading
 from kg.news import Fact, FrameReader, NewsReading, directory_of, sentences_of, statement_updates
-from programs.advisor.document_facts import DocumentExtraction
+from programs.advisor.document_facts import DocumentExtraction, ReadDocument
 from programs.advisor.sections import Section, distinct, sections_of
 from programs.lm import concurrently
 from signatures.extraction import ExtractFacts
@@ -179,11 +179,10 @@ class DocumentReader:
     def read_ahead(self, document: NewsDocument) -> dspy.Prediction | None:
         """Asks the model about a document, which :meth:`read` then does no more; threads may do so at the same time.
 
-        Names are those that the graph has now. Returns the reply; ``None`` where the model could not be asked, which
-        :meth:`read` then raises.
+        Returns the reply; ``None`` where the model could not be asked, which :meth:`read` then raises.
         """
         try:
-            reply = self._extraction(document=document, directory=directory_of(self._graph))
+            reply = self._extraction(document=document)
         except (DSPyLMError, LMError) as error:
             self._ahead[document.sha256] = LMError(f"the language model failed: {error}")
             return None
@@ -201,9 +200,10 @@ class DocumentReader:
         reply = self._ahead.pop(document.sha256)
         if isinstance(reply, LMError):
             raise reply
-        self.refused += [f"{document.name}: {problem}" for problem in reply.refused]
-        names = {name for fact in reply.facts for name in (fact.subject, fact.object)}
-        return joined_reading(self._graph, document, self._rules.read(document), reply.facts, names)
+        facts, refused = ReadDocument(document, directory_of(self._graph)).facts(reply.stated)
+        self.refused += [f"{document.name}: {problem}" for problem in (*reply.refused, *refused)]
+        names = {name for fact in facts for name in (fact.subject, fact.object)}
+        return joined_reading(self._graph, document, self._rules.read(document), facts, names)
 
 
 NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))

@@ -184,7 +184,8 @@ def _read_ahead(
         if not advisor.knows(document):
             with log.turn(document.name, place) as seen:
                 reply = reader.read_ahead(document)
-                seen.outputs = {"facts": [str(fact) for fact in reply.facts] if reply is not None else []}
+                seen.outputs = {"facts": [one.model_dump() for one in reply.stated] if reply is not None else []}
+                seen.failure = "the language model failed" if reply is None else None
         return document
 
     return concurrently(read, enumerate(documents), threads)

@@ -18,7 +18,7 @@ from kg.news import stored_facts
 from kg.sentences import Directory
 from programs.advisor import Advisor, DocumentReader
 from programs.advisor import document_facts as module
-from programs.advisor.document_facts import ReadDocument, relations_shown
+from programs.advisor.document_facts import ReadDocument, relations_shown, shown_parts
 from signatures.news import StatedFact
 
 WIRE = """Orvane buys Brightlane
@@ -43,12 +43,13 @@ def read() -> ReadDocument:
     return ReadDocument(parse_document(WIRE, "wire.txt"), Directory())
 
 
-def test_a_document_is_shown_with_numbers_and_in_parts(read: ReadDocument, monkeypatch: pytest.MonkeyPatch) -> None:
-    [whole] = read.parts()
+def test_a_document_is_shown_with_numbers_and_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = parse_document(WIRE, "wire.txt")
+    [whole] = shown_parts(document)
     assert whole.splitlines()[:2] == ["2026-01-14", "[1] Orvane buys Brightlane"]
     assert "[3] Closing is planned" in whole
     monkeypatch.setattr(module, "LONGEST", 60)
-    parts = list(read.parts())
+    parts = list(shown_parts(document))
     assert len(parts) > 1
     assert all(part.startswith("2026-01-14\n[") for part in parts)
 
