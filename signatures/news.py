@@ -1,17 +1,18 @@
 """The signatures by which a language model reads numbered sentences of news: for a question, or for all their facts.
 
 AnswerWithSources
-documents     2026-01-14 Orvane buys Brightlane
-              [1] BOISE - Orvane Semiconductor paid $340 million in cash.
-              [2] It had offered $300 million in May.
+documents     2026-01-14 (Wednesday)
+              [1] Orvane buys Brightlane
+              [2] BOISE - Orvane Semiconductor paid $340 million in cash.
+              [3] It had offered $300 million in May.
 question      By how much did Orvane raise its offer for Brightlane?
 answers       []
 calculation   $340 million - $300 million
-sentences     [1, 2]
+sentences     [2, 3]
 sureness      certain
 
 ListFacts
-document      2026-01-14
+document      2026-01-14 (Wednesday)
               [1] Orvane buys Brightlane
               [2] BOISE - Orvane Semiconductor paid $340 million in cash.
 relations     acquires: company -> company, product, thing; deal value: company -> money; ...

@@ -25,6 +25,7 @@ from kg.comprehension import Asked, ClauseAnswers
 from kg.news import number_of
 from kg.sentences import plain_name
 from programs.advisor.calculations import calculate
+from programs.advisor.document_facts import day_shown
 from programs.advisor.documents import NearDocument, near_documents, value_of
 from programs.advisor.passages import PassageAnswer, ReadingModel
 from programs.advisor.quotes import POLAR
@@ -32,6 +33,9 @@ from signatures.news import AnswerWithSources, Sureness
 
 MOST, LEAST_SHARE = 5, 0.5
 """Documents that are shown, and how near they must be as a share of the nearest one."""
+
+MOST_COMPARED, LEAST_COMPARED = 12, 0.3
+"""The same for questions that compare or list, whose answers may be in many documents."""
 
 CITED_FEATURES = ("likely", "unsure", "agreed", "against", "polar", "calculated", "several", "uncited", "unknown")
 """What the confidence of a reply depends on."""
@@ -116,7 +120,9 @@ class CitingReader(dspy.Module):
     def near(self, question: str) -> Near:
         """Returns the parsed question and the documents nearest to it; threads must not call it at the same time."""
         asked = self.clauses.parse(question)
-        return asked, near_documents(asked, self.clauses.library, MOST, LEAST_SHARE)
+        compares = asked.plural or bool(asked.words.extreme)
+        limits = (MOST_COMPARED, LEAST_COMPARED) if compares else (MOST, LEAST_SHARE)
+        return asked, near_documents(asked, self.clauses.library, *limits)
 
     def read(self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], confidence: float) -> Cited:
         """Returns what the model says of documents.
@@ -160,7 +166,7 @@ def shown(documents: Sequence[NearDocument]) -> str:
     parts: list[str] = []
     number = 0
     for document in _by_day(documents):
-        lines = [str(document.text.published)]
+        lines = [day_shown(document.text.published)]
         for statement in document.statements:
             number += 1
             lines.append(f"[{number}] {statement.passage.text}")

@@ -11,7 +11,9 @@ subject or an object that the document does not have, and a relation that joins 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from functools import cache
 
 import dspy
@@ -21,7 +23,7 @@ from kg.errors import SchemaError
 from kg.investments import NewsDocument
 from kg.news import Fact, number_of, sentences_of
 from kg.sentences import Directory, DocumentNames, Mention, frames, plain_name
-from kg.text import STOPWORDS, tokens
+from kg.text import STOPWORDS, WEEKDAYS, Period, periods, tokens
 from programs.advisor.sections import MOST_WORDS, distinct
 from signatures.news import ListFacts, StatedFact
 
@@ -78,15 +80,20 @@ def sentences_shown(document: NewsDocument) -> list[str]:
     return [document.headline, *sentences_of(document.text)]
 
 
+def day_shown(day: date) -> str:
+    """Returns the day of a document as it is shown: "2026-01-14 (Wednesday)"."""
+    return f"{day} ({WEEKDAYS[day.weekday()]})"
+
+
 def shown_parts(document: NewsDocument) -> Iterator[str]:
     """Yields a document as it is shown: the day and the numbered sentences, a long one in parts."""
     lines: list[str] = []
     for number, text in enumerate(sentences_shown(document), 1):
         if lines and sum(map(len, lines)) + len(text) > LONGEST:
-            yield "\n".join((str(document.published), *lines))
+            yield "\n".join((day_shown(document.published), *lines))
             lines = []
         lines.append(f"[{number}] {text}")
-    yield "\n".join((str(document.published), *lines))
+    yield "\n".join((day_shown(document.published), *lines))
 
 
 class ReadDocument:
@@ -125,13 +132,15 @@ class ReadDocument:
         if not 0 <= place < len(self.sentences):
             raise SchemaError(f"there is no sentence {stated.sentence}")
         written = f"{stated.subject} | {stated.relation} | {stated.object}"
+        relation = stated.relation.strip().lower().replace(" ", "_")
         subject, kind = self._named(stated.subject, place)
         if kind in _UNKNOWN:
             kind = _KINDS.get(stated.subject_kind, stated.subject_kind)
         value, value_kind = self._value(stated.object, place)
+        if relation == _TICKER and _SYMBOL.fullmatch(stated.object) and _holds(self._tokens[place], stated.object):
+            value, value_kind = stated.object, _TICKER  # elsewhere it stands for the company
         if plain_name(subject) == plain_name(value):
             raise SchemaError(f"a fact has two ends, got {written!r}")
-        relation = stated.relation.strip().lower().replace(" ", "_")
         if relation in frames().relations:
             kind, value_kind = _fitting(relation, (kind, value_kind), value, written)
         elif relation == _ROLE and kind == "person":
@@ -173,8 +182,8 @@ class ReadDocument:
         return text.strip(), "text"
 
     def _own_relation(self, words: str, place: int) -> str:
-        """Returns a relation in the words of a sentence: all that mean something are there."""
-        meant = [token for token in tokens(words) if token not in STOPWORDS]
+        """Returns a relation in the words of a sentence: all that mean something are there, or all if none does."""
+        meant = [token for token in tokens(words) if token not in STOPWORDS] or tokens(words)
         if not meant or not set(meant) <= set(self._tokens[place]):
             raise SchemaError(f"the relation must be of the schema or of the sentence, got {words!r}")
         return words.strip()
@@ -187,7 +196,11 @@ class ReadDocument:
                 yield from mentions
 
 
-_ROLE = "role"
+_ROLE, _TICKER = "role", "ticker"
+_SYMBOL = re.compile(r"[A-Z][A-Z.\d]{1,5}")
+_AROUND = re.compile(
+    r"(?:about|almost|around|at least|at most|more than|nearly|over|roughly|some|up to) (?=\S*\d)", re.I
+)
 
 
 @cache
@@ -217,9 +230,17 @@ def _is(mention: Mention, text: str) -> bool:
     if plain_name(text) in (plain_name(mention.value), plain_name(mention.text)):
         return True
     if mention.kind == "date":
-        return bool(mention.value) and mention.value.startswith(text.strip())
-    number = number_of(text) if mention.kind in ("money", "percent", "count") else None
-    return number is not None and number == number_of(mention.text) and text.strip()[:1].isalpha() is False
+        named = periods(text)
+        day = text.strip() if not named else _iso(named[0][2])
+        return bool(mention.value) and mention.value.startswith(day)
+    text = _AROUND.sub("", text.strip())
+    number = number_of(text) if mention.kind in ("money", "percent", "count") and not text[:1].isalpha() else None
+    return number is not None and number == number_of(mention.text)
+
+
+def _iso(period: Period) -> str:
+    """Returns a day as 2026-05-04, and a month as 2026-05."""
+    return period.first.isoformat() if period.first == period.last else f"{period.first:%Y-%m}"
 
 
 def _normal(mention: Mention) -> str:

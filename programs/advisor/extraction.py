@@ -222,8 +222,8 @@ def joined_reading(
         found: What a model read.
         names: The names of the document, which become nodes.
     """
-    stated = {update.name for update in by_rules.updates if isinstance(update, AddNode)}
-    facts = tuple(fact for fact in distinct(found) if f"{fact} ({fact.document})" not in stated)
+    stated = {update.name.casefold() for update in by_rules.updates if isinstance(update, AddNode)}
+    facts = tuple(fact for fact in distinct(found) if f"{fact} ({fact.document})".casefold() not in stated)
     ends = {(fact.subject_kind, fact.subject) for fact in facts} | {(fact.object_kind, fact.object) for fact in facts}
     entities = tuple((kind, name, ()) for kind, name in sorted(ends) if name in names and kind in NAME_KINDS)
     sentences = tuple(sentences_of(document.text))

@@ -59,8 +59,8 @@ def test_sentences_are_numbered_from_the_oldest_document(clauses: ClauseAnswers)
     asked = clauses.parse("What do Calder Line's ferries cost?")
     text = shown(near_documents(asked, clauses.library, 5, 0.0))
     lines = text.splitlines()
-    assert lines[:2] == ["2026-02-03", "[1] Calder Line orders ferries"]
-    assert lines[4:7] == ["", "2026-05-06", "[4] Calder Line pays more"]
+    assert lines[:2] == ["2026-02-03 (Tuesday)", "[1] Calder Line orders ferries"]
+    assert lines[4:7] == ["", "2026-05-06 (Wednesday)", "[4] Calder Line pays more"]
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,12 @@ def read() -> ReadDocument:
 def test_a_document_is_shown_with_numbers_and_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     document = parse_document(WIRE, "wire.txt")
     [whole] = shown_parts(document)
-    assert whole.splitlines()[:2] == ["2026-01-14", "[1] Orvane buys Brightlane"]
+    assert whole.splitlines()[:2] == ["2026-01-14 (Wednesday)", "[1] Orvane buys Brightlane"]
     assert "[3] Closing is planned" in whole
     monkeypatch.setattr(module, "LONGEST", 60)
     parts = list(shown_parts(document))
     assert len(parts) > 1
-    assert all(part.startswith("2026-01-14\n[") for part in parts)
+    assert all(part.startswith("2026-01-14 (Wednesday)\n[") for part in parts)
 
 
 def test_the_model_sees_each_relation_with_the_kinds_that_it_joins() -> None:
