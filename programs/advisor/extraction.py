@@ -19,7 +19,7 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import LMError, SchemaError
-from kg.growing import AddNode, GrowingGraph
+from kg.growing import AddNode, GrowingGraph, Update
 from kg.investments import NewsDocument, NewsRules, Reading
 from kg.news import Fact, FrameReader, NewsReading, directory_of, sentences_of, statement_updates
 from programs.advisor.document_facts import DocumentExtraction, ReadDocument
@@ -203,7 +203,33 @@ class DocumentReader:
         facts, refused = ReadDocument(document, directory_of(self._graph)).facts(reply.stated)
         self.refused += [f"{document.name}: {problem}" for problem in (*reply.refused, *refused)]
         names = {name for fact in facts for name in (fact.subject, fact.object)}
-        return joined_reading(self._graph, document, self._rules.read(document), facts, names)
+        by_rules = _doubted(self._rules.read(document), facts)
+        return joined_reading(self._graph, document, by_rules, facts, names)
+
+
+UNCONFIRMED = 0.4
+"""What the confidence of a fact of rules is multiplied by if a model states others of its sentence, and not this."""
+
+
+def _doubted(by_rules: Reading, facts: Sequence[Fact]) -> Reading:
+    """Returns what rules read, with less confidence in what a model that read the same sentences does not state."""
+    read = {fact.sentence for fact in facts}
+    stated = {_statement_name(fact) for fact in facts}
+
+    def weighed(update: Update) -> Update:
+        if not isinstance(update, AddNode) or update.type != "Statement" or update.name.casefold() in stated:
+            return update
+        given = update.properties
+        if given.get("sentence") not in read:
+            return update
+        return replace(update, properties={**given, "confidence": round(UNCONFIRMED * float(given["confidence"]), 2)})
+
+    return replace(by_rules, updates=tuple(map(weighed, by_rules.updates)))
+
+
+def _statement_name(fact: Fact) -> str:
+    """Returns the name of a fact's node, in lower case, as names are compared."""
+    return f"{fact} ({fact.document})".casefold()
 
 
 NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))
@@ -223,7 +249,7 @@ def joined_reading(
         names: The names of the document, which become nodes.
     """
     stated = {update.name.casefold() for update in by_rules.updates if isinstance(update, AddNode)}
-    facts = tuple(fact for fact in distinct(found) if f"{fact} ({fact.document})".casefold() not in stated)
+    facts = tuple(fact for fact in distinct(found) if _statement_name(fact) not in stated)
     ends = {(fact.subject_kind, fact.subject) for fact in facts} | {(fact.object_kind, fact.object) for fact in facts}
     entities = tuple((kind, name, ()) for kind, name in sorted(ends) if name in names and kind in NAME_KINDS)
     sentences = tuple(sentences_of(document.text))
