@@ -123,7 +123,11 @@ PARTS: tuple[Callable[[], Any], ...] = (reports, geography, questions, advisor, 
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_the_results_are_as_recorded(part: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_results_are_as_recorded(
+    part: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if part is reports:
+        request.getfixturevalue("recorded_arithmetic")
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))[part.__name__]

@@ -35,6 +35,7 @@ def turns_of(part: str) -> list[AskedTurn]:
     return [turn for talk in talks for turn in asked_turns(reader, talk, today=TODAY)]
 
 
+@pytest.mark.usefixtures("recorded_arithmetic")
 def test_recorded_replies_of_a_capable_reader_answer_what_the_beam_does_not() -> None:
     """The reader saw the prompts alone; a prompt that changed is named with its first line that differs."""
     fit = fit_queries(QueryQA(today=TODAY), "labeled-few-shot", demonstrations(turns_of("train")), count=4)

@@ -20,6 +20,7 @@ from optimize.metrics import score_conversation, summarise
 TRANSCRIPTS = Path(__file__).parents[2] / "data" / "transcripts"
 
 
+@pytest.mark.usefixtures("recorded_arithmetic")
 @pytest.mark.parametrize(
     ("name", "transcript", "conversations", "turns", "calls", "tokens"),
     [("beam", "sample_dev.jsonl", 6, 24, 1.5, 1500), ("agent", "agent_dev.jsonl", 4, 15, 2.5, 500)],

@@ -298,7 +298,7 @@ def test_a_model_that_is_down_is_reported_in_one_line(tmp_path: Path, capsys: py
     lm = ("--lm", "openai/m", "--api-base", "http://127.0.0.1:9/v1", "--retries", "0")
     assert main(["advisor", "ingest", str(document), "--graph", str(tmp_path / "g"), *lm]) == 1
     told = capsys.readouterr().err.splitlines()
-    assert told[-1].startswith("finpath: the language model does not answer: ")
+    assert [line for line in told if "a.txt: the language model failed: " in line]
 
 
 @pytest.mark.parametrize(
