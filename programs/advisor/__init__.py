@@ -8,7 +8,7 @@ from programs.advisor.document_facts import DocumentExtraction
 from programs.advisor.documents import NearDocument, near_documents
 from programs.advisor.extraction import DocumentReader, FactExtraction, SentenceReader
 from programs.advisor.memory import AnswerMemory
-from programs.advisor.model_answers import ModelAnswers, answer_question, is_embedded
+from programs.advisor.model_answers import ModelAnswers, answer_question
 from programs.advisor.passages import PassageReader, ReadingModel
 from programs.advisor.profile import Profile
 from programs.advisor.sections import Section, sections_of
@@ -36,7 +36,6 @@ __all__ = [
     "TypedAnswers",
     "Watch",
     "answer_question",
-    "is_embedded",
     "near_documents",
     "sections_of",
     "take_back",

@@ -57,7 +57,7 @@ Near = tuple[Asked, list[NearDocument]]
 
 @dataclass(frozen=True)
 class Cited:
-    """What a reply says, held to the sentences.
+    """A reply, held to the sentences.
 
     Attributes:
         answer: The values with their sentences, without a confidence; none with the reason.

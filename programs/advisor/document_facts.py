@@ -1,4 +1,4 @@
-"""Facts of whole documents by a language model behind an API: one call for each document, with numbered sentences.
+"""Facts of whole documents by a language model of an API: one call for each document, with numbered sentences.
 
 >>> stated = DocumentExtraction()(document=document).stated
 >>> facts, refused = ReadDocument(document, Directory()).facts(stated)
@@ -12,7 +12,7 @@ subject or an object that the document does not have, and a relation that joins 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cache
 
@@ -24,7 +24,7 @@ from kg.investments import NewsDocument
 from kg.news import Fact, number_of, sentences_of
 from kg.sentences import Directory, DocumentNames, Mention, frames, plain_name
 from kg.text import STOPWORDS, WEEKDAYS, Period, periods, tokens
-from programs.advisor.sections import MOST_WORDS, distinct
+from programs.advisor.sections import MOST_WORDS, NAME_KINDS, distinct, holds_words, normal_form
 from signatures.news import ListFacts, StatedFact
 
 CONFIDENCE = 0.8
@@ -36,8 +36,6 @@ MOST_TOKENS = 4096
 LONGEST = 20_000
 """Characters of a document that are read with one call."""
 
-_KINDS: Mapping[str, str] = {"thing": "name"}
-_THINGS = frozenset(("company", "person", "place", "product", "name"))
 _UNKNOWN = frozenset(("name", "text"))
 
 
@@ -135,9 +133,9 @@ class ReadDocument:
         relation = stated.relation.strip().lower().replace(" ", "_")
         subject, kind = self._named(stated.subject, place)
         if kind in _UNKNOWN:
-            kind = _KINDS.get(stated.subject_kind, stated.subject_kind)
+            kind = "name" if stated.subject_kind == "thing" else stated.subject_kind
         value, value_kind = self._value(stated.object, place)
-        if relation == _TICKER and _SYMBOL.fullmatch(stated.object) and _holds(self._tokens[place], stated.object):
+        if relation == _TICKER and _SYMBOL.fullmatch(stated.object) and holds_words(self._tokens[place], stated.object):
             value, value_kind = stated.object, _TICKER  # elsewhere it stands for the company
         if plain_name(subject) == plain_name(value):
             raise SchemaError(f"a fact has two ends, got {written!r}")
@@ -163,9 +161,9 @@ class ReadDocument:
     def _named(self, text: str, place: int) -> tuple[str, str]:
         """Returns the full name of a subject, and its kind; words of the document are of the kind "text"."""
         for mention in self._near(place):
-            if mention.kind in _THINGS and plain_name(text) in (plain_name(mention.value), plain_name(mention.text)):
+            if mention.kind in NAME_KINDS and plain_name(text) in (plain_name(mention.value), plain_name(mention.text)):
                 return mention.value or mention.text, mention.kind
-        if not any(_holds(there, text) for there in self._tokens) or len(text.split()) > MOST_WORDS:
+        if not any(holds_words(there, text) for there in self._tokens) or len(text.split()) > MOST_WORDS:
             raise SchemaError(f"the document does not have the subject {text!r}")
         return text.strip(), "text"
 
@@ -173,11 +171,11 @@ class ReadDocument:
         """Returns an object in its normal form, and its kind."""
         for mention in self._mentions[place]:
             if _is(mention, text):
-                return _normal(mention), mention.kind
+                return normal_form(mention), mention.kind
         for mention in self._near(place):
-            if mention.kind in _THINGS and plain_name(text) in (plain_name(mention.value), plain_name(mention.text)):
-                return _normal(mention), mention.kind
-        if not _holds(self._tokens[place], text) or len(text.split()) > MOST_WORDS:
+            if mention.kind in NAME_KINDS and plain_name(text) in (plain_name(mention.value), plain_name(mention.text)):
+                return normal_form(mention), mention.kind
+        if not holds_words(self._tokens[place], text) or len(text.split()) > MOST_WORDS:
             raise SchemaError(f"sentence {place + 1} does not have the object {text!r}")
         return text.strip(), "text"
 
@@ -217,14 +215,6 @@ def relations_shown() -> str:
     return "\n".join((*lines, "role: person -> title"))
 
 
-def _holds(there: Sequence[str], text: str) -> bool:
-    """Whether tokens have those of a text, in their order and without a gap."""
-    wanted = tokens(text)
-    return bool(wanted) and any(
-        list(there[place : place + len(wanted)]) == wanted for place in range(len(there) - len(wanted) + 1)
-    )
-
-
 def _is(mention: Mention, text: str) -> bool:
     """Whether a text is a mention: by its name, its day or its amount."""
     if plain_name(text) in (plain_name(mention.value), plain_name(mention.text)):
@@ -243,12 +233,6 @@ def _iso(period: Period) -> str:
     return period.first.isoformat() if period.first == period.last else f"{period.first:%Y-%m}"
 
 
-def _normal(mention: Mention) -> str:
-    """Returns a name, a day or a title in its normal form, and an amount as written."""
-    is_written = mention.kind in ("money", "percent", "count")
-    return mention.text if is_written or not mention.value else mention.value
-
-
 def _fitting(relation: str, kinds: tuple[str, str], value: str, written: str) -> tuple[str, str]:
     """Returns the kinds of both ends of a relation; a name of unknown kind has one that the relation joins.
 
@@ -258,8 +242,8 @@ def _fitting(relation: str, kinds: tuple[str, str], value: str, written: str) ->
     rule = frames().relations[relation]
     subject, other = kinds
     if subject in _UNKNOWN:
-        subject = next((one for one in rule.subject_types if one in _THINGS), subject)
-    things = [one for one in rule.object_types if one in _THINGS]
+        subject = next((one for one in rule.subject_types if one in NAME_KINDS), subject)
+    things = [one for one in rule.object_types if one in NAME_KINDS]
     if other in _UNKNOWN and things and value[:1].isupper():
         other = things[0]
     if subject not in rule.subject_types or other not in rule.object_types:

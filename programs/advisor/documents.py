@@ -17,6 +17,7 @@ from kg.clauses import Library, Statement, Text
 from kg.comprehension import Asked
 from kg.news import Passage
 from kg.sentences import Mention
+from programs.advisor.sections import NAME_KINDS
 
 MOST = 3
 """Documents that are shown for one question to an embedded model."""
@@ -29,7 +30,6 @@ LONGEST = 3000
 
 _WORDS = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "NUM"))
 _LEADING = frozenset(("ADP", "DET", "ADV", "SCONJ", "CCONJ", "PART", "PRON", "AUX", "PUNCT"))
-_NAMES = frozenset(("company", "person", "place", "product", "name"))
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def value_of(statement: Statement, span: str) -> tuple[str, str]:
     bare = next((one.start for one in statement.parse.inside(start, end) if one.part not in _LEADING), start)
     for mention in statement.mentions:
         if _is_mention(statement, mention, bare, end):
-            full = mention.kind in _NAMES or mention.kind == "date"
+            full = mention.kind in NAME_KINDS or mention.kind == "date"
             return (mention.value or mention.text) if full else text[bare:end], mention.kind
     return text[bare:end], ""
 

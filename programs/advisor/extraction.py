@@ -23,7 +23,7 @@ from kg.growing import AddNode, GrowingGraph, Update
 from kg.investments import NewsDocument, NewsRules, Reading
 from kg.news import Fact, FrameReader, NewsReading, directory_of, sentences_of, statement_updates
 from programs.advisor.document_facts import DocumentExtraction, ReadDocument
-from programs.advisor.sections import Section, distinct, sections_of
+from programs.advisor.sections import NAME_KINDS, Section, distinct, sections_of
 from programs.lm import concurrently
 from signatures.extraction import ExtractFacts
 
@@ -151,7 +151,7 @@ class SentenceReader:
 
 
 class DocumentReader:
-    """Reads news by rules, and by a language model behind an API document by document.
+    """Reads news by rules, and by a language model of an API document by document.
 
     Args:
         graph: A graph whose names are known from the beginning; it gets the types of statements.
@@ -230,10 +230,6 @@ def _doubted(by_rules: Reading, facts: Sequence[Fact]) -> Reading:
 def _statement_name(fact: Fact) -> str:
     """Returns the name of a fact's node, in lower case, as names are compared."""
     return f"{fact} ({fact.document})".casefold()
-
-
-NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))
-"""Kinds of names, which become nodes."""
 
 
 def joined_reading(

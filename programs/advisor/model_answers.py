@@ -5,7 +5,7 @@
 
 Three readers of documents, one for each kind of model:
 
-- :class:`CitingReader`: a model behind an API reads numbered sentences and cites them;
+- :class:`CitingReader`: a model of an API reads numbered sentences and cites them;
 - :class:`QuoteReader`: an embedded model with an adapter for news quotes spans of the documents;
 - :class:`PassageReader`: another embedded model is asked about each document what rules leave open.
 
@@ -14,7 +14,6 @@ An answer by queries counts only if rows of the graph support it, with all its f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -30,26 +29,12 @@ from programs.advisor.memory import AnswerMemory
 from programs.advisor.passages import PassageAnswer, PassageReader
 from programs.advisor.quoting import QuoteReader, quoting_model
 from programs.graphs import EntityQA
+from programs.lm import is_embedded
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
 from programs.tools import ToolSettings, load_tools
 
 SHOWN_NODES = 6
 """Nodes of the graph in a language model's prompt; they make up most of the prompt's tokens."""
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What rules answer and what a model reads.
-
-    Attributes:
-        by_rules: The answer of rules.
-        found: That of the model; without values where it was not asked or does not answer.
-        reader: The model's name.
-    """
-
-    by_rules: Proposed
-    found: PassageAnswer
-    reader: str = ""
 
 
 class ModelAnswers:
@@ -100,7 +85,7 @@ class ModelAnswers:
         return CitingReader(clauses) if clauses is not None else None
 
     def answer(self, question: str) -> Answers:
-        """Answers a question; several threads may ask, and then a model behind an API reads for all of them at once.
+        """Answers a question; several threads may ask, and then a model of an API reads for all of them at once.
 
         Raises:
             LMError: The model cannot be asked.
@@ -114,22 +99,21 @@ class ModelAnswers:
                 return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
             by_rules = self._rules.proposed(question)
             if self._citer is None or _is_of_paths(by_rules.answers):
-                return self._answered(question, self._read(question, by_rules))
+                return self._answered(question, by_rules, *self._read(question, by_rules.answers))
             near = self._citer.near(question)
         asked = {"question": question, "known": by_rules.answers.values, "near": near}
         with dspy.context(lm=self._lm):
             found = self._citer(confidence=by_rules.answers.confidence or 0.0, **asked).found
         with self._lock:
-            return self._answered(question, _Read(by_rules, found, str(self._lm.model)))
+            return self._answered(question, by_rules, found, str(self._lm.model))
 
-    def _answered(self, question: str, read: _Read) -> Answers:
+    def _answered(self, question: str, by_rules: Proposed, found: PassageAnswer, reader: str) -> Answers:
         """Returns the answer of the model, or of rules if it has none; what sentences state is inserted."""
-        found, by_rules = read.found, read.by_rules
         if found.steps:
             return Answers(found.values, (found.steps, *(one.text for one in found.passages)), "", found.confidence)
         if found.values:
             pairs = zip(found.values, found.passages, strict=True)
-            facts = [self._rules.answered_fact(question, *one, found.confidence, read.reader) for one in pairs]
+            facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in pairs]
             return self._rules.insert(question, facts)
         if by_rules.answers.values and self._keeps(by_rules.answers):
             return self._rules.insert(question, by_rules.facts) if by_rules.facts else by_rules.answers
@@ -140,26 +124,20 @@ class ModelAnswers:
         reader = self._citer if self._citer is not None else self._quoter
         return by_rules.confidence is None or reader is None or by_rules.confidence >= reader.model.rules
 
-    def _read(self, question: str, by_rules: Proposed) -> _Read:
-        """Returns what an embedded model reads; one with the adapter reads what rules answer by sentences, too."""
-        known = by_rules.answers
+    def _read(self, question: str, known: Answers) -> tuple[PassageAnswer, str]:
+        """Returns what an embedded model reads, and its name; one with the adapter checks what rules answer, too."""
         if self._quoter is not None and not _is_of_paths(known):
             asked = {"question": question, "known": known.values, "confidence": known.confidence or 0.0}
-            return _Read(by_rules, self._quoter(**asked).found, str(self._quoter.lm.model))
+            return self._quoter(**asked).found, str(self._quoter.lm.model)
         if self._quoter is not None or self._reader is None or known.values:
-            return _Read(by_rules, PassageAnswer())
+            return PassageAnswer(), ""
         with dspy.context(lm=self._lm):
-            return _Read(by_rules, self._reader(question=question).found, str(self._lm.model))
+            return self._reader(question=question).found, str(self._lm.model)
 
 
 def _is_of_paths(answers: Answers) -> bool:
     """Whether an answer is of paths of the graph, which have no confidence; a model does not read these."""
     return bool(answers.values) and answers.confidence is None
-
-
-def is_embedded(lm: dspy.LM) -> bool:
-    """Whether a model runs in this process, and so can be held to a grammar."""
-    return bool(getattr(getattr(lm, "engine", None), "reads_lines", False))
 
 
 def answer_question(

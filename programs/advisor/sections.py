@@ -39,7 +39,9 @@ MOST_RELATIONS = 8
 MOST_WORDS = 10
 """Words of an object that is no name."""
 
-_NAMES = frozenset(("company", "person", "place", "product", "name"))
+NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))
+"""Kinds of names, which become nodes."""
+
 _MARK = " | "
 _ROLE = "role"
 _REFERS = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them|this|that|these|those)\b", re.I)
@@ -137,10 +139,15 @@ class Section:
 
     def _holds(self, words: str) -> bool:
         """Whether words occur in the sentence, in their order and without a gap."""
-        wanted, there = tokens(words), tokens(self.text)
-        return bool(wanted) and any(
-            there[place : place + len(wanted)] == wanted for place in range(len(there) - len(wanted) + 1)
-        )
+        return holds_words(tokens(self.text), words)
+
+
+def holds_words(there: Sequence[str], words: str) -> bool:
+    """Whether tokens have those of some words, in their order and without a gap."""
+    wanted = tokens(words)
+    return bool(wanted) and any(
+        list(there[place : place + len(wanted)]) == wanted for place in range(len(there) - len(wanted) + 1)
+    )
 
 
 def sections_of(document: NewsDocument, directory: Directory) -> list[Section]:
@@ -157,8 +164,8 @@ def sections_of(document: NewsDocument, directory: Directory) -> list[Section]:
     sections = []
     for place, text in enumerate(sentences):
         near = [*mentions[place], *(mentions[place - 1] if place else ()), *headline]
-        names = {one.value or one.text: one.kind for one in near if one.kind in _NAMES}
-        values = {_value(one): one.kind for one in mentions[place] if one.kind not in _NAMES}
+        names = {one.value or one.text: one.kind for one in near if one.kind in NAME_KINDS}
+        values = {normal_form(one): one.kind for one in mentions[place] if one.kind not in NAME_KINDS}
         sections.append(
             Section(
                 document.name,
@@ -224,9 +231,10 @@ def _check_kinds(relation: str, subject: str, value: str, written: str) -> None:
         raise SchemaError(f"{relation} does not join {subject} and {value}: {written!r}")
 
 
-def _value(mention: Mention) -> str:
-    """Returns a day or title in its normal form, and an amount as written."""
-    return mention.value if mention.kind in ("date", "ticker", "rating", _ROLE) and mention.value else mention.text
+def normal_form(mention: Mention) -> str:
+    """Returns a name, a day or a title in its normal form, and an amount as written."""
+    is_written = mention.kind in ("money", "percent", "count")
+    return mention.text if is_written or not mention.value else mention.value
 
 
 def _shown(relation: str) -> str:

@@ -32,7 +32,7 @@ from kg.paths import (
     trace,
 )
 from programs.graphs.path_grammar import path_grammar
-from programs.lm import GBNF, ShortPromptAdapter
+from programs.lm import GBNF, ShortPromptAdapter, is_embedded
 from signatures.paths import NO_ENTITY, ChoosePaths, NamePathAnswer, WritePath
 
 _RELATIONS_SHOWN = 80
@@ -172,7 +172,7 @@ class ModelPaths(dspy.Module):
             ConfigError: The graph around the topics is too large for a grammar.
         """
         lm = dspy.settings.lm
-        if not getattr(getattr(lm, "engine", None), "reads_lines", False):
+        if not is_embedded(lm):
             raise LMError(f"{lm.model} cannot be held to a grammar: constrained decoding needs an embedded model")
         grammar = path_grammar(walker.index, walker.topics, max_depth=max_depth, before="path: ")
         with dspy.context(adapter=_HeldToGrammar(grammar.text)):

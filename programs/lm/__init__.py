@@ -1,6 +1,6 @@
 """Language models: the embedded engine, budgets and meters, adapters and grammars for short replies."""
 
-from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, SuitedAdapter, suited_adapter
+from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, SuitedAdapter, is_embedded, suited_adapter
 from programs.lm.budget import Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.concurrent import concurrently
@@ -41,6 +41,7 @@ __all__ = [
     "failure_of",
     "file_sha256",
     "find_adapter",
+    "is_embedded",
     "load_runtime",
     "metered",
     "plain_text",

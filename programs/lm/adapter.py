@@ -97,7 +97,7 @@ class ShortPromptAdapter(dspy.Adapter):
 
     def held(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> dict[str, Any]:
         """The call's settings, with the schema of the reply where the model can be held to it."""
-        if not getattr(getattr(lm, "engine", None), "reads_lines", False):
+        if not is_embedded(lm):
             return lm_kwargs
         schema = {"name": LINES, "schema": dict(layout_of(signature).schema)}
         return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
@@ -184,7 +184,7 @@ def suited_adapter(lm: Any) -> dspy.Adapter | None:
     It is finpath's for a model that can be held to lines, and JSON for a user's own server. For all others it is
     ``None``, DSPy's default.
     """
-    if getattr(getattr(lm, "engine", None), "reads_lines", False):
+    if is_embedded(lm):
         return ShortPromptAdapter()
     return dspy.JSONAdapter() if getattr(lm, "own_server", False) else None
 
@@ -312,3 +312,8 @@ class SuitedAdapter(dspy.Adapter):
 def _adapter_of(lm: Any) -> dspy.Adapter:
     adapter = suited_adapter(lm)
     return adapter if adapter is not None else dspy.ChatAdapter()
+
+
+def is_embedded(lm: Any) -> bool:
+    """Whether a language model runs in this process: it reads lines, and can be held to a grammar."""
+    return bool(getattr(getattr(lm, "engine", None), "reads_lines", False))

@@ -1,4 +1,4 @@
-"""Calls of a model behind an API at the same time, in the order of what is asked.
+"""Calls of a model of an API at the same time, in the order of what is asked.
 
 >>> list(concurrently(str.upper, ["a", "b"], threads=2))
 ['A', 'B']

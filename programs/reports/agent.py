@@ -26,7 +26,7 @@ from kg.errors import ConfigError, QueryError
 from kg.figures import ReportIndex
 from kg.reports import Report
 from programs.evidence import EvidenceConfig
-from programs.lm import ALL_CHOICES, failure_of, metered, plain_text
+from programs.lm import ALL_CHOICES, failure_of, is_embedded, metered, plain_text
 from programs.page import Relevance, relevance_of, written_page
 from programs.reports.agent_loop import GroundedReAct
 from programs.reports.agent_tools import Session, current, recorded_tools, session
@@ -109,7 +109,7 @@ def _known() -> dspy.Prediction | None:
 def _held(predict: dspy.Predict, narrow: Any) -> dict[str, Any]:
     """The signature narrowed to the names that there are, for a language model that can be held to it."""
     lm = predict.lm if predict.lm is not None else dspy.settings.lm
-    if not getattr(getattr(lm, "engine", None), "reads_lines", False):
+    if not is_embedded(lm):
         return {}
     return {"signature": narrow(predict.signature, current())}
 
@@ -312,7 +312,7 @@ class AgentQA(dspy.Module):
 
     def _shown(self, index: ReportIndex, questions: Sequence[str], histories: Sequence[WeightedHistory]) -> str:
         """The report as the model sees it: its page, or the names of its graph."""
-        held = getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False)
+        held = is_embedded(dspy.settings.lm)
         if self.config.reads == "labels" or (self.config.reads == "auto" and held):
             return written_concepts(index)
 

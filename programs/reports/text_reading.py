@@ -34,7 +34,7 @@ from kg.report_graphs import (
 )
 from kg.text import SCALES
 from programs.evidence import EvidenceConfig
-from programs.lm import plain_text
+from programs.lm import is_embedded, plain_text
 from programs.reports.question import Judgement, QuestionContext
 from programs.reports.reader import ReportReader
 from programs.turns import FactReading, Usage, Vote, majority
@@ -218,7 +218,7 @@ class _Loop:
 
     def _held(self, numbers: Sequence[int]) -> dict[str, Any]:
         """Returns the signature narrowed to the figures of the sentences, for a model that can be held to it."""
-        if not getattr(getattr(dspy.settings.lm, "engine", None), "reads_lines", False):
+        if not is_embedded(dspy.settings.lm):
             return {}
         index: ReportIndex = self.asked.index
         standing = {number: _written_figures(number, index) for number in numbers}

@@ -12,7 +12,14 @@ from urllib.parse import quote
 import click
 from click.core import ParameterSource
 
-from experiments.commands.graphs.growing import described, graph_options, inferred_days, open_graph
+from experiments.commands.graphs.growing import (
+    described,
+    graph_options,
+    inferred_days,
+    is_busy,
+    open_graph,
+    open_when_free,
+)
 from experiments.commands.groups import Command
 from experiments.commands.options import WriteFigures, json_option, option, options
 from experiments.commands.values import FILE, OUT_FILE
@@ -166,7 +173,12 @@ def watch(
     seen: set[str] = set()
     while True:
         day = today if fixed else datetime.now(UTC).date()
-        _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
+        try:
+            _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
+        except DataError as error:
+            if once or not is_busy(error):
+                raise
+            say(f"{error}; the next look is in {interval:g} s")
         if once:
             return
         time.sleep(interval)
@@ -193,7 +205,7 @@ def _look(
     documents, problems = read_sources(sources, WebLimits(), today)
     portfolio = read_portfolio(database, user)
     closes = read_prices(prices, WebLimits()) if prices is not None else None
-    with open_graph(graph, new=True) as opened:
+    with open_when_free(graph, new=True) as opened:
         advisor = Advisor(opened, FrameReader(opened, news_rules()), TypeProposals(opened, "never"))
         step = Watch(advisor, portfolio, path, freshness, closes).step(documents, today)
     left_out = [f"left out: {problem}" for problem in (*problems, *step.problems)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.options import option, options
-from experiments.commands.values import FILE
+from experiments.commands.values import FILE, POSITIVE
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError
 from kg.locks import BusyError
@@ -38,6 +38,12 @@ def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> dat
 graph_option = option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
 day_option = option("--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)")
 graph_options = options(graph_option, day_option)
+threads_option = option(
+    "--threads",
+    type=POSITIVE,
+    metavar="N",
+    help="questions, or documents, that a language model reads at a time (1; 8 with a remote model)",
+)
 
 
 def open_graph(path: str, *, new: bool = False, read_only: bool = False) -> GrowingGraph:
@@ -54,7 +60,7 @@ def open_graph(path: str, *, new: bool = False, read_only: bool = False) -> Grow
     return GrowingGraph(path, investment_schema(), read_only=read_only)
 
 
-def open_when_free(path: str, *, read_only: bool = False) -> GrowingGraph:
+def open_when_free(path: str, *, new: bool = False, read_only: bool = False) -> GrowingGraph:
     """The graph of a folder, after at most some seconds in which another process writes an answer.
 
     Raises:
@@ -63,14 +69,19 @@ def open_when_free(path: str, *, read_only: bool = False) -> GrowingGraph:
     last = time.monotonic() + _SECONDS
     while True:
         try:
-            return open_graph(path, read_only=read_only)
+            return open_graph(path, new=new, read_only=read_only)
         except DataError as error:
-            if not isinstance(error.__cause__, BusyError) or time.monotonic() > last:
+            if not is_busy(error) or time.monotonic() > last:
                 raise
             time.sleep(_PAUSE)
 
 
 _SECONDS, _PAUSE = 2.0, 0.05
+
+
+def is_busy(error: DataError) -> bool:
+    """Whether a graph could not be opened since another process has it open."""
+    return isinstance(error.__cause__, BusyError)
 
 
 @contextmanager

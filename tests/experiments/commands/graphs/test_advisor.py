@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
+from experiments.commands.graphs import growing
 from experiments.data import make_database, read_documents
 from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
+from kg.investments import investment_schema
 from kg.news import stored_facts
 from kg.transformer.installed import installed_parts
 
@@ -197,6 +199,31 @@ def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(tmp
     assert "It is no advice." in out.read_text(encoding="utf-8")
     assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
     assert {row["symbol"] for row in json.loads(out.read_text(encoding="utf-8"))} >= {"HLXN", "CLDR"}
+
+
+def test_a_watch_looks_again_where_another_process_has_the_graph_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, path = tmp_path / "portfolio.db", tmp_path / "knowledge"
+    make_database(database, SAMPLE)
+    held = GrowingGraph(path, investment_schema())
+    monkeypatch.setattr(growing, "_SECONDS", 0.1)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        if seconds == 7.0:
+            pauses.append(seconds)
+            held.close()
+        if len(pauses) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", pause)
+    words = ("--graph", str(path), "--database", str(database), "--user", "ann", "--today", "2026-11-20")
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--interval", "7"]) == 130
+    told = capsys.readouterr()
+    assert "in use by another process" in told.err
+    assert "the next look is in 7 s" in told.err
+    assert "ALERT" in told.out
 
 
 MILL = """Mill town loses its weaver
