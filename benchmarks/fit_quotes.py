@@ -91,17 +91,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lm", default="local/qwen2.5-coder-0.5b", help="the model; an adapter of it is trained on")
     parser.add_argument("--files", default="*", metavar="PATTERN", help="the files of passages, by their names")
+    parser.add_argument(
+        "--kept", default="*", metavar="PATTERN", help="the files that are only measured, by their names"
+    )
     parser.add_argument("--passes", type=int, default=1, help="how often each question is learned")
     parser.add_argument("--hours", type=float, default=1.0, help="time for the training")
     parser.add_argument("--rate", type=float, default=4e-4, help="the largest learning rate")
     parser.add_argument("--blocks", type=int, default=14, help="blocks that get adapters, the last ones")
+    parser.add_argument("--points", type=float, default=1500.0, help="seconds between two measurements")
+    parser.add_argument("--threads", type=int, default=1, help="threads of torch")
     parser.add_argument("--seed", type=int, default=0, help="of the groups, their order and the adapter's start")
     parser.add_argument("--folder", type=Path, help="where checkpoints are kept, to continue from")
     arguments = parser.parse_args()
     generator = random.Random(arguments.seed)
     paths = [path for path in passage_files(kept=False) if path.match(f"{arguments.files}.txt")]
     learned = [one for _ in range(arguments.passes) for group in contexts(paths, generator) for one in group]
-    measured = [one for group in contexts(passage_files(kept=True), random.Random(0)) for one in group]
+    kept = [path for path in passage_files(kept=True) if path.match(f"{arguments.kept}.txt")]
+    measured = [one for group in contexts(kept, random.Random(0)) for one in group]
     config = TrainingConfig(
         hours=arguments.hours,
         rank=4,
@@ -112,7 +118,8 @@ def main() -> None:
         longest=4096,
         together=64,
         token_weight=1.0,
-        point_seconds=1500.0,
+        point_seconds=arguments.points,
+        threads=arguments.threads,
     )
     if arguments.folder:
         arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -324,7 +324,7 @@ def problem_of(asked: Asked, best: Candidate) -> str:
         return "the nearest sentence is about another name"
     if found["context words"] < _LEAST_WORDS and found["typed"] < 1 and asked.terms:
         missing = [term.lemma for term in asked.terms if term.weight > 0.5]
-        return f"no sentence is about all of {', '.join(missing)}"
+        return f"no sentence is about {', '.join(missing) or 'what is asked'}"
     specific = best.kind in NAMES | {"phrase"} and singular(asked.noun) not in _GENERAL and asked.noun != ""
     if specific and found.get("no noun") and (asked.kinds[:1] != ("company",) or not found["role"]):
         return f"no {asked.noun} is known that fits"

@@ -12,7 +12,8 @@ without its legal form: "Helixon" is "Helixon Inc.".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from rdflib import Graph, Literal, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
@@ -21,8 +22,9 @@ from kg.graphs import MemoryStore
 from kg.growing import terms
 from kg.growing.change import plain_properties
 from kg.growing.graph import GrowingGraph
+from kg.growing.updates import NodeKey
 from kg.questions import LEX, EntityGraph, spaced
-from kg.schema import EdgeType, NodeType
+from kg.schema import VALUE_LABELS, EdgeType, NodeType
 
 _LEX = Namespace(LEX)
 _LEFT_OUT = frozenset(("Statement", "Alias", "Passage", "Question", "Answer"))
@@ -37,12 +39,15 @@ def entity_view(graph: GrowingGraph) -> EntityGraph:
     """Returns a view of the graph as it is now."""
     view = Graph()
     _add_words(view, graph)
+    aliases = _aliases(graph)
     for node in (node for node in graph.nodes() if node.key.type not in _LEFT_OUT):
         subject = URIRef(terms.node_term(node.key).value)
         view.add((subject, RDF.type, URIRef(terms.type_term(node.key.type).value)))
         view.add((subject, RDFS.label, Literal(node.key.name)))
-        for other in {without_legal_form(node.key.name)} - {node.key.name}:
+        for other in {without_legal_form(node.key.name), *aliases[node.key]} - {node.key.name}:
             view.add((subject, SKOS.altLabel, Literal(other)))
+        for name, value in _agreed(graph, node.key):
+            view.add((subject, URIRef(terms.property_term(name).value), Literal(value)))
         for name, value in plain_properties(node.properties).items():
             view.add((subject, URIRef(terms.property_term(name).value), Literal(value)))
     for edge in graph.edges():
@@ -53,6 +58,37 @@ def entity_view(graph: GrowingGraph) -> EntityGraph:
     store = MemoryStore()
     store.put_graph(terms.KNOWLEDGE.value, view)
     return EntityGraph(store, terms.KNOWLEDGE.value)
+
+
+def _aliases(graph: GrowingGraph) -> defaultdict[NodeKey, set[str]]:
+    """Returns the other names of nodes, tickers among them, that stand for one node alone."""
+    nodes: defaultdict[str, set[NodeKey]] = defaultdict(set)
+    edges = list(graph.edges())
+    apart = {(edge.source, edge.target) for edge in edges if edge.type == "not_alias_of"}
+    for edge in edges:
+        if edge.type == "alias_of" and (edge.source, edge.target) not in apart:
+            nodes[edge.source.name].add(edge.target)
+    for node in graph.nodes():
+        ticker = node.properties.get("ticker")
+        if isinstance(ticker, str) and ticker:
+            nodes[ticker].add(node.key)
+    names: defaultdict[NodeKey, set[str]] = defaultdict(set)
+    for name, keys in nodes.items():
+        for key in keys if len(keys) == 1 else ():
+            names[key].add(name)
+    return names
+
+
+def _agreed(graph: GrowingGraph, key: NodeKey) -> Iterator[tuple[str, str]]:
+    """Yields the properties of edges from a node that have one value on all of them: an event is negative."""
+    values: defaultdict[str, set[str]] = defaultdict(set)
+    for edge in graph.edges(key):
+        for name, value in edge.properties.items() if edge.source == key else ():
+            if isinstance(value, str):
+                values[name].add(value)
+    for name, found in values.items():
+        if len(found) == 1:
+            yield name, found.pop()
 
 
 def without_legal_form(name: str) -> str:
@@ -69,6 +105,7 @@ def _add_words(view: Graph, graph: GrowingGraph) -> None:
     for edge in schema.edge_types(graph.scope):
         relation = URIRef(terms.edge_type_term(edge.name).value)
         _name(view, relation, OWL.ObjectProperty, edge.name, edge.labels)
+        _add_properties(view, edge)
         _add_ends(view, relation, edge)
 
 
@@ -83,8 +120,12 @@ def _add_properties(view: Graph, kind: NodeType) -> None:
     for name in kind.properties:
         prop = URIRef(terms.property_term(name).value)
         _name(view, prop, OWL.DatatypeProperty, name, kind.labels_of(name))
-        if "enum" in kind.properties_schema["properties"][name]:
+        rule = kind.properties_schema["properties"][name]
+        if "enum" in rule:
             view.add((prop, RDF.type, _LEX.Classifying))
+        for value, words in rule.get(VALUE_LABELS, {}).items():
+            for word in words:
+                view.add((prop, _LEX.valueLabel, Literal(f"{word}={value}")))
         if name in kind.temporal:
             view.add((prop, RDFS.range, XSD.dateTime))
             for sense, words in (("adjective", _LATER), ("antonym", _EARLIER)):

@@ -11,7 +11,8 @@ graph may describe its properties further, in the vocabulary ``https://w3id.org/
 - ``lex:unit`` is its unit, ``lex:dated`` the property that dates its value;
 - ``lex:Ratio`` with ``lex:numerator`` and ``lex:denominator`` makes it the quotient of two others;
 - ``lex:inverseLabel`` names a relation from object to subject: "issued" for ``issued_by``;
-- ``lex:Classifying`` says that its values are kinds of things: "a lawsuit".
+- ``lex:Classifying`` says that its values are kinds of things: "a lawsuit";
+- ``lex:valueLabel`` is another word for one of its values: "bad=negative".
 
 A property whose ``rdfs:range`` is a date or a moment is one of time.
 """
@@ -78,11 +79,13 @@ class GraphLexicon:
         labels: The first name of every entity, property and class.
         types: The classes of every entity.
         properties: The properties that are used in the graph, and the quotients that it declares.
+        newest: The last day of its properties of time, ``2026-05-12``; empty where it has none.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
     types: dict[str, tuple[str, ...]] = field(default_factory=dict)
     properties: dict[str, PropertyWords] = field(default_factory=dict)
+    newest: str = ""
     _entities: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _properties: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _classes: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -125,6 +128,10 @@ class GraphLexicon:
                 f"FILTER(isLiteral(?o) && STRLEN(STR(?o)) <= {LONGEST_VALUE}) }} }}"
             )
         )
+        lexicon._add_value_labels(about)
+        for prop in (iri for iri, words in lexicon.properties.items() if words.temporal):
+            values = store.texts(f"SELECT (MAX(STR(?o)) AS ?m) WHERE {{ {scope} {{ ?s <{prop}> ?o }} }}")
+            lexicon.newest = max([lexicon.newest, *(str(value[0])[:10] for value in values if value)])
         return lexicon
 
     def _add_properties(
@@ -200,6 +207,13 @@ class GraphLexicon:
             if words is not None and words.literal and not words.temporal and re.search(r"[^\W\d_]", value):
                 self._values[stemmed(spaced(value))].append((prop, value))
 
+    def _add_value_labels(self, about: dict[str, dict[str, list[str]]]) -> None:
+        """Other words for the values of a property: "bad" for "negative"."""
+        for iri in sorted(about.keys() & self.properties.keys()):
+            for stated in about[iri].get("valueLabel", []):
+                word, _, value = stated.partition("=")
+                self._values[stemmed(word)].append((iri, value))
+
     def label(self, node: str) -> str:
         """An entity's, property's or class's name."""
         return self.labels.get(node, local_name(node))
@@ -209,8 +223,12 @@ class GraphLexicon:
         return Question(text, tuple(self.tags(text)))
 
     def tags(self, text: str) -> list[Tag]:
-        """Returns the tags of a text: the longest names first, from left to right."""
-        return tagged(text, self._named)
+        """Returns the tags of a text: the longest names first, from left to right.
+
+        A month or day without a year is the last one that the graph knows: "in March" of news until May 2026 is March
+        2026.
+        """
+        return tagged(text, self._named, self.newest)
 
     def _named(self, text: str, start: int, end: int) -> Tag | None:
         key, stems = folded(text), stemmed(text)
@@ -232,7 +250,12 @@ def _append(items: list[str], item: str) -> None:
 def _forms(adjective: str) -> tuple[list[str], list[str], list[str]]:
     """An adjective with its comparatives and superlatives."""
     comparative, superlative = comparison(adjective)
-    return [adjective], [comparative, f"more {adjective}"], [superlative, f"most {adjective}"]
+    irregular = [_IRREGULAR[adjective]] if adjective in _IRREGULAR else []
+    return [adjective], [comparative, f"more {adjective}"], [superlative, f"most {adjective}", *irregular]
+
+
+_IRREGULAR = {"late": "last", "early": "first"}
+"""Superlatives that are not formed by an ending, in addition to those that are."""
 
 
 _GENERAL = {

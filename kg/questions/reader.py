@@ -114,8 +114,10 @@ class _Questions(QuantityQuestions):
             yield from self._when(start + 1)
         elif word == "where":
             yield from self._where(start + 1)
-        else:
+        elif word in WHO | _WHICH | PREPOSITIONS:
             yield from self._asked(start)
+        else:  # "negative events about Helixon": a set alone is asked for
+            yield from self._listed(start)
 
     def _listed(self, place: int) -> Iterator[Parse]:
         """Reads "List the companies in the sector Energy.": also what a question with "which" asks."""
@@ -214,6 +216,8 @@ class _Questions(QuantityQuestions):
                 continue
             for found, last in self.grammar.said(wanted, end):
                 yield from self._whole(found, last)
+            if not wanted.bare and self.grammar.skipped(end, BE) == self.end > end:  # "what negative events were there"
+                yield from self._whole(wanted, self.end)
             if self.grammar.word(end) in AUXILIARY:
                 yield from self._object(wanted, end, passive_by=passive_by)
         yield from self._property_of(place)
@@ -279,24 +283,29 @@ class _Questions(QuantityQuestions):
             turned = passive_by or (passive and is_participle(self.tags[end]))
             behind = self.grammar.skipped(end + 1, PREPOSITIONS)
             turned = turned or "by" in self.grammar.words[end + 1 : behind]
-            if behind == self.end:
-                yield from self._reached(subject, end, turned=turned)
+            yield from self._reached(subject, end, behind, turned=turned)
 
     def _doer(self, place: int, *, passive: bool) -> Iterator[Parse]:
         """Reads "[who] published the news ...", "[who] insures Varna", "[what] is affected by ..."."""
         by = self.grammar.word(place + 1) == "by"
         turned = by or (passive and is_participle(self.tags[place]))
         for other, end in self.grammar.phrase(self.grammar.skipped(place + 1, PREPOSITIONS)):
-            if end != self.end or other.values or other.bare:
+            if other.values or other.bare:
                 continue
-            yield from self._reached(other, place, turned=not turned)
+            yield from self._reached(other, place, end, turned=not turned)
+            if end != self.end:
+                continue
             for prop in self.tags[place].properties if not passive else ():
                 words = self.graph.lexicon.properties[prop]
                 if words.literal and not words.temporal:
                     yield from self._valued(other, prop)
 
-    def _reached(self, subject: Denotation, verb: int, *, turned: bool) -> Iterator[Parse]:
+    def _reached(self, subject: Denotation, verb: int, end: int, *, turned: bool) -> Iterator[Parse]:
+        """Reads the end of a question: nothing, or a date of what is reached ("[what happened to X] in March")."""
         for step in steps_of(self.graph, self.tags[verb]):
             found = self.grammar.sets.followed(subject, step.turned() if turned else step)
-            if found is not None:
-                yield Parse(found)
+            if found is None:
+                continue
+            for one, last in self.grammar.dated(found, end):
+                if last == self.end:
+                    yield Parse(one)

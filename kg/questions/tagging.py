@@ -13,10 +13,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 
-from kg.text import SCALES, Period, periods, stem
+from kg.text import SCALES, Period, last_periods, periods, stem
 
 MOST_WORDS = 24
 """Words of the longest name that is sought in a question: names of events are sentences."""
@@ -104,15 +105,18 @@ class Question:
         return tuple(known_entities(self.tags))
 
 
-def tagged(text: str, named: Callable[[str, int, int], Tag | None]) -> list[Tag]:
+def tagged(text: str, named: Callable[[str, int, int], Tag | None], newest: str = "") -> list[Tag]:
     """Returns the tags of a question: the longest names first, from left to right.
 
     Args:
         text: The question.
         named: Returns the tag of a name between two offsets, or ``None`` if the graph has no such name.
+        newest: The day from which a month or day without a year is counted back, ``2026-05-12``; empty for none.
     """
     words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
     dated = {start: (end, period) for start, end, period in periods(text)}
+    without_year = last_periods(text, date.fromisoformat(newest)) if newest else []
+    recurring = {start: (end, period) for start, end, period in without_year}
     tags: list[Tag] = []
     place = 0
     while place < len(words):
@@ -123,6 +127,10 @@ def tagged(text: str, named: Callable[[str, int, int], Tag | None]) -> list[Tag]
             place = next((i for i in range(place, len(words)) if words[i][0] >= end), len(words))
             continue
         count, tag = _longest(text, words[place : place + MOST_WORDS], named)
+        if start in recurring and not tag.known:
+            end, period = recurring[start]
+            count = sum(1 for first, _ in words[place:] if first < end)
+            tag = Tag(text[start:end], start, end, folded(text[start:end]), period=period)
         tags.append(tag)
         place += count
     return _scaled(tags)

@@ -2,10 +2,11 @@
 
 from kg.schema.json_schema import repaired
 from kg.schema.likeness import SAME_MEANING, TypeMeaning, spelled
-from kg.schema.schema import CreatedBy, EdgeType, NodeType, Schema
+from kg.schema.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
 
 __all__ = [
     "SAME_MEANING",
+    "VALUE_LABELS",
     "CreatedBy",
     "EdgeType",
     "NodeType",

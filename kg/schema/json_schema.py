@@ -29,6 +29,7 @@ KEYWORDS = frozenset(
         "default",
         "examples",
         "x-labels",
+        "x-value-labels",
         "enum",
         "const",
         "format",

@@ -6,8 +6,9 @@
     >>> schema = schema.with_type(NodeType("Regulation", "A rule that ...", {...}, {"name": "Rule 10b-5"}, "agent"))
 
 Properties are described by JSON Schema (draft 2020-12, formats checked). Types and edges carry labels, the words by
-which people call them; a property's are its ``title`` and ``x-labels``. A type carries a version: what was written
-under an older one stays valid, because the older one is kept. A schema is a value: a change makes a new one.
+which people call them; a property's are its ``title`` and ``x-labels``, and a value's are in ``x-value-labels``. A type
+carries a version: what was written under an older one stays valid, because the older one is kept. A schema is a value:
+a change makes a new one.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ TEMPORAL_FORMATS = ("date", "date-time")
 
 LABELS = "x-labels"
 """The keyword of a property's JSON Schema that lists its labels."""
+
+VALUE_LABELS = "x-value-labels"
+"""The keyword that lists the labels of a property's values: ``{"negative": ["bad"]}``."""
 
 MOST_LABELS, LONGEST_LABEL = 20, 60
 
@@ -252,7 +256,13 @@ def check_type(new: NodeType | EdgeType) -> None:
 def _check_labels(new: NodeType | EdgeType) -> None:
     rules = new.properties_schema.get("properties", {})
     found = {"labels": new.labels, "inverse_labels": getattr(new, "inverse_labels", ())}
-    found |= {f"{name}.{LABELS}": rule.get(LABELS, ()) for name, rule in rules.items() if isinstance(rule, Mapping)}
+    for name, rule in rules.items():
+        stated = rule if isinstance(rule, Mapping) else {}
+        found[f"{name}.{LABELS}"] = stated.get(LABELS, ())
+        of_values = stated.get(VALUE_LABELS, {})
+        if not isinstance(of_values, Mapping) or not of_values.keys() <= set(map(str, stated.get("enum", ()))):
+            raise SchemaError(f"{name}.{VALUE_LABELS} of {new.name!r} must map values of its enum to lists of labels")
+        found |= {f"{name}.{VALUE_LABELS}.{value}": labels for value, labels in of_values.items()}
     for place, labels in found.items():
         if not isinstance(labels, list | tuple) or len(labels) > MOST_LABELS:
             raise SchemaError(f"{place} of {new.name!r} must be a list of at most {MOST_LABELS} labels")

@@ -1,6 +1,17 @@
 """Text as figures, dates and words: quantities, periods, tokens and suggestions of similar names."""
 
-from kg.text.dates import MONTHS, WEEKDAYS, YEAR, Date, Period, days_of_any_year, find_dates, periods, year
+from kg.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    YEAR,
+    Date,
+    Period,
+    days_of_any_year,
+    find_dates,
+    last_periods,
+    periods,
+    year,
+)
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
@@ -41,6 +52,7 @@ __all__ = [
     "find_dates",
     "find_number_words",
     "find_quantities",
+    "last_periods",
     "nearest",
     "parse_quantity",
     "periods",

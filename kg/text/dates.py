@@ -132,6 +132,25 @@ def days_of_any_year(text: str) -> list[tuple[int, int, int, int]]:
     ]
 
 
+def last_periods(text: str, newest: date) -> list[tuple[int, int, Period]]:
+    """The days and months of a text without a year, each as the last such time that begins by a day.
+
+    >>> [str(period) for _, _, period in last_periods("in March or on 3 December", date(2026, 5, 12))]
+    ['2026-03-01 to 2026-03-31', '2025-12-03']
+    """
+    found: list[tuple[int, int, Period]] = []
+    for match in _ANY_YEAR.finditer(text):
+        day = {"day": number} if (number := match["before"] or match["after"]) else {}
+        start = match.start("before" if match["before"] else "month")
+        years = (
+            _period({"month": match["month"], "year": str(year), **day}) for year in (newest.year, newest.year - 1)
+        )
+        last = next((period for period in years if period is not None and period.first <= newest), None)
+        if last is not None:
+            found.append((start, match.end(), last))
+    return found
+
+
 def find_dates(text: str) -> list[Date]:
     """The dates and lone years of a text, in order; a number of shares is no year ("issued 2014 shares")."""
     found: list[Date] = []

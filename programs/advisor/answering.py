@@ -304,7 +304,8 @@ def fact_graph(view: EntityGraph) -> FactGraph:
 
 
 _GRAPH_WORDS = re.compile(
-    r"\b(?:events?|insights?|news|signals?|patterns?|sectors?|asset class(?:es)?|correlat\w+|affect\w*)\b", re.I
+    r"\b(?:events?|insights?|news|signals?|patterns?|sectors?|asset class(?:es)?|correlat\w+|affect\w*|happened to)\b",
+    re.I,
 )
 """Words for what only the graph knows: its events, insights and edges."""
 
