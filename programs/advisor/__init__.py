@@ -1,7 +1,7 @@
 """The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
 from programs.advisor.advisor import Advisor, Ingestion, take_back
-from programs.advisor.answering import Answers, GraphAnswers, TypedAnswers
+from programs.advisor.answering import Answers, GraphAnswers, TypedAnswers, is_contradiction
 from programs.advisor.briefings import Briefing, Portfolio
 from programs.advisor.citing import CitingReader
 from programs.advisor.document_facts import DocumentExtraction
@@ -36,6 +36,7 @@ __all__ = [
     "TypedAnswers",
     "Watch",
     "answer_question",
+    "is_contradiction",
     "near_documents",
     "sections_of",
     "take_back",

@@ -240,6 +240,8 @@ class GraphAnswers:
     def _by_graph(self, question: str) -> Answers:
         """Answers a question by the graph's own types, edges and names: by its lexicon, or as any graph."""
         turn = EntityQA()(graph=self._view, questions=[question]).turns[0]
+        if turn.answer == "no" and not self._is_denied(turn):  # news leave out more than they tell
+            return Answers((), (), "the graph does not state it, and that is no denial")
         if turn.detail.found is not None:
             return Answers(_values(turn), tuple(turn.detail.found.facts[:_MOST_FACTS]))
         if self._by_query is not None:
@@ -247,6 +249,15 @@ class GraphAnswers:
             if found is not None:
                 return found
         return Answers((), (), turn.message)
+
+    def _is_denied(self, turn: EntityTurn) -> bool:
+        """Whether a subject of a question has another value of what is asked."""
+        found = turn.detail.found if turn.detail is not None else None
+        if found is None:
+            return False
+        words = self._view.lexicon.properties
+        asked = [prop for prop in found.properties if prop in words and words[prop].literal]
+        return any(self._view.has(node, prop) for node in found.subjects for prop in asked)
 
 
 class TypedAnswers:
@@ -273,7 +284,7 @@ class TypedAnswers:
             self._read = view, self._reader_of(fact_graph(view))
         with dspy.context(lm=None):
             turn = self._program(graph=self._read[1], questions=[question]).turns[0]
-        if turn.answer is None or not turn.words:
+        if turn.answer in (None, "no") or not turn.words:
             return None
         detail = turn.detail or QueryDetail()
         return Answers(_values(turn), tuple(detail.facts[:_MOST_FACTS]) or (detail.path,), confidence=turn.confidence)
@@ -330,9 +341,17 @@ def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
     return {plain_name(value) for value in one} == {plain_name(value) for value in other}
 
 
+_OTHERWISE = "otherwise "
+
+
+def is_contradiction(fact: str) -> bool:
+    """Whether a line of :attr:`Answers.facts` is a sentence of the same day that has another value."""
+    return fact.startswith(_OTHERWISE)
+
+
 def retrieved_answers_of(known: Sequence[RetrievedAnswer]) -> Answers:
     """Returns what inserted facts say."""
-    against = tuple(f"otherwise {text}" for one in known for text in one.against)
+    against = tuple(f"{_OTHERWISE}{text}" for one in known for text in one.against)
     quoted = (*dict.fromkeys(one.quoted for one in known), *against)
     values = tuple(one.value for one in known)
     return Answers(values, quoted, confidence=min(one.confidence for one in known), retrieved=tuple(known))

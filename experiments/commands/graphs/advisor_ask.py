@@ -136,7 +136,7 @@ def _answer_all(
     """Returns a row for each question, and prints it; a model of an API reads for several questions at a time."""
     from dspy.utils.exceptions import LMError as DSPyLMError
 
-    from programs.advisor import Answers
+    from programs.advisor import Answers, is_contradiction
     from programs.lm import concurrently
 
     def one(numbered: tuple[int, dict[str, Any]]) -> dict[str, Any]:
@@ -156,6 +156,6 @@ def _answer_all(
     rows = []
     for row in concurrently(one, enumerate(questions), threads):
         given = "; ".join(row["answers"]) if row["answers"] else f"no answer: {row['why']}"
-        show(f"{row['question']}  {given}")
+        show("\n    ".join([f"{row['question']}  {given}", *filter(is_contradiction, row["facts"])]))
         rows.append(row)
     return rows

@@ -63,3 +63,11 @@ def test_an_answer_below_the_confidence_is_none(graph: GrowingGraph) -> None:
     never = TypedAnswers(reader, QueryQA(answer_from=1.0))
     question = "Which sector has the most companies?"
     assert GraphAnswers(graph, never).answer(question) == GraphAnswers(graph).answer(question)
+
+
+def test_what_a_graph_of_news_lacks_is_not_denied(graph: GrowingGraph) -> None:
+    answers = GraphAnswers(graph, TypedAnswers(reader))
+    assert answers.answer("Is Calder Line plc based in Norway?").values == ("no",)
+    assert answers.answer("Is Calder Line plc based in Malta?").values == ("yes",)
+    found = answers.answer("Is Calder Line plc in the sector Freight?")
+    assert (found.values, found.why) == ((), "the graph does not state it, and that is no denial")

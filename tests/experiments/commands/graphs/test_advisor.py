@@ -19,6 +19,7 @@ from kg.growing.updates import NodeKey, SetProperty
 from kg.investments import investment_schema
 from kg.news import stored_facts
 from kg.transformer.installed import installed_parts
+from programs.advisor import Answers
 
 DOCUMENTS = str(SAMPLE / "documents")
 Run = tuple[int, dict[str, Any]]
@@ -281,3 +282,16 @@ def test_facts_wait_for_no_other_process(
         code, found = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
     assert (code, found["answer"]) == (0, "$85 million")
     assert "the facts of 1 answers are not inserted" in capsys.readouterr().err
+
+
+def test_a_file_of_questions_shows_contradictions_too(
+    tmp_path: Path, graph: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Answers(
+        ("$85 million",), ("Ardent paid $85 million. (a.txt)", "otherwise Ardent paid $80 million. (b.txt)")
+    )
+    monkeypatch.setattr("programs.advisor.GraphAnswers.answer", lambda *_: found)
+    (tmp_path / "questions.txt").write_text(f"{PRICE}\n", encoding="utf-8")
+    code = cli.main(["advisor", "ask", "--questions", str(tmp_path / "questions.txt"), "--graph", graph])
+    shown = capsys.readouterr().out
+    assert (code, shown) == (0, f"{PRICE}  $85 million\n    otherwise Ardent paid $80 million. (b.txt)\n")
