@@ -63,7 +63,7 @@ class FrameReader:
         events: list[tuple[Update, str]] = []
         if not any(isinstance(update, AddNode) and update.type == "MarketEvent" for update in by_rules.updates):
             events = list(_events(reading, document))
-        further = [*pairs, *_assets(reading), *events, *passage_updates(document, reading.sentences)]
+        further = [*pairs, *self._assets(reading), *events, *passage_updates(document, reading.sentences)]
         spans = ("",) * len(by_rules.updates) + tuple(span for _, span in further)
         updates = (*by_rules.updates, *(update for update, _ in further))
         understood = reading.understood
@@ -71,14 +71,18 @@ class FrameReader:
             understood = 1
         return replace(by_rules, updates=updates, spans=spans, sentences=len(reading.sentences), understood=understood)
 
-
-def _assets(reading: NewsReading) -> Iterator[tuple[Update, str]]:
-    """Yields the instruments whose symbols are stated, with the companies that issued them."""
-    for fact in reading.facts:
-        if fact.relation == "ticker" and fact.subject_kind == "company":
-            yield AddNode("Asset", fact.object, {"symbol": fact.object}), fact.sentence
-            yield AddNode("Company", fact.subject), fact.sentence
-            yield AddEdge("issued_by", NodeKey("Asset", fact.object), NodeKey("Company", fact.subject)), fact.sentence
+    def _assets(self, reading: NewsReading) -> Iterator[tuple[Update, str]]:
+        """Yields the instruments whose symbols are stated, with their companies; the first is a company's ticker."""
+        stated = [fact for fact in reading.facts if fact.relation == "ticker" and fact.subject_kind == "company"]
+        main = {fact.subject: fact.object for fact in reversed(stated)}
+        for fact in stated:
+            issuer, symbol = NodeKey("Company", fact.subject), fact.object
+            known = self._graph.node(issuer)
+            has_ticker = known is not None and "ticker" in known.properties
+            own = {"ticker": symbol} if main[fact.subject] == symbol and not has_ticker else {}
+            yield AddNode("Asset", symbol, {"symbol": symbol}), fact.sentence
+            yield AddNode("Company", issuer.name, own), fact.sentence
+            yield AddEdge("issued_by", NodeKey("Asset", symbol), issuer), fact.sentence
 
 
 def _event_frames() -> dict[str, Frame]:

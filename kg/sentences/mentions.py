@@ -61,7 +61,7 @@ _PUBLIC = frozenset(
 """Last words of bodies whose names may begin with the adjective of a country: European Medicines Agency."""
 
 _TICKER = re.compile(
-    r"\((?P<exchange>[A-Z][\w ]+: ?)?(?P<bracket>[A-Z]{2,6}(?:\.[A-Z]{1,2})?)\)"
+    r"\((?P<exchange>[A-Z][\w ]+: ?)?(?P<bracket>[A-Z]{2,6}(?:\.[A-Z]{1,2})?)(?: [A-Z]{2}(?: Equity)?)?\)"
     r"|(?:ticker|symbol|code|(?:listed|traded?s?|trading|quoted) (?:[\w ]+ )?(?:as|under))(?: symbol)?s?,? [\"“]?(?P<word>[A-Z]{2,6})\b"  # noqa: E501
 )
 _GRADE = re.compile(

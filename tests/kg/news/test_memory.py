@@ -114,3 +114,14 @@ def test_a_name_that_a_person_joined_is_asked_for_in_the_words_of_the_news(graph
         company = next(node.key.name for node in opened.nodes("Company") if node.key.name.startswith("Quorate"))
     assert cli.main(["advisor", "alias", "Zebulon", f"Company/{company}", "--graph", graph]) == 0
     assert ask(graph, tmp_path, "Where is Zebulon based now?") == [["Denver"]]
+
+
+def test_the_first_symbol_of_a_company_is_its_ticker(tmp_path: Path) -> None:
+    text = "Shares fall\n2026-03-04\n\nOSLO - Ostvik (OSTV NO) fell 3%. Ostvik (NYSE: OSV) also fell in New York.\n"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    graph = str(tmp_path / "graph")
+    assert cli.main(["advisor", "ingest", str(tmp_path / "a.txt"), "--graph", graph]) == 0
+    assert ask(graph, tmp_path, "What is the ticker of Ostvik?", "Which company has the ticker OSTV?") == [
+        ["OSTV"],
+        ["Ostvik"],
+    ]

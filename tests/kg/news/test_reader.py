@@ -34,6 +34,7 @@ def read(body: str, headline: str = "News of the day") -> NewsReading:
             "Barrow Metals -> acquires -> Tanami Mining",
         ),
         ("Koolan Resources (NYSE: KOOL) fell 3%.", "Koolan Resources -> ticker -> KOOL"),
+        ("Koolan Resources (KOOL LN) fell 3%.", "Koolan Resources -> ticker -> KOOL"),
         (
             "Koolan Resources was founded in 2016 by sisters Mara and Lena Holt.",
             "Koolan Resources -> founded_by -> Mara Holt",
