@@ -43,8 +43,11 @@ def test_every_prompt_stands_there_once() -> None:
         "Decide whether what was retrieved",
         "Answer the question as well as",
         "Explain in one to three",
+        "Answer the question from the news. Quote",
     ):
         assert page.count(f"--- system\n{instruction}") == 1
+    for instruction in ("Answer the question from the numbered sentences", "List all facts that the sentences"):
+        assert page.count(instruction) == 1  # after the fields, as DSPy's adapter has them
 
 
 def test_the_shipped_program_sends_the_documented_prompts() -> None:

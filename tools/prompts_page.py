@@ -34,6 +34,7 @@ from programs.reports.ontology import OntologyBuilder  # noqa: E402
 from programs.reports.reader import ReportReader  # noqa: E402
 from tools.listening import ListeningEngine, listening  # noqa: E402
 from tools.prompts_of_graphs import graph_sections  # noqa: E402
+from tools.prompts_of_news import news_sections  # noqa: E402
 
 REPORT = Report(
     id="EXAMPLE/2009/page_1.pdf",
@@ -188,7 +189,8 @@ def page() -> str:
     parts.append(_section("The tool agent: the page", text, _agent_with_page().heard[0][1:]))
     text = "`finpath ontology build --lm MODEL`: once for each report that the ontology is built from."
     parts.append(_section("The ontology: a report's table", text, _table().heard[0]))
-    parts += [_section(title, text, messages) for title, text, messages in graph_sections()]
+    further = (*graph_sections(), *news_sections())
+    parts += [_section(title, text, messages) for title, text, messages in further]
     return "\n".join(parts)
 
 
