@@ -42,11 +42,11 @@ def news_sections() -> Iterator[Section]:
     with listening(lambda _: ANSWERED, dspy.ChatAdapter()) as engine:
         [shown] = shown_parts(document)
         dspy.Predict(AnswerWithSources)(documents=shown, question=QUESTION)
-    text = "`finpath advisor ask --lm`, for a model behind an API: once for each question, with the nearest documents."
+    text = "`finpath advisor ask --lm`, for a model of an API: once for each question, with the nearest documents."
     yield "The adviser: an answer with its sentences", text, engine.heard[0]
     with listening(lambda _: "[[ ## facts ## ]]\n[]\n\n[[ ## completed ## ]]", dspy.ChatAdapter()) as engine:
         DocumentExtraction()(document=document)
-    text = "`finpath advisor ingest --lm`, for a model behind an API: once for each document."
+    text = "`finpath advisor ingest --lm`, for a model of an API: once for each document."
     yield "The adviser: the facts of a document", text, engine.heard[0]
     sentences = tuple(sentences_of(document.text))
     messages = quote_messages([ShownDocument(document.headline, document.published, sentences)], QUESTION)
