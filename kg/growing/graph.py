@@ -27,7 +27,8 @@ from kg.growing.facts import Edge, Facts, Node
 from kg.growing.history import Entry, History, entry_quad, line
 from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
 from kg.growing.schema_store import load_schema, schema_quads
-from kg.growing.updates import NodeKey, Update
+from kg.growing.updates import NodeKey, SetProperty, Update
+from kg.growing.wording import line_of
 from kg.locks import BusyError, FileLock
 from kg.schema import EdgeType, Schema
 
@@ -170,6 +171,10 @@ class GrowingGraph:
         """Returns the updates that were written, or those about a node, in their order."""
         return self._history.entries() if node is None else self._history.about(terms.node_term(node))
 
+    def in_words(self, entry: Entry) -> str:
+        """Returns an entry of the history in one line, with its number, its source and its changes."""
+        return line_of(entry, self._facts.written)
+
     def undo(self, number: int) -> Entry:
         """Takes an update back in one transaction: its facts go, and the values that it replaced return.
 
@@ -218,6 +223,15 @@ class GrowingGraph:
     def check(self, updates: Sequence[Update]) -> None:
         """Raises SchemaError where :meth:`apply` would; nothing is written."""
         self._checked(updates, Origin("nothing"))
+
+    def has_value(self, update: SetProperty) -> bool:
+        """Whether a property has this value already, so that setting it changes nothing.
+
+        Raises:
+            SchemaError: As :meth:`apply` does.
+        """
+        removed, added = self._checked([update], Origin("nothing")).of_properties()
+        return set(removed) == set(added)
 
     def has_batch(self, batch: str) -> bool:
         """Whether updates of this name were applied."""
