@@ -1,6 +1,13 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
-from kg.news.aliases import BY_HAND, alias_updates, known_aliases, separation_updates
+from kg.news.aliases import (
+    BY_HAND,
+    alias_updates,
+    join_alias,
+    known_aliases,
+    separation_updates,
+    shared_aliases,
+)
 from kg.news.answered import (
     ANSWER_TO,
     AnsweredFact,
@@ -14,6 +21,7 @@ from kg.news.answered import (
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
+from kg.news.lookup import near_nodes
 from kg.news.memory import (
     add_news_types,
     applicable,
@@ -47,7 +55,9 @@ __all__ = [
     "directory_of",
     "has_statements",
     "insert_answers",
+    "join_alias",
     "known_aliases",
+    "near_nodes",
     "number_of",
     "parse_question",
     "parts_of",
@@ -57,6 +67,7 @@ __all__ = [
     "same_office",
     "sentences_of",
     "separation_updates",
+    "shared_aliases",
     "state_of",
     "statement_updates",
     "stored_facts",

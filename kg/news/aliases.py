@@ -1,19 +1,21 @@
 """Names that stand for an entity, joined by hand and taken back.
 
-    graph.apply(alias_updates(graph, "NVTK", NodeKey("Company", "Novatek Semiconductors Inc.")), Origin(BY_HAND))
+    join_alias(graph, "NVTK", NodeKey("Company", "Novatek Semiconductors Inc."))
     graph.apply(separation_updates(graph, "Nova", NodeKey("Company", "Novatek Semiconductors Inc.")), Origin(BY_HAND))
 
 Each is one entry of the history, so ``graph.undo`` restores what was before. A name that was taken back stays apart,
-also when a later document joins it again. Statements move with their name.
+also when a later document joins it again; only a person joins it again. Statements move with their name. A person gives
+a name to one entity only. Documents may give it to several, and then the one that a person named has it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from kg.errors import SchemaError
-from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, SetProperty, Update
+from kg.growing import AddEdge, AddNode, Applied, Entry, GrowingGraph, Node, NodeKey, Origin, SetProperty, Update, terms
 from kg.sentences import plain_name
 
 STANDS_FOR, STANDS_NOT_FOR = "alias_of", "not_alias_of"
@@ -34,6 +36,21 @@ def known_aliases(graph: GrowingGraph) -> list[tuple[NodeKey, NodeKey]]:
     return sorted((pair for pair in pairs if pair not in apart), key=str)
 
 
+def shared_aliases(graph: GrowingGraph) -> dict[str, tuple[NodeKey, ...]]:
+    """Returns the names that stand for several entities, and that a person gave to none or to several of them."""
+    entities: defaultdict[str, dict[NodeKey, None]] = defaultdict(dict)
+    written: dict[str, str] = {}
+    for alias, entity in known_aliases(graph):
+        written.setdefault(plain_name(alias.name), alias.name)
+        entities[plain_name(alias.name)][entity] = None
+    by_hand = _given_by_hand(graph)
+    return {
+        written[plain]: tuple(found)
+        for plain, found in entities.items()
+        if len(found) > 1 and len(by_hand.get(plain, ())) != 1
+    }
+
+
 def alias_updates(graph: GrowingGraph, alias: str, entity: NodeKey) -> list[Update]:
     """Returns the updates that let a name stand for an entity; statements about the name are then about the entity.
 
@@ -42,15 +59,50 @@ def alias_updates(graph: GrowingGraph, alias: str, entity: NodeKey) -> list[Upda
         alias: The name.
         entity: A node of the graph.
 
+    Returns:
+        The updates; none if a person gave it this name before and no statement has to move.
+
     Raises:
-        SchemaError: There is no such node, or the name was taken back from it.
+        SchemaError: There is no such node, the name was taken back from it, or the name stands for another entity.
     """
-    key = NodeKey("Alias", alias)
-    _check(graph, entity)
-    if (key, entity) in separated(graph):
-        raise SchemaError(f"{alias!r} was taken back from {entity}: undo that change of the history first")
-    joined: list[Update] = [AddNode("Alias", alias), AddEdge(STANDS_FOR, key, entity)]
+    key, entity = NodeKey("Alias", alias), _stored(graph, entity)
+    _check_name(alias)
+    entry = separation_of(graph, alias, entity)
+    if entry is not None:
+        raise SchemaError(
+            f"{alias!r} was taken back from {entity} by change {entry.number}: undo that change of the history first"
+        )
+    _check_free(graph, alias, entity)
+    is_given = any(plain_name(alias) == plain and entity in found for plain, found in _given_by_hand(graph).items())
+    joined: list[Update] = [] if is_given else [AddNode("Alias", alias), AddEdge(STANDS_FOR, key, entity)]
     return [*joined, *_moved(graph, alias, entity.name)]
+
+
+def join_alias(graph: GrowingGraph, alias: str, entity: NodeKey) -> Applied:
+    """Lets a name stand for an entity, also one from which it was taken back.
+
+    A change that took it back is undone first.
+
+    Args:
+        graph: The graph; it changes.
+        alias: The name.
+        entity: A node of the graph.
+
+    Raises:
+        SchemaError: As :func:`alias_updates` does, or the change that took the name back cannot be undone.
+    """
+    with graph.writing:
+        _check_free(graph, alias, _stored(graph, entity))
+        while (entry := separation_of(graph, alias, entity)) is not None:
+            graph.undo(entry.number)
+        return graph.apply(alias_updates(graph, alias, entity), Origin(BY_HAND))
+
+
+def separation_of(graph: GrowingGraph, alias: str, entity: NodeKey) -> Entry | None:
+    """Returns the last change that took a name back from an entity; ``None`` if the name is not taken back."""
+    start = f"{terms.edge_term(STANDS_NOT_FOR, NodeKey('Alias', alias), entity)} "
+    found = (entry for entry in reversed(graph.history()) if not entry.undone)
+    return next((entry for entry in found if any(line.startswith(start) for line in entry.asserted)), None)
 
 
 def separation_updates(graph: GrowingGraph, alias: str, entity: NodeKey) -> list[Update]:
@@ -66,16 +118,56 @@ def separation_updates(graph: GrowingGraph, alias: str, entity: NodeKey) -> list
     Raises:
         SchemaError: The name does not stand for the node.
     """
-    key = NodeKey("Alias", alias)
-    _check(graph, entity)
-    if (key, entity) not in known_aliases(graph):
+    key, entity = NodeKey("Alias", alias), _stored(graph, entity)
+    stored = graph.node(key)
+    if stored is None or (stored.key, entity) not in known_aliases(graph):
         raise SchemaError(f"{alias!r} does not stand for {entity}")
-    return [AddEdge(STANDS_NOT_FOR, key, entity), *_moved(graph, entity.name, alias, where=alias)]
+    return [AddEdge(STANDS_NOT_FOR, stored.key, entity), *_moved(graph, entity.name, alias, where=alias)]
 
 
-def _check(graph: GrowingGraph, entity: NodeKey) -> None:
-    if graph.node(entity) is None:
+def _stored(graph: GrowingGraph, entity: NodeKey) -> NodeKey:
+    """Returns a node as it is stored.
+
+    Raises:
+        SchemaError: There is no such node.
+    """
+    node = graph.node(entity)
+    if node is None:
         raise SchemaError(f"there is no node {entity}: add it first")
+    return node.key
+
+
+def _check_name(alias: str) -> None:
+    if not plain_name(alias):
+        raise SchemaError(f"an alias must have a letter or a digit, got {alias!r}")
+
+
+def _check_free(graph: GrowingGraph, alias: str, entity: NodeKey) -> None:
+    """Raises SchemaError where a name stands for another entity, unless documents give it to several.
+
+    With the entity that documents already give it to, a person decides between them.
+    """
+    plain = plain_name(alias)
+    by_hand = _given_by_hand(graph).get(plain, ())
+    named = [one for name, one in known_aliases(graph) if plain_name(name.name) == plain]
+    others = [one for one in (by_hand if by_hand else named) if one != entity]
+    if others and (by_hand or entity not in named):
+        raise SchemaError(
+            f"{alias!r} stands for {others[0]} and cannot also stand for {entity}: take it back from {others[0]} first"
+        )
+    for node in graph.nodes("Company"):
+        if node.key != entity and plain_name(str(node.properties.get("ticker", ""))) == plain:
+            raise SchemaError(f"{alias!r} is the ticker of {node.key} and cannot also stand for {entity}")
+
+
+def _given_by_hand(graph: GrowingGraph) -> dict[str, list[NodeKey]]:
+    """Returns the plain names that a person gave, with their entities."""
+    apart = separated(graph)
+    found: defaultdict[str, list[NodeKey]] = defaultdict(list)
+    for edge in graph.edges():
+        if edge.type == STANDS_FOR and BY_HAND in edge.sources and (edge.source, edge.target) not in apart:
+            found[plain_name(edge.source.name)].append(edge.target)
+    return found
 
 
 def _moved(graph: GrowingGraph, before: str, after: str, where: str = "") -> Iterator[Update]:

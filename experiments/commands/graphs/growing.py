@@ -20,7 +20,7 @@ from kg.locks import BusyError
 if TYPE_CHECKING:
     import dspy
 
-    from kg.growing import GrowingGraph
+    from kg.growing import GrowingGraph, NodeKey
     from kg.investments import NewsDocument
     from programs.advisor import Ingestion
 
@@ -82,6 +82,29 @@ _SECONDS, _PAUSE = 2.0, 0.05
 def is_busy(error: DataError) -> bool:
     """Whether a graph could not be opened since another process has it open."""
     return isinstance(error.__cause__, BusyError)
+
+
+def node_key(text: str) -> NodeKey:
+    """Returns the node of ``TYPE/NAME``.
+
+    Raises:
+        DataError: The text is not of this form.
+    """
+    from kg.growing import NodeKey
+
+    kind, _, name = text.partition("/")
+    if not kind.strip() or not name.strip():
+        raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
+    return NodeKey(kind.strip(), name)
+
+
+def check_known(graph: GrowingGraph, key: NodeKey) -> None:
+    """Raises DataError where there is no such node, with the nodes whose names are near."""
+    from kg.news import near_nodes
+
+    if graph.node(key) is None:
+        near = near_nodes(graph, key)
+        raise DataError(f"there is no node {key}" + (f"; there is {', '.join(map(str, near))}" if near else ""))
 
 
 @contextmanager

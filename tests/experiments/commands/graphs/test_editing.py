@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from kg.growing import GrowingGraph, NodeKey
+from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, Update
 from kg.news import directory_of, stored_facts
 
 NOVATEK = "Company/Novatek Semiconductors Inc"
@@ -69,8 +69,88 @@ def test_a_name_that_was_taken_back_stays_apart(graph: str, capsys: pytest.Captu
     further.write_text(TEXT.replace("opens plant", "adds staff").replace("03-02", "03-09"), encoding="utf-8")
     run(graph, "ingest", str(further))
     assert run(graph, "alias")["aliases"] == []
-    assert cli.main(["advisor", "alias", "NVTK", NOVATEK, "--graph", graph]) == 1
-    assert "'NVTK' was taken back from" in capsys.readouterr().err
+    capsys.readouterr()
+    again = run(graph, "alias", "nvtk", NOVATEK)
+    assert "alias NVTK taken back from Company(Novatek Semiconductors Inc) (undone)" in capsys.readouterr().out
+    assert len(again["changes"]) == 1
+    assert [one["alias"] for one in run(graph, "alias")["aliases"]] == ["NVTK"]
+
+
+def test_a_taken_back_name_is_added_again_with_what_was_stated_meanwhile(graph: str) -> None:
+    run(graph, "alias", "Nova", NOVATEK)
+    run(graph, "alias", "Nova", NOVATEK, "--remove")
+    further = Path(graph).with_name("later.txt")
+    further.write_text("Nova earns more\n2026-04-02\n\nNova reported profit of $5 million.\n", encoding="utf-8")
+    run(graph, "ingest", str(further))
+    assert earners(graph) == ["Nova", "Nova"]
+    assert cli.main(["advisor", "alias", "Nova", NOVATEK, "--graph", graph]) == 0
+    assert earners(graph) == ["Novatek Semiconductors Inc"] * 2
+
+
+def test_a_name_stands_for_one_node(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run(graph, "alias", "Nova", NOVATEK)
+    for alias, problem in (
+        ("the nova", "'the nova' stands for Company(Novatek Semiconductors Inc) and cannot also stand for "),
+        ("NVTK", "'NVTK' stands for Company(Novatek Semiconductors Inc) and cannot also stand for "),
+    ):
+        assert cli.main(["advisor", "alias", alias, "Company/Lumax Photonics", "--graph", graph]) == 1
+        assert f"{problem}Company(Lumax Photonics)" in capsys.readouterr().err
+    run(graph, "alias", "Nova", NOVATEK, "--remove")
+    run(graph, "alias", "Nova", "Company/Lumax Photonics")
+    assert resolved(graph, "Nova") == "Lumax Photonics"
+
+
+def test_a_person_decides_between_nodes_that_texts_give_one_name(
+    graph: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with GrowingGraph(graph) as opened:
+        entity = NodeKey("Company", "Lumax Photonics")
+        updates: list[Update] = [AddNode("Alias", "NVTK"), AddEdge("alias_of", NodeKey("Alias", "NVTK"), entity)]
+        opened.apply(updates, Origin("wire-2.txt"))
+    run(graph, "alias")
+    both = "Company(Lumax Photonics) and Company(Novatek Semiconductors Inc)"
+    assert f"'NVTK' stands for {both}: give it to one of them by hand" in capsys.readouterr().err
+    run(graph, "alias", "NVTK", "Company/Lumax Photonics")
+    run(graph, "alias")
+    assert "stands for" not in capsys.readouterr().err
+    assert resolved(graph, "NVTK") == "Lumax Photonics"
+
+
+def test_what_is_there_already_makes_no_entry(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("set", NOVATEK, "country", "Malta")
+    assert len(run(graph, *words)["changes"]) == 1
+    capsys.readouterr()
+    for again in (words, ("set", NOVATEK, "ticker", "--remove")):
+        assert run(graph, *again)["changes"] == []
+        assert "nothing changes: the graph has it already" in capsys.readouterr().out
+    assert len(run(graph, "alias", "Nova", NOVATEK)["changes"]) == 1
+    assert run(graph, "alias", "Nova", NOVATEK)["changes"] == []
+
+
+def test_the_history_shows_changes_and_how_each_is_undone(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run(graph, "set", NOVATEK, "country", "Malta")
+    run(graph, "alias", "Novatek", NOVATEK)
+    hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith("undo: ")]
+    found = run(graph, "history")["entries"]
+    lines = capsys.readouterr().out.splitlines()
+    assert f"{found[-2]['number']}  by hand: Company(Novatek Semiconductors Inc) country None -> 'Malta'" in lines
+    assert f"{found[-1]['number']}  by hand: alias Novatek of Company(Novatek Semiconductors Inc)" in lines
+    assert "nodes, " in lines[0]
+    assert hints[-1] == f"undo: finpath advisor undo {found[-1]['number']} --graph {graph}"
+    assert cli.main(hints[-1].split()[2:]) == 0
+
+
+def test_a_node_that_is_unknown_is_refused_with_near_names(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for node, near in (
+        ("Company/Novatek", "Novatek Semiconductors Inc"),
+        ("Company/Lumax Fotonics", "Lumax Photonics"),
+    ):
+        assert cli.main(["advisor", "history", "--node", node, "--graph", graph]) == 1
+        problem = capsys.readouterr().err
+        assert f"there is no node Company({node.partition('/')[2]}); there is " in problem
+        assert f"Company({near})" in problem
+    assert cli.main(["advisor", "alias", "Zeta", "Company/Qqxyz", "--graph", graph]) == 1
+    assert capsys.readouterr().err.rstrip().endswith("there is no node Company(Qqxyz)")
 
 
 def test_a_property_is_set_and_undone(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
