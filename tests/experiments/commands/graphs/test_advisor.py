@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys:
     assert (code, found["briefings"]) == (0, [])
 
 
-def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str) -> None:
+def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither names nor shares nor prices, of which none occurs in a document; nor what only the tables know."""
     folder = tmp_path / "tables"
     folder.mkdir()
@@ -172,6 +173,7 @@ def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str) -> Non
     before = _content(graph)
     _, found = run(tmp_path, "advisor", "brief", *words, "--user", "zelda-quist")
     assert {row["symbol"] for row in found["briefings"]} == {"HLXN", "BRMB"}
+    assert capsys.readouterr().err.count("no company of the graph has the symbol XQZW") == 1
     after = _content(graph)
     assert after == before
     for word in ("zelda", "quist", "987654", "7654", "XQZW", "xqzw", "13131", "1999-0"):
@@ -184,7 +186,9 @@ def _content(graph: str) -> str:
         return "\n".join(sorted(str(quad) for quad in opened._store))
 
 
-def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(tmp_path: Path) -> None:
+def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     database = tmp_path / "portfolio.db"
     make_database(database, SAMPLE)
     path, out = str(tmp_path / "knowledge"), tmp_path / "briefing"
@@ -193,8 +197,12 @@ def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(tmp
     alerts = tmp_path / "knowledge" / "alerts-ann.jsonl"
     first = alerts.read_text(encoding="utf-8")
     assert first
+    assert "has the symbol" not in capsys.readouterr().err
+    with sqlite3.connect(database) as connection:
+        connection.execute("INSERT INTO watchlist VALUES ('ann', 'XQZW', '2026-11-01')")
     assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--once"]) == 0
     assert alerts.read_text(encoding="utf-8") == first
+    assert capsys.readouterr().err.splitlines() == ["no company of the graph has the symbol XQZW"]
     assert cli.main(["advisor", "brief", *words, "--format", "html", "--out", str(out)]) == 0
     assert "It is no advice." in out.read_text(encoding="utf-8")
     assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
