@@ -31,7 +31,7 @@ from kg.news.memory import (
     stored_facts,
 )
 from kg.news.offices import same_office
-from kg.news.passages import Passage, passage_updates, stored_passages
+from kg.news.passages import EarlierText, Passage, earlier_text, passage_updates, stored_passages
 from kg.news.question import NewsQuestion, parse_question, parts_of
 from kg.news.reader import NewsReading, read_news, sentences_of
 
@@ -39,6 +39,7 @@ __all__ = [
     "ANSWER_TO",
     "BY_HAND",
     "AnsweredFact",
+    "EarlierText",
     "Fact",
     "FrameReader",
     "Insertion",
@@ -53,6 +54,7 @@ __all__ = [
     "answer_insertion",
     "applicable",
     "directory_of",
+    "earlier_text",
     "has_statements",
     "insert_answers",
     "join_alias",

@@ -293,6 +293,7 @@ def _figures(done: list[Ingestion]) -> dict[str, int]:
     return {
         "documents": len(done),
         "known": sum(entry.known for entry in done),
+        "changed": sum(entry.earlier is not None for entry in done),
         "nodes": sum(entry.applied.nodes for entry in done),
         "edges": sum(entry.applied.edges for entry in done),
         "types_proposed": sum(len(entry.proposed) for entry in done),

@@ -129,6 +129,9 @@ def described(entry: Ingestion) -> str:
     types = "".join(f"; type {name} {verdict}" for name, verdict in entry.proposed)
     if entry.sentences:
         text += f"; {entry.understood} of {entry.sentences} sentences gave facts"
+    if entry.earlier is not None:
+        text += f"; another text of this name was read before: its facts stay, {entry.earlier}"
+        text += f"; to have the new text alone, undo {entry.document} and ingest it again"
     text += types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
     return text + "".join(f"\n    left out: {problem}" for problem in entry.problems)
 

@@ -234,6 +234,22 @@ def test_a_watch_looks_again_where_another_process_has_the_graph_open(
     assert "ALERT" in told.out
 
 
+def test_a_text_that_has_changed_since_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, words = tmp_path / "a.txt", ("advisor", "ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph"))
+    text = "Keld mill is sold\n2026-02-03\n\nKELD - Ardent Holdings has bought Tarrant Mills for $85 million.\n"
+    path.write_text(f"{text}Its looms date from 1911. It rained.\n", encoding="utf-8")
+    assert run(tmp_path, *words)[1]["changed"] == 0
+    path.write_text(text.replace("85", "90"), encoding="utf-8")
+    capsys.readouterr()
+    assert run(tmp_path, *words)[1]["changed"] == 1
+    told = "another text of this name was read before: its facts stay, 1 sentence is replaced, and 3 kept"
+    assert f"{told}; to have the new text alone, undo a.txt and ingest it again" in capsys.readouterr().out
+    found = run(tmp_path, *words)[1]
+    assert (found["known"], found["changed"]) == (1, 0)
+    assert run(tmp_path, "advisor", "undo", "a.txt", *words[3:])[0] == 0
+    assert run(tmp_path, *words)[1]["changed"] == 0
+
+
 MILL = """Mill town loses its weaver
 2026-02-03
 
