@@ -21,7 +21,6 @@ from kg.news.answered import (
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
-from kg.news.lookup import near_nodes
 from kg.news.memory import (
     add_news_types,
     applicable,
@@ -59,7 +58,6 @@ __all__ = [
     "insert_answers",
     "join_alias",
     "known_aliases",
-    "near_nodes",
     "number_of",
     "parse_question",
     "parts_of",

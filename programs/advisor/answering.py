@@ -63,6 +63,15 @@ class Answers:
     retrieved: tuple[RetrievedAnswer, ...] = ()
 
 
+EMPTY = Answers((), (), "the question has no words")
+"""The answer to an empty question."""
+
+
+def is_empty(question: str) -> bool:
+    """Whether a question has neither a letter nor a digit."""
+    return not any(letter.isalnum() for letter in question)
+
+
 @dataclass(frozen=True)
 class Proposed:
     """An answer that is not inserted yet.
@@ -123,6 +132,8 @@ class GraphAnswers:
 
     def answer(self, question: str) -> Answers:
         """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
+        if is_empty(question):
+            return EMPTY
         known = self.memory.retrieved(question)
         if known:
             return retrieved_answers_of(known)

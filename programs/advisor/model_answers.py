@@ -23,7 +23,15 @@ import dspy
 
 from kg.growing import GrowingGraph
 from kg.questions import EntityGraph
-from programs.advisor.answering import Answers, GraphAnswers, Proposed, TypedAnswers, retrieved_answers_of
+from programs.advisor.answering import (
+    EMPTY,
+    Answers,
+    GraphAnswers,
+    Proposed,
+    TypedAnswers,
+    is_empty,
+    retrieved_answers_of,
+)
 from programs.advisor.citing import CitingReader
 from programs.advisor.memory import AnswerMemory
 from programs.advisor.passages import PassageAnswer, PassageReader
@@ -90,6 +98,8 @@ class ModelAnswers:
         Raises:
             LMError: The model cannot be asked.
         """
+        if is_empty(question):
+            return EMPTY
         with self._lock:
             known = self._rules.memory.retrieved(question)
             if known:

@@ -99,12 +99,12 @@ def node_key(text: str) -> NodeKey:
 
 
 def check_known(graph: GrowingGraph, key: NodeKey) -> None:
-    """Raises DataError where there is no such node, with the nodes whose names are near."""
-    from kg.news import near_nodes
+    """Raises DataError where there is no such node, with the names of its type that are near."""
+    from kg.text import nearest
 
+    graph.schema.node_type(key.type, graph.scope)  # an unknown type has near names of its own
     if graph.node(key) is None:
-        near = near_nodes(graph, key)
-        raise DataError(f"there is no node {key}" + (f"; there is {', '.join(map(str, near))}" if near else ""))
+        raise DataError(f"there is no node {key}; {nearest(key.name, (one.key.name for one in graph.nodes(key.type)))}")
 
 
 @contextmanager

@@ -104,6 +104,13 @@ def test_what_cannot_be_answered_says_why(graph: str, tmp_path: Path, capsys: py
     assert "is no graph: create one with `finpath advisor ingest`" in capsys.readouterr().err
 
 
+def test_an_empty_question_has_no_words(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for question in ("", " ", "?!"):
+        code, found = run(tmp_path, "advisor", "ask", question, "--graph", graph)
+        assert (code, found["answer"], found["why"]) == (1, None, "the question has no words")
+    assert "no answer: the question has no words" in capsys.readouterr().out
+
+
 def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> None:
     before = _content(graph)
     run(tmp_path, "advisor", "ask", "Which company has the ticker QQQQ?", "--graph", graph)
