@@ -19,6 +19,7 @@ from kg.news.answered import (
     state_of,
 )
 from kg.news.answers import NewsAnswer, NewsAnswers
+from kg.news.companies import KnownCompany, known_companies
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
 from kg.news.memory import (
@@ -42,6 +43,7 @@ __all__ = [
     "Fact",
     "FrameReader",
     "Insertion",
+    "KnownCompany",
     "NewsAnswer",
     "NewsAnswers",
     "NewsQuestion",
@@ -58,6 +60,7 @@ __all__ = [
     "insert_answers",
     "join_alias",
     "known_aliases",
+    "known_companies",
     "number_of",
     "parse_question",
     "parts_of",

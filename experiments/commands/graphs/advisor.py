@@ -3,6 +3,7 @@
 $ finpath advisor ingest news/*.txt --graph my-knowledge
 $ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
 $ finpath advisor ask --questions questions.jsonl --graph my-knowledge --json answers.json
+$ finpath advisor companies --graph my-knowledge
 $ finpath advisor history --graph my-knowledge
 $ finpath advisor undo 12 --graph my-knowledge
 $ finpath advisor set "Company/Helixon Inc." country Malta --graph my-knowledge
@@ -24,6 +25,7 @@ import click
 
 from experiments.commands.graphs.advisor_ask import ask
 from experiments.commands.graphs.briefings import brief, watch
+from experiments.commands.graphs.companies import companies
 from experiments.commands.graphs.editing import alias, set_property
 from experiments.commands.graphs.growing import (
     check_known,
@@ -189,6 +191,7 @@ def _read_ahead(
 command.add_command(ask)
 command.add_command(brief)
 command.add_command(watch)
+command.add_command(companies)
 command.add_command(set_property)
 command.add_command(alias)
 

@@ -116,6 +116,22 @@ def test_a_person_decides_between_nodes_that_texts_give_one_name(
     assert resolved(graph, "NVTK") == "Lumax Photonics"
 
 
+def test_companies_are_listed_with_their_names_and_counts(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {one["name"]: one for one in run(graph, "companies")["companies"]}
+    assert {"Lumax Photonics", "Nova", "Novatek Semiconductors Inc"} <= set(before)
+    run(graph, "alias", "Nova", NOVATEK)
+    capsys.readouterr()
+    after = {one["name"]: one for one in run(graph, "companies")["companies"]}
+    assert set(before) - set(after) == {"Nova"}
+    novatek = after["Novatek Semiconductors Inc"]
+    assert (novatek["ticker"], novatek["aliases"]) == ("NVTK", ["Nova"])
+    assert novatek["facts"] == before["Novatek Semiconductors Inc"]["facts"] + before["Nova"]["facts"]
+    assert novatek["events"] >= 1
+    lines = capsys.readouterr().out.splitlines()
+    assert f"Novatek Semiconductors Inc (NVTK): {novatek['facts']} facts, {novatek['events']} event" in " ".join(lines)
+    assert any(line.endswith("; also Nova") for line in lines)
+
+
 def test_what_is_there_already_makes_no_entry(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("set", NOVATEK, "country", "Malta")
     assert len(run(graph, *words)["changes"]) == 1
