@@ -82,13 +82,14 @@ class Facts:
             for subject in sorted(terms.text_of(quad.subject) for quad in quads):
                 yield _node(kind, self.about(NamedNode(subject)))
 
-    def edges(self, key: NodeKey | None = None) -> Iterator[Edge]:
-        """All edges, or those from or to a node."""
-        patterns = (
-            [(terms.RDF_TYPE, terms.EDGE_CLASS)]
-            if key is None
-            else [(end, terms.node_term(key)) for end in (terms.FROM, terms.TO)]
-        )
+    def edges(self, key: NodeKey | None = None, kind: str | None = None) -> Iterator[Edge]:
+        """All edges, those from or to a node, or those of a type."""
+        if kind is not None:
+            patterns = [(terms.EDGE_TYPE, terms.edge_type_term(kind))]
+        elif key is not None:
+            patterns = [(end, terms.node_term(key)) for end in (terms.FROM, terms.TO)]
+        else:
+            patterns = [(terms.RDF_TYPE, terms.EDGE_CLASS)]
         found = (
             terms.text_of(quad.subject)
             for predicate, value in patterns

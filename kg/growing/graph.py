@@ -246,9 +246,10 @@ class GrowingGraph:
         known = dict.fromkeys(found.name for found in self._schema.types if not isinstance(found, EdgeType))
         return self._facts.nodes(known if kind is None else [kind])
 
-    def edges(self, key: NodeKey | None = None) -> Iterator[Edge]:
-        """All edges, or those from or to a node."""
-        return self._facts.edges(key)
+    def edges(self, key: NodeKey | None = None, *, kind: str | None = None) -> Iterator[Edge]:
+        """All edges, those from or to a node, or those of a type."""
+        found = self._facts.edges(key, kind if key is None else None)
+        return (edge for edge in found if kind in (None, edge.type))
 
     def triples(self) -> Iterator[tuple[str, str, str]]:
         """Yields all triples of the facts as stored, with IRIs and literals as texts."""

@@ -5,8 +5,10 @@ from kg.news.aliases import (
     alias_updates,
     join_alias,
     known_aliases,
+    names_by_hand,
     separation_updates,
     shared_aliases,
+    with_full_names,
 )
 from kg.news.answered import (
     ANSWER_TO,
@@ -61,6 +63,7 @@ __all__ = [
     "join_alias",
     "known_aliases",
     "known_companies",
+    "names_by_hand",
     "number_of",
     "parse_question",
     "parts_of",
@@ -75,4 +78,5 @@ __all__ = [
     "statement_updates",
     "stored_facts",
     "stored_passages",
+    "with_full_names",
 ]

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from kg.growing import GrowingGraph, NodeKey
-from kg.news.aliases import BY_HAND, STANDS_FOR, known_aliases
+from kg.news.aliases import known_aliases, names_by_hand
 from kg.news.memory import stored_facts
 from kg.sentences import plain_name
 
@@ -37,19 +37,15 @@ class KnownCompany:
 def known_companies(graph: GrowingGraph) -> list[KnownCompany]:
     """Returns the companies of a graph by name, without those whose name a person gave to another node."""
     others: defaultdict[NodeKey, dict[str, None]] = defaultdict(dict)
-    given: dict[str, NodeKey] = {}
+    given = {plain_name(alias): entity for alias, entity in names_by_hand(graph)}
     symbols: defaultdict[NodeKey, list[str]] = defaultdict(list)
     events: Counter[NodeKey] = Counter()
-    joined = set(known_aliases(graph))
-    for edge in graph.edges():
-        if edge.type == STANDS_FOR and (edge.source, edge.target) in joined:
-            others[edge.target][edge.source.name] = None
-            if BY_HAND in edge.sources:
-                given[plain_name(edge.source.name)] = edge.target
-        elif edge.type == "issued_by":
-            symbols[edge.target].append(edge.source.name)
-        elif edge.type == "affects" and edge.source.type == "MarketEvent":
-            events[edge.target] += 1
+    for alias, entity in known_aliases(graph):
+        others[entity][alias.name] = None
+    for edge in graph.edges(kind="issued_by"):
+        symbols[edge.target].append(edge.source.name)
+    for edge in graph.edges(kind="affects"):
+        events[edge.target] += edge.source.type == "MarketEvent"
     facts = Counter(
         name for fact in stored_facts(graph) for name in {plain_name(fact.subject), plain_name(fact.object)}
     )

