@@ -116,12 +116,12 @@ class History:
         return sorted((_entry(terms.text_of(quad.object)) for quad in found), key=lambda entry: entry.number)
 
     def about(self, node: NamedNode) -> list[Entry]:
-        """Returns the entries that state or remove something of a node."""
-        start = f"{node} "
+        """Returns the entries that state or remove something of a node, or an edge to it."""
+        start, end = f"{node} ", f" {node}"
         return [
             entry
             for entry in self.entries()
-            if any(line.startswith(start) for line in (*entry.asserted, *entry.removed))
+            if any(line.startswith(start) or line.endswith(end) for line in (*entry.asserted, *entry.removed))
         ]
 
     def next_number(self) -> int:

@@ -194,6 +194,8 @@ def test_the_history_shows_changes_and_how_each_is_undone(graph: str, capsys: py
     assert f"{found[-2]['number']}  by hand: Company(Novatek Semiconductors Inc) country None -> 'Malta'" in lines
     assert f"{found[-1]['number']}  by hand: alias Novatek of Company(Novatek Semiconductors Inc)" in lines
     assert "nodes, " in lines[0]
+    assert run(graph, "history", "--node", NOVATEK)["entries"] == found
+    capsys.readouterr()
     assert hints[-1] == f"undo: finpath advisor undo {found[-1]['number']} --graph {graph}"
     assert cli.main(hints[-1].split()[2:]) == 0
 
