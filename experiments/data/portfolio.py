@@ -2,6 +2,7 @@
 
     positions(user_id, symbol, shares, avg_cost, added_at)      watchlist(user_id, symbol, added_at)
     user_investment_profiles(user_id, risk_tolerance, investment_horizon, goals, preferences)      if there is one
+        goals '["income", "growth"]' or 'income, growth'      preferences '{"dividends": true}' or 'dividends'
 
     read_portfolio("portfolio.db", "ann")        # SQLite by its file; any other database by its SQLAlchemy URL
 
@@ -72,24 +73,42 @@ def read_portfolio(database: str, user: str) -> Portfolio:
 
 
 def _profile(rows: Sequence[Sequence[Any]]) -> Profile | None:
-    """Returns the profile of a row; goals and preferences are JSON or, for goals, words with commas."""
+    """Returns the profile of a row; goals and preferences are JSON or words with commas.
+
+    Raises:
+        DataError: A column has another value; the message has the table, the column and the value.
+    """
     if not rows:
         return None
     tolerance, horizon, goals, preferences = rows[0]
-    place = PROFILES
+    wanted, liked = _listed("goals", goals), _listed("preferences", preferences, dict)
+    liked = liked if isinstance(liked, dict) else dict.fromkeys(map(str, liked), True)
     try:
-        liked = json.loads(preferences) if isinstance(preferences, str) and preferences.strip() else preferences or {}
-        if isinstance(goals, str) and goals.strip().startswith("["):
-            goals = json.loads(goals)
-        elif isinstance(goals, str):
-            goals = [goal.strip() for goal in goals.split(",") if goal.strip()]
-    except ValueError as error:
-        raise DataError(f"goals and preferences must be JSON: {error}", place=place) from error
-    if isinstance(liked, list):
-        liked = dict.fromkeys(map(str, liked), True)
-    if not isinstance(liked, dict) or not isinstance(goals or [], list):
-        raise DataError("goals must be a list and preferences an object", place=place)
-    return Profile(str(tolerance or "moderate"), str(horizon or ""), tuple(map(str, goals or ())), liked)
+        return Profile(str(tolerance or "moderate"), str(horizon or ""), tuple(map(str, wanted)), liked)
+    except DataError as error:
+        raise DataError(error.rule, place=PROFILES) from error
+
+
+def _listed(column: str, value: Any, *others: type) -> Any:
+    """Returns a list that is written as JSON or as words with commas; JSON may also be of ``others``."""
+    read = value
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return []
+    if isinstance(value, str | bytes):
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        try:
+            read = json.loads(text)
+        except ValueError:
+            if not text.strip().startswith(("[", "{", '"')):
+                return [word.strip() for word in text.split(",") if word.strip()]
+    if read is None:  # JSON's null
+        return []
+    if isinstance(read, str) and read is not value:
+        read = [read]
+    if isinstance(read, (list, *others)):
+        return read
+    form = "a JSON object, a JSON list" if others else "a JSON list"
+    raise DataError(f"must be {form} or words with commas, got {value!r}", place=f"{PROFILES}.{column}")
 
 
 def _shares(value: object, symbol: object) -> float:

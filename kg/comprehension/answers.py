@@ -28,7 +28,7 @@ from kg.comprehension.ranking import Ranked, candidates_of, rank
 from kg.comprehension.sets import difference_of, extreme_answer, listed_values, read_score
 from kg.news import Passage, parts_of
 from kg.sentences import plain_name
-from kg.text import singular
+from kg.text import is_or_are, singular
 
 Typed = Callable[[str], Sequence[str]]
 """The answers to a question by typed facts; none where there are none."""
@@ -324,13 +324,14 @@ def problem_of(asked: Asked, best: Candidate) -> str:
         return "the nearest sentence is about another name"
     if found["context words"] < _LEAST_WORDS and found["typed"] < 1 and asked.terms:
         missing = [term.lemma for term in asked.terms if term.weight > 0.5]
-        return f"no sentence is about {', '.join(missing) or 'what is asked'}"
+        return f"no sentence is about all of {', '.join(missing)}" if missing else "no sentence is about the question"
     specific = best.kind in NAMES | {"phrase"} and singular(asked.noun) not in _GENERAL and asked.noun != ""
     if specific and found.get("no noun") and (asked.kinds[:1] != ("company",) or not found["role"]):
-        return f"no {asked.noun} is known that fits"
+        verb = is_or_are(asked.noun)
+        return f"no {asked.noun} {verb} known that fit{'s' if verb == 'is' else ''}"
     counted = best.kind == "count" and best.mention.noun != "" and asked.kinds[:1] == ("count",)
     if counted and found.get("no noun") and asked.noun and found["typed"] < 1:
-        return f"{best.value} {best.mention.noun} are known, and no {asked.noun}"
+        return f"{best.value} {best.mention.noun} {is_or_are(best.mention.noun)} known, and no {asked.noun}"
     if found["name within"] and found["typed"] < 1:
         return "the nearest sentence is about another thing"
     if re.search(r"\b(?:more|less|over|under|above|below|at least|at most)(?: than)? \d", asked.text):

@@ -69,6 +69,12 @@ class Facts:
         found = self.about(terms.node_term(key))
         return _node(key.type, found) if terms.LABEL in found else None
 
+    def written(self, node: str) -> str:
+        """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``."""
+        kind, _, name = node.removeprefix(terms.NODE).partition("/")
+        about = self.about(NamedNode(node))
+        return f"{kind}({terms.text_of(about[terms.LABEL][0]) if terms.LABEL in about else unquote(name)})"
+
     def nodes(self, kinds: Iterable[str]) -> Iterator[Node]:
         """The nodes of some types, type by type, in the order of their names."""
         for kind in kinds:
@@ -76,13 +82,14 @@ class Facts:
             for subject in sorted(terms.text_of(quad.subject) for quad in quads):
                 yield _node(kind, self.about(NamedNode(subject)))
 
-    def edges(self, key: NodeKey | None = None) -> Iterator[Edge]:
-        """All edges, or those from or to a node."""
-        patterns = (
-            [(terms.RDF_TYPE, terms.EDGE_CLASS)]
-            if key is None
-            else [(end, terms.node_term(key)) for end in (terms.FROM, terms.TO)]
-        )
+    def edges(self, key: NodeKey | None = None, kind: str | None = None) -> Iterator[Edge]:
+        """All edges, those from or to a node, or those of a type."""
+        if kind is not None:
+            patterns = [(terms.EDGE_TYPE, terms.edge_type_term(kind))]
+        elif key is not None:
+            patterns = [(end, terms.node_term(key)) for end in (terms.FROM, terms.TO)]
+        else:
+            patterns = [(terms.RDF_TYPE, terms.EDGE_CLASS)]
         found = (
             terms.text_of(quad.subject)
             for predicate, value in patterns

@@ -27,7 +27,8 @@ from kg.growing.facts import Edge, Facts, Node
 from kg.growing.history import Entry, History, entry_quad, line
 from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
 from kg.growing.schema_store import load_schema, schema_quads
-from kg.growing.updates import NodeKey, Update
+from kg.growing.updates import NodeKey, SetProperty, Update
+from kg.growing.wording import line_of
 from kg.locks import BusyError, FileLock
 from kg.schema import EdgeType, Schema
 
@@ -170,6 +171,10 @@ class GrowingGraph:
         """Returns the updates that were written, or those about a node, in their order."""
         return self._history.entries() if node is None else self._history.about(terms.node_term(node))
 
+    def in_words(self, entry: Entry) -> str:
+        """Returns an entry of the history in one line, with its number, its source and its changes."""
+        return line_of(entry, self._facts.written)
+
     def undo(self, number: int) -> Entry:
         """Takes an update back in one transaction: its facts go, and the values that it replaced return.
 
@@ -219,6 +224,15 @@ class GrowingGraph:
         """Raises SchemaError where :meth:`apply` would; nothing is written."""
         self._checked(updates, Origin("nothing"))
 
+    def has_value(self, update: SetProperty) -> bool:
+        """Whether a property has this value already, so that setting it changes nothing.
+
+        Raises:
+            SchemaError: As :meth:`apply` does.
+        """
+        removed, added = self._checked([update], Origin("nothing")).of_properties()
+        return set(removed) == set(added)
+
     def has_batch(self, batch: str) -> bool:
         """Whether updates of this name were applied."""
         return self._facts.has_batch(batch)
@@ -232,9 +246,10 @@ class GrowingGraph:
         known = dict.fromkeys(found.name for found in self._schema.types if not isinstance(found, EdgeType))
         return self._facts.nodes(known if kind is None else [kind])
 
-    def edges(self, key: NodeKey | None = None) -> Iterator[Edge]:
-        """All edges, or those from or to a node."""
-        return self._facts.edges(key)
+    def edges(self, key: NodeKey | None = None, *, kind: str | None = None) -> Iterator[Edge]:
+        """All edges, those from or to a node, or those of a type."""
+        found = self._facts.edges(key, kind if key is None else None)
+        return (edge for edge in found if kind in (None, edge.type))
 
     def triples(self) -> Iterator[tuple[str, str, str]]:
         """Yields all triples of the facts as stored, with IRIs and literals as texts."""

@@ -1,6 +1,6 @@
 """The history of a growing graph: one entry for each update, with its source, its spans and the values it replaced.
 
-    >>> [str(line) for line in graph.history(NodeKey("Company", "Helixon Inc."))][-1]
+    >>> [graph.in_words(entry) for entry in graph.history(NodeKey("Company", "Helixon Inc."))][-1]
     "2  wire-9.txt: Company(Helixon Inc.) country 'Germany' -> 'Atlantis'"
     >>> graph.undo(2)
 
@@ -116,12 +116,12 @@ class History:
         return sorted((_entry(terms.text_of(quad.object)) for quad in found), key=lambda entry: entry.number)
 
     def about(self, node: NamedNode) -> list[Entry]:
-        """Returns the entries that state or remove something of a node."""
-        start = f"{node} "
+        """Returns the entries that state or remove something of a node, or an edge to it."""
+        start, end = f"{node} ", f" {node}"
         return [
             entry
             for entry in self.entries()
-            if any(line.startswith(start) for line in (*entry.asserted, *entry.removed))
+            if any(line.startswith(start) or line.endswith(end) for line in (*entry.asserted, *entry.removed))
         ]
 
     def next_number(self) -> int:
@@ -157,8 +157,8 @@ class History:
         stated = _stated(live)
         known = {line for other in entries.values() for line in other.asserted}
         new = {line for other in entries.values() for line in other.added}  # not from before the history
-        gone = [quad for quad in _quads(new.intersection(entry.asserted) - stated.keys()) if quad in self._store]
-        back = [quad for quad in _quads(entry.removed) if line(quad) in stated or line(quad) not in known]
+        gone = [quad for quad in quads_of(new.intersection(entry.asserted) - stated.keys()) if quad in self._store]
+        back = [quad for quad in quads_of(entry.removed) if line(quad) in stated or line(quad) not in known]
         self._check_values(entry, stated)
         gone += self._notes(gone)
         self._check_rest(entry, gone, live)
@@ -167,7 +167,7 @@ class History:
     def _check_values(self, entry: Entry, stated: Mapping[str, int]) -> None:
         """Raises SchemaError where a value that the entry replaced has changed since."""
         written = set(entry.added)
-        for removed in _quads(entry.removed):
+        for removed in quads_of(entry.removed):
             now = self._store.quads_for_pattern(removed.subject, removed.predicate, None, terms.KNOWLEDGE)
             for quad in now:
                 if line(quad) not in written:
@@ -233,7 +233,8 @@ def _entry(content: str) -> Entry:
     return Entry(**found)
 
 
-def _quads(lines: Iterable[str]) -> list[Quad]:
+def quads_of(lines: Iterable[str]) -> list[Quad]:
+    """Returns triples from N-Triples, as facts of the graph."""
     text = "".join(f"{line} .\n" for line in lines)
     return [
         Quad(triple.subject, triple.predicate, triple.object, terms.KNOWLEDGE)

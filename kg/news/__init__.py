@@ -1,6 +1,15 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
-from kg.news.aliases import BY_HAND, alias_updates, known_aliases, separation_updates
+from kg.news.aliases import (
+    BY_HAND,
+    alias_updates,
+    join_alias,
+    known_aliases,
+    names_by_hand,
+    separation_updates,
+    shared_aliases,
+    with_full_names,
+)
 from kg.news.answered import (
     ANSWER_TO,
     AnsweredFact,
@@ -12,6 +21,7 @@ from kg.news.answered import (
     state_of,
 )
 from kg.news.answers import NewsAnswer, NewsAnswers
+from kg.news.companies import KnownCompany, known_companies
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
 from kg.news.memory import (
@@ -23,7 +33,7 @@ from kg.news.memory import (
     stored_facts,
 )
 from kg.news.offices import same_office
-from kg.news.passages import Passage, passage_updates, stored_passages
+from kg.news.passages import EarlierText, Passage, earlier_text, passage_updates, stored_passages
 from kg.news.question import NewsQuestion, parse_question, parts_of
 from kg.news.reader import NewsReading, read_news, sentences_of
 
@@ -31,9 +41,11 @@ __all__ = [
     "ANSWER_TO",
     "BY_HAND",
     "AnsweredFact",
+    "EarlierText",
     "Fact",
     "FrameReader",
     "Insertion",
+    "KnownCompany",
     "NewsAnswer",
     "NewsAnswers",
     "NewsQuestion",
@@ -45,9 +57,13 @@ __all__ = [
     "answer_insertion",
     "applicable",
     "directory_of",
+    "earlier_text",
     "has_statements",
     "insert_answers",
+    "join_alias",
     "known_aliases",
+    "known_companies",
+    "names_by_hand",
     "number_of",
     "parse_question",
     "parts_of",
@@ -57,8 +73,10 @@ __all__ = [
     "same_office",
     "sentences_of",
     "separation_updates",
+    "shared_aliases",
     "state_of",
     "statement_updates",
     "stored_facts",
     "stored_passages",
+    "with_full_names",
 ]

@@ -17,6 +17,7 @@ from kg.news.fact_search import CHANGE, Candidate, FactSearch, cues
 from kg.news.facts import Fact, number_of
 from kg.news.question import NewsQuestion, base, parse_question, parts_of
 from kg.sentences import frames, plain_name
+from kg.text import is_or_are
 
 _COMPANIES = frozenset(base(word) for word in ["company", "firm", "business", "airline", "bank", "carmaker"])
 _HAPPEN = frozenset(
@@ -84,8 +85,9 @@ class NewsAnswers(FactSearch):
             if found is not None:
                 return NewsAnswer(*found)
             if asked.kinds[:1] in (("person",),):
-                return NewsAnswer(why=f"no {asked.role} is known")
-            return NewsAnswer(why=f"nothing is known of the {asked.role}'s {' '.join(w for w, _ in asked.words)}")
+                return NewsAnswer(why=f"no {asked.role} {is_or_are(asked.role)} known")
+            words = " ".join(word for word, _ in asked.words)
+            return NewsAnswer(why=f"nothing is known of the {asked.role}" + (f"'s {words}" if words else ""))
         if asked.polar:
             return self._polar(asked)
         if asked.kinds == ("count",) and base(asked.noun) in _COMPANIES:

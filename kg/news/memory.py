@@ -17,7 +17,7 @@ from pathlib import Path
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
 from kg.investments import NewsDocument, types_of
-from kg.news.aliases import BY_HAND, STANDS_FOR, separated
+from kg.news.aliases import STANDS_FOR, known_aliases, names_by_hand, separated, written_aliases
 from kg.news.facts import Fact
 from kg.news.passages import published_day
 from kg.news.reader import NewsReading
@@ -49,22 +49,18 @@ def directory_of(graph: GrowingGraph) -> Directory:
     """Returns the names of a graph with their aliases."""
     directory = Directory()
     types = {kind.name for kind in graph.schema.types}
-    apart = separated(graph)
-    joined = [e for e in graph.edges() if e.type == STANDS_FOR and (e.source, e.target) not in apart]
-    for edge in joined:  # what a person joined comes before a node of the same name
-        if BY_HAND in edge.sources:
-            directory.add(_KINDS.get(edge.target.type, "product"), edge.target.name, [edge.source.name])
+    for alias, entity in names_by_hand(graph):  # what a person joined comes before a node of the same name
+        directory.add(_KINDS.get(entity.type, "product"), entity.name, [alias])
     for kind in (name for name in _KINDS if name in types):
         for node in graph.nodes(kind):
             ticker = node.properties.get("ticker")
             directory.add(_KINDS[kind], node.key.name, [str(ticker)] if ticker else ())
-    for alias, entity in apart:
-        directory.add(_KINDS.get(entity.type, "product"), alias.name)
-    for edge in joined:
-        directory.add(_KINDS.get(edge.target.type, "product"), edge.target.name, [edge.source.name])
-    for edge in graph.edges():
-        if edge.type == "issued_by":
-            directory.add("company", edge.target.name, [edge.source.name])
+    for apart, other in separated(graph):
+        directory.add(_KINDS.get(other.type, "product"), apart.name)
+    for key, other in known_aliases(graph):
+        directory.add(_KINDS.get(other.type, "product"), other.name, [key.name])
+    for edge in graph.edges(kind="issued_by"):
+        directory.add("company", edge.target.name, [edge.source.name])
     return directory
 
 
@@ -103,6 +99,7 @@ def statement_updates(graph: GrowingGraph, reading: NewsReading, document: NewsD
         document: The document.
     """
     keys = _keys(graph, reading)
+    written = written_aliases(graph)
     updates: list[tuple[Update, str]] = []
     used = {(f.subject_kind, f.subject) for f in reading.facts} | {(f.object_kind, f.object) for f in reading.facts}
     for kind, name, aliases in reading.entities:
@@ -111,8 +108,9 @@ def statement_updates(graph: GrowingGraph, reading: NewsReading, document: NewsD
         updates.append((AddNode(keys[kind, name].type, keys[kind, name].name), ""))
         for alias in aliases:
             if plain_name(alias) != plain_name(name):
-                updates.append((AddNode("Alias", alias), ""))
-                updates.append((AddEdge(STANDS_FOR, NodeKey("Alias", alias), keys[kind, name]), ""))
+                key = written.get((plain_name(alias), keys[kind, name]), NodeKey("Alias", alias))
+                updates.append((AddNode("Alias", key.name), ""))
+                updates.append((AddEdge(STANDS_FOR, key, keys[kind, name]), ""))
     news = NodeKey("News", document.headline)
     stored = stored_facts(graph)
     for fact in reading.facts:

@@ -6,9 +6,10 @@ stored_passages(graph)      # the headline and the sentences of all documents
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Update
 from kg.investments import NewsDocument
@@ -29,6 +30,50 @@ class Passage:
     published: date
     place: int
     text: str
+
+
+@dataclass(frozen=True)
+class EarlierText:
+    """Another text that was read before under the name of a document.
+
+    Attributes:
+        replaced: Its sentences that get another text or day; the headline counts as one.
+        kept: Its sentences that stay, as the new text has the same one or fewer sentences.
+    """
+
+    replaced: int
+    kept: int
+
+    def __str__(self) -> str:
+        return f"{_counted(self.replaced, 'is', 'are')} replaced, and {self.kept} kept"
+
+
+def earlier_text(graph: GrowingGraph, updates: Iterable[Update]) -> EarlierText | None:
+    """Returns the text that was read before under a document's name, or ``None`` if there is none or it is the same.
+
+    Args:
+        graph: The graph before the updates are applied.
+        updates: Those of a document, with its passages.
+    """
+    new = [one for one in updates if isinstance(one, AddNode) and one.type == "Passage"]
+    stored = [(node, one) for one in new if (node := graph.node(one.key)) is not None]
+    if not stored:
+        return None
+    replaced = sum(_content(node.properties) != _content(one.properties) for node, one in stored)
+    rest, name = 0, str(new[0].properties["document"])
+    while graph.node(NodeKey("Passage", _name(name, len(new) - 1 + rest))) is not None:
+        rest += 1
+    is_same = not replaced and not rest and len(stored) == len(new)
+    return None if is_same else EarlierText(replaced, len(stored) - replaced + rest)
+
+
+def _content(properties: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the text and the day of a passage."""
+    return str(properties["text"]), str(properties["published_at"])[:10]
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} sentence{'' if count == 1 else 's'} {one if count == 1 else many}"
 
 
 def passage_updates(document: NewsDocument, sentences: Sequence[str]) -> Iterator[tuple[Update, str]]:

@@ -3,7 +3,7 @@
 from kg.sentences.amounts import Mention, amounts, measures
 from kg.sentences.language import Frame, Relation, Role, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
-from kg.sentences.names import Directory, Entity, plain_name
+from kg.sentences.names import Directory, Entity, name_pattern, plain_name
 from kg.sentences.nouns import noun_class
 from kg.sentences.sentence import Sentence, Trigger
 
@@ -22,6 +22,7 @@ __all__ = [
     "inflected",
     "language",
     "measures",
+    "name_pattern",
     "noun_class",
     "plain_name",
 ]

@@ -148,8 +148,11 @@ class DocumentNames:
         self.kinds = self._decided()
 
     def _spans(self, sentence: str, roles: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Yields the spans of names outside titles of people."""
-        for start, end in names_of(sentence):
+        """Yields the spans of names outside titles of people, with those that end with a common noun."""
+        phrases = [match.span() for one in self.directory.phrases.values() for match in one.finditer(sentence)]
+        yield from phrases
+        named = (span for span in names_of(sentence) if not any(span[0] < b and a < span[1] for a, b in phrases))
+        for start, end in named:
             for first, last in _without(start, end, roles):
                 while first < last and not sentence[first].isalpha():
                     first += 1

@@ -22,6 +22,9 @@ Entity = tuple[str, str]
 """Kind and full name."""
 
 
+_ARTICLES = ("the", "a", "an")
+
+
 @cache
 def plain_name(name: str) -> str:
     """Returns a name in lower case without accents, punctuation, article, title and legal form."""
@@ -31,23 +34,47 @@ def plain_name(name: str) -> str:
     legal = {form.replace(".", "").lower() for form in language().legal_forms}
     while len(words) > 1 and words[-1].lower() in legal:
         words = words[:-1]
-    while len(words) > 1 and (words[0].lower() in ("the", "a") or words[0] in language().person_titles):
+    while len(words) > 1 and (words[0].lower() in _ARTICLES or words[0] in language().person_titles):
         words = words[1:]
     return " ".join(words).lower()
 
 
+def name_pattern(name: str, *, article: bool = True) -> re.Pattern[str]:
+    """Returns what matches a name in a text: a name of several words in any case, and with or without its article.
+
+    Args:
+        name: The name; an article at its beginning is no part of it.
+        article: Whether a match has the article before the name, if there is one.
+    """
+    words = name.split()
+    has_article = len(words) > 1 and words[0].lower() in _ARTICLES
+    words = words[1:] if has_article else words
+    body = r"\s+".join(map(re.escape, words))
+    before = r"(?:(?:[Tt]he|[Aa]n?)\s+)?" if article and (has_article or len(words) > 1) else ""
+    return re.compile(rf"(?<![\w-]){before}{body}(?![\w-])", re.IGNORECASE if len(words) > 1 else 0)
+
+
 class Directory:
-    """Names and what they stand for."""
+    """Names and what they stand for.
+
+    Attributes:
+        entities: What the names stand for.
+        phrases: Names that end with a common noun, such as "Derby group", as what matches them in a text.
+    """
 
     def __init__(self) -> None:
         self._exact: dict[str, Entity] = {}
         self._starts: defaultdict[str, dict[Entity, None]] = defaultdict(dict)
         self.entities: dict[Entity, None] = {}
+        self.phrases: dict[str, re.Pattern[str]] = {}
 
     def add(self, kind: str, name: str, aliases: Iterable[str] = ()) -> None:
         """Adds an entity with its other names."""
-        entity = (kind, name)
+        entity, aliases = (kind, name), tuple(aliases)
         self.entities[entity] = None
+        for alias in aliases:
+            if _is_phrase(alias):
+                self.phrases.setdefault(plain_name(alias), name_pattern(alias, article=False))
         for text in (name, *aliases):
             plain = plain_name(text)
             self._exact.setdefault(plain, entity)
@@ -67,3 +94,9 @@ class Directory:
             return self._exact[plain]
         found = self._starts.get(plain, {})
         return next(iter(found)) if len(found) == 1 else None
+
+
+def _is_phrase(name: str) -> bool:
+    """Whether a name has several words, and the last one is a common noun."""
+    plain = plain_name(name).split()
+    return len(plain) > 1 and plain[-1] in name.split()

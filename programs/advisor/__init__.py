@@ -12,6 +12,7 @@ from programs.advisor.model_answers import ModelAnswers, answer_question
 from programs.advisor.passages import PassageReader, ReadingModel
 from programs.advisor.profile import Profile
 from programs.advisor.sections import Section, sections_of
+from programs.advisor.symbols import symbol_problems
 from programs.advisor.watch import Watch
 
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "is_contradiction",
     "near_documents",
     "sections_of",
+    "symbol_problems",
     "take_back",
 ]

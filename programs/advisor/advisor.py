@@ -38,7 +38,7 @@ from kg.investments import (
     event_date,
     insights_about,
 )
-from kg.news import ANSWER_TO, applicable
+from kg.news import ANSWER_TO, EarlierText, applicable, earlier_text
 from kg.schema import EdgeType, NodeType
 from programs.advisor.briefings import Briefing, Portfolio, briefed_events, briefing_text, price_note
 from programs.advisor.profile import shaped
@@ -62,6 +62,7 @@ class Ingestion:
         sentences: Its sentences, where the reader counts them.
         understood: The sentences that gave facts.
         problems: Facts that the graph did not take, one line each.
+        earlier: Another text that was ingested before under this name; its facts stay.
     """
 
     document: str
@@ -72,6 +73,7 @@ class Ingestion:
     sentences: int = 0
     understood: int = 0
     problems: tuple[str, ...] = ()
+    earlier: EarlierText | None = None
 
 
 class Advisor:
@@ -110,6 +112,7 @@ class Advisor:
         waits = bool(reading.further or reading.proposals)
         origin, applied = Origin(document.name), Applied()
         problems: list[str] = []
+        earlier = None
         if not self.graph.has_batch(batch):
             spans = [
                 given or likely_span(update, f"{document.headline}\n{document.text}")
@@ -118,6 +121,7 @@ class Advisor:
             kept, problems = applicable(self.graph, list(zip(reading.updates, spans, strict=True)))
             updates = [update for update, _ in kept]
             written = batch if waits else rest
+            earlier = earlier_text(self.graph, reading.updates)
             applied = self.graph.apply(updates, origin, batch=written, spans=[span for _, span in kept])
         proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
         is_accepted = all(verdict in ("accepted", "known") for _, verdict in proposed)
@@ -132,6 +136,7 @@ class Advisor:
             sentences=reading.sentences,
             understood=reading.understood,
             problems=tuple(problems),
+            earlier=earlier,
         )
 
     def _propose(self, kind: NodeType | EdgeType) -> str:

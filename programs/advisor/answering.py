@@ -18,9 +18,8 @@ import dspy
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswer, ClauseAnswers, SpanReader, relation_of, subject_of
 from kg.facts import FactGraph, read_store
-from kg.growing import Edge, GrowingGraph, entity_view, terms
+from kg.growing import GrowingGraph, entity_view, terms
 from kg.news import (
-    BY_HAND,
     AnsweredFact,
     Fact,
     NewsAnswer,
@@ -28,8 +27,10 @@ from kg.news import (
     Passage,
     RetrievedAnswer,
     directory_of,
+    names_by_hand,
     stored_facts,
     stored_passages,
+    with_full_names,
 )
 from kg.parsing import QuestionReader
 from kg.questions import EntityGraph
@@ -61,6 +62,15 @@ class Answers:
     why: str = ""
     confidence: float | None = None
     retrieved: tuple[RetrievedAnswer, ...] = ()
+
+
+EMPTY = Answers((), (), "the question has no words")
+"""The answer to an empty question."""
+
+
+def is_empty(question: str) -> bool:
+    """Whether a question has neither a letter nor a digit."""
+    return not any(letter.isalnum() for letter in question)
 
 
 @dataclass(frozen=True)
@@ -99,10 +109,19 @@ class GraphAnswers:
 
         The confidence is fitted on what the encoder and the reader say, so it needs both.
         """
-        passages = stored_passages(self._graph)
+        passages = [replace(one, text=with_full_names(one.text, self._joined)) for one in self._published.values()]
         is_installed = SentenceEncoder.load() is not None and SpanReader.load() is not None
         parser = SentenceParser.load() if passages and is_installed else None
         return ClauseAnswers(passages, parser, self._typed) if parser is not None else None
+
+    @cached_property
+    def _published(self) -> dict[tuple[str, int], Passage]:
+        """The sentences as they were published; those that answer have full names in place of aliases by hand."""
+        return {(one.document, one.place): one for one in stored_passages(self._graph)}
+
+    def as_published(self, passage: Passage) -> Passage:
+        """Returns a sentence that answers as it was published."""
+        return self._published.get((passage.document, passage.place), passage)
 
     @cached_property
     def _facts(self) -> list[Fact]:
@@ -110,9 +129,8 @@ class GraphAnswers:
 
     @cached_property
     def _joined(self) -> list[tuple[str, str]]:
-        """The names that a person joined to others, and that the full name does not contain."""
-        pairs = [(edge.source.name, edge.target.name) for edge in self._graph.edges() if _is_joined(edge)]
-        return [(alias, name) for alias, name in pairs if plain_name(alias) not in plain_name(name)]
+        """The names that a person joined to others."""
+        return [(alias, entity.name) for alias, entity in names_by_hand(self._graph)]
 
     @cached_property
     def _news(self) -> NewsAnswers | None:
@@ -123,6 +141,8 @@ class GraphAnswers:
 
     def answer(self, question: str) -> Answers:
         """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
+        if is_empty(question):
+            return EMPTY
         known = self.memory.retrieved(question)
         if known:
             return retrieved_answers_of(known)
@@ -143,14 +163,16 @@ class GraphAnswers:
         """
         if self.clauses is None:
             raise ValueError("facts of sentences need a graph with sentences")
-        asked = self.clauses.parse(question)
+        asked = self.clauses.parse(self.in_words_of_news(question))
         text = self.clauses.library.text_of[passage.document]
         subject = subject_of(asked, text.statements[0].passage.text)
         named = (mention for statement in text.statements for mention in statement.mentions)
         kind = next(
             (one.kind for one in named if plain_name(value) in (plain_name(one.value), plain_name(one.text))), ""
         )
-        return AnsweredFact(subject[1], subject[0], relation_of(asked), value, kind, passage, confidence, reader)
+        return AnsweredFact(
+            subject[1], subject[0], relation_of(asked), value, kind, self.as_published(passage), confidence, reader
+        )
 
     def proposed(self, question: str) -> Proposed:
         """Returns the answer of the first source that has one, with its facts if that source is the sentences.
@@ -163,7 +185,7 @@ class GraphAnswers:
         4. the typed facts, if the question is left to them, which abstain if sentences contradict them;
         5. the graph's own lexicon.
         """
-        question = self._in_words_of_news(question)
+        question = self.in_words_of_news(question)
         if self.clauses is not None and _GRAPH_WORDS.search(question):
             by_graph = self._by_graph(question)
             if by_graph.values:
@@ -187,15 +209,13 @@ class GraphAnswers:
         if is_low and found.values and not _agree(clause.values, found.values):
             why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
             return Proposed(Answers((), (), why, clause.confidence))
-        sourced = tuple(one.text for one in clause.passages)
+        sourced = tuple(self.as_published(one).text for one in clause.passages)
         answers = Answers(clause.values, sourced, confidence=clause.confidence)
         return Proposed(answers, tuple(self._facts_of(question, clause)))
 
-    def _in_words_of_news(self, question: str) -> str:
+    def in_words_of_news(self, question: str) -> str:
         """Returns a question with the full names in place of those that a person joined, which no sentence may have."""
-        for alias, entity in self._joined:
-            question = entity.join(re.split(rf"(?<![\w-]){re.escape(alias)}(?![\w-])", question))
-        return question
+        return with_full_names(question, self._joined)
 
     def _stated(self, question: str, found: NewsAnswer) -> Answers:
         """Answers a question by the statements of news, if sentences do not speak against them, or by the graph."""
@@ -230,7 +250,7 @@ class GraphAnswers:
             holding = (one for one in clause.passages if plain_name(value) in plain_name(one.text))
             passage = next(holding, clause.passages[min(place, len(clause.passages) - 1)])
             fact = self.answered_fact(question, value, passage, clause.confidence, "rules")
-            found.append(fact if place else replace(fact, against=clause.otherwise))
+            found.append(fact if place else replace(fact, against=tuple(map(self.as_published, clause.otherwise))))
         return found
 
     @cached_property
@@ -331,10 +351,6 @@ def _by_facts(found: NewsAnswer) -> Answers:
     """Returns the answer of typed facts with their sentences."""
     sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
     return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
-
-
-def _is_joined(edge: Edge) -> bool:
-    return edge.type == "alias_of" and BY_HAND in edge.sources
 
 
 def _agree(one: Sequence[str], other: Sequence[str]) -> bool:

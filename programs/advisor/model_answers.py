@@ -22,8 +22,17 @@ from threading import RLock
 import dspy
 
 from kg.growing import GrowingGraph
+from kg.news import Passage
 from kg.questions import EntityGraph
-from programs.advisor.answering import Answers, GraphAnswers, Proposed, TypedAnswers, retrieved_answers_of
+from programs.advisor.answering import (
+    EMPTY,
+    Answers,
+    GraphAnswers,
+    Proposed,
+    TypedAnswers,
+    is_empty,
+    retrieved_answers_of,
+)
 from programs.advisor.citing import CitingReader
 from programs.advisor.memory import AnswerMemory
 from programs.advisor.passages import PassageAnswer, PassageReader
@@ -90,6 +99,8 @@ class ModelAnswers:
         Raises:
             LMError: The model cannot be asked.
         """
+        if is_empty(question):
+            return EMPTY
         with self._lock:
             known = self._rules.memory.retrieved(question)
             if known:
@@ -98,10 +109,11 @@ class ModelAnswers:
                 answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
                 return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
             by_rules = self._rules.proposed(question)
+            asked_for = self._rules.in_words_of_news(question)
             if self._citer is None or _is_of_paths(by_rules.answers):
-                return self._answered(question, by_rules, *self._read(question, by_rules.answers))
-            near = self._citer.near(question)
-        asked = {"question": question, "known": by_rules.answers.values, "near": near}
+                return self._answered(question, by_rules, *self._read(asked_for, by_rules.answers))
+            near = self._citer.near(asked_for)
+        asked = {"question": asked_for, "known": by_rules.answers.values, "near": near}
         with dspy.context(lm=self._lm):
             found = self._citer(confidence=by_rules.answers.confidence or 0.0, **asked).found
         with self._lock:
@@ -110,7 +122,7 @@ class ModelAnswers:
     def _answered(self, question: str, by_rules: Proposed, found: PassageAnswer, reader: str) -> Answers:
         """Returns the answer of the model, or of rules if it has none; what sentences state is inserted."""
         if found.steps:
-            return Answers(found.values, (found.steps, *(one.text for one in found.passages)), "", found.confidence)
+            return Answers(found.values, (found.steps, *map(self._quoted, found.passages)), "", found.confidence)
         if found.values:
             pairs = zip(found.values, found.passages, strict=True)
             facts = [self._rules.answered_fact(question, *one, found.confidence, reader) for one in pairs]
@@ -118,6 +130,9 @@ class ModelAnswers:
         if by_rules.answers.values and self._keeps(by_rules.answers):
             return self._rules.insert(question, by_rules.facts) if by_rules.facts else by_rules.answers
         return Answers((), (), found.why or by_rules.answers.why, found.confidence or None)
+
+    def _quoted(self, passage: Passage) -> str:
+        return self._rules.as_published(passage).text
 
     def _keeps(self, by_rules: Answers) -> bool:
         """Whether the answer of rules is given, though a model that read what they answer does not."""

@@ -3,6 +3,7 @@
 $ finpath advisor ingest news/*.txt --graph my-knowledge
 $ finpath advisor ask "which events affect Helixon Inc.?" --graph my-knowledge
 $ finpath advisor ask --questions questions.jsonl --graph my-knowledge --json answers.json
+$ finpath advisor companies --graph my-knowledge
 $ finpath advisor history --graph my-knowledge
 $ finpath advisor undo 12 --graph my-knowledge
 $ finpath advisor set "Company/Helixon Inc." country Malta --graph my-knowledge
@@ -24,13 +25,16 @@ import click
 
 from experiments.commands.graphs.advisor_ask import ask
 from experiments.commands.graphs.briefings import brief, watch
-from experiments.commands.graphs.editing import alias, node_key, set_property
+from experiments.commands.graphs.companies import companies
+from experiments.commands.graphs.editing import alias, set_property
 from experiments.commands.graphs.growing import (
+    check_known,
     chosen_lm,
     described,
     graph_option,
     graph_options,
     inferred_days,
+    node_key,
     open_graph,
     threads_option,
 )
@@ -187,6 +191,7 @@ def _read_ahead(
 command.add_command(ask)
 command.add_command(brief)
 command.add_command(watch)
+command.add_command(companies)
 command.add_command(set_property)
 command.add_command(alias)
 
@@ -226,16 +231,23 @@ def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: Write
 def history(node: str | None, graph: str, write_figures: WriteFigures) -> None:
     """Lists the updates of a graph with their sources, passages and replaced values."""
     with open_graph(graph, read_only=True) as opened:
-        entries = opened.history(node_key(node) if node is not None else None)
-    for entry in entries:
-        show(str(entry))
+        key = node_key(node) if node is not None else None
+        entries = opened.history(key)
+        if key is not None and not entries:
+            check_known(opened, key)
+        lines = [opened.in_words(entry) for entry in entries]
+    for entry, line in zip(entries, lines, strict=True):
+        show(line)
         for span in dict.fromkeys(entry.spans):
             if span:
                 show(f"    {span}")
     if not entries:
         show("no update is known")
     left_out = ("asserted", "added", "removed")
-    rows = [{key: value for key, value in asdict(entry).items() if key not in left_out} for entry in entries]
+    rows = [
+        {**{name: value for name, value in asdict(entry).items() if name not in left_out}, "line": line}
+        for entry, line in zip(entries, lines, strict=True)
+    ]
     write_figures({"entries": rows})
 
 
@@ -258,8 +270,9 @@ def undo(what: str, graph: str, write_figures: WriteFigures) -> None:
     with open_graph(graph) as opened:
         undone = take_back(opened, asked)
         facts = opened.facts()
-    for entry in undone:
-        show(f"{entry}")
+        lines = [opened.in_words(entry) for entry in undone]
+    for line in lines:
+        show(line)
     show(f"{facts} facts in {graph}")
     numbers = [entry.number for entry in undone]
     write_figures({"undone": asked if isinstance(asked, int) else numbers[-1], "all_undone": numbers, "facts": facts})
@@ -283,6 +296,7 @@ def _figures(done: list[Ingestion]) -> dict[str, int]:
     return {
         "documents": len(done),
         "known": sum(entry.known for entry in done),
+        "changed": sum(entry.earlier is not None for entry in done),
         "nodes": sum(entry.applied.nodes for entry in done),
         "edges": sum(entry.applied.edges for entry in done),
         "types_proposed": sum(len(entry.proposed) for entry in done),

@@ -86,7 +86,7 @@ def brief(
     from kg.files import replacing
     from kg.growing import TypeProposals
     from kg.investments import RuleReader
-    from programs.advisor import Advisor
+    from programs.advisor import Advisor, symbol_problems
     from programs.tools import WebLimits, read_prices
 
     portfolio = read_portfolio(database, user)
@@ -96,6 +96,9 @@ def brief(
         days = _freshness(freshness)
         advisor.reflect(today, days, closes.closes if closes is not None else None)
         briefings = advisor.brief(portfolio, today, closes, days)
+        unknown = symbol_problems(opened, portfolio)
+    for problem in unknown:
+        say(problem)
     text = _written(briefings, portfolio, today, layout)
     if out is None:
         show(text)
@@ -199,7 +202,7 @@ def _look(
     from experiments.data import news_rules, read_portfolio, read_sources
     from kg.growing import TypeProposals
     from kg.news import FrameReader
-    from programs.advisor import Advisor, Watch
+    from programs.advisor import Advisor, Watch, symbol_problems
     from programs.tools import WebLimits, read_prices
 
     documents, problems = read_sources(sources, WebLimits(), today)
@@ -208,8 +211,9 @@ def _look(
     with open_when_free(graph, new=True) as opened:
         advisor = Advisor(opened, FrameReader(opened, news_rules()), TypeProposals(opened, "never"))
         step = Watch(advisor, portfolio, path, freshness, closes).step(documents, today)
+        unknown = symbol_problems(opened, portfolio)
     left_out = [f"left out: {problem}" for problem in (*problems, *step.problems)]
-    for note in (*inferred_days(documents), *left_out):
+    for note in (*inferred_days(documents), *left_out, *unknown):
         if note not in seen:
             seen.add(note)
             say(note)

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.graphs.growing import graph_option, open_graph
+from experiments.commands.graphs.growing import check_known, graph_option, node_key, open_graph
 from experiments.commands.groups import Command
 from experiments.commands.options import WriteFigures, json_option, option
-from experiments.console import show
+from experiments.console import say, show
 from kg.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
-    from kg.growing import GrowingGraph, NodeKey, Update
-
-
-def node_key(text: str) -> NodeKey:
-    """Returns the node of ``TYPE/NAME``.
-
-    Raises:
-        DataError: The text is not of this form.
-    """
-    from kg.growing import NodeKey
-
-    kind, _, name = text.partition("/")
-    if not kind.strip() or not name.strip():
-        raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
-    return NodeKey(kind, name)
+    from kg.growing import Applied, GrowingGraph, NodeKey
 
 
 @click.command("set", cls=Command, epilog='finpath advisor set "Company/Helixon Inc." country Malta --graph knowledge')
@@ -44,15 +31,18 @@ def set_property(
     node: str, name: str, value: str | None, remove: bool, graph: str, write_figures: WriteFigures
 ) -> None:
     """Gives a property of a node a new value; the history keeps the earlier one with its sources."""
-    from kg.growing import SetProperty
+    from kg.growing import Origin, SetProperty
+    from kg.news import BY_HAND
 
     if (value is None) != remove:
         raise click.UsageError("give a VALUE, or --remove")
     key = node_key(node)
     with open_graph(graph) as opened:
         rule = _rule(opened, key, name)
-        _check_known(opened, key)
-        _applied(opened, [SetProperty(key, name, _typed(value, rule))], write_figures)
+        check_known(opened, key)
+        update = SetProperty(key, name, _typed(value, rule))
+        updates = [] if opened.has_value(update) else [update]
+        _applied(opened, graph, lambda: opened.apply(updates, Origin(BY_HAND)), write_figures)
 
 
 @click.command("alias", cls=Command, epilog='finpath advisor alias NVTK "Company/Novatek Inc." --graph knowledge')
@@ -64,49 +54,55 @@ def set_property(
 def alias(alias: str | None, node: str | None, remove: bool, graph: str, write_figures: WriteFigures) -> None:
     """Lists the names of a node, adds one, or takes one back.
 
-    Statements move with their name. A name that was taken back stays apart when a later document joins it again.
+    Statements move with their name. A name that was taken back stays apart when a later document joins it again, until
+    it is added again by hand. No two nodes have one name.
     """
-    from kg.news import add_news_types, alias_updates, known_aliases, separation_updates
+    from kg.growing import Origin
+    from kg.news import BY_HAND, add_news_types, join_alias, separation_updates
 
     if (alias is None) != (node is None) or (alias is None and remove):
         raise click.UsageError("give an ALIAS and its TYPE/NAME, or neither")
     if alias is None or node is None:
-        with open_graph(graph, read_only=True) as opened:
-            pairs = [(one.name, str(entity)) for one, entity in known_aliases(opened)]
-        for name, entity in pairs:
-            show(f"{name} -> {entity}")
-        write_figures({"aliases": [{"alias": name, "node": entity} for name, entity in pairs]})
+        _list_aliases(graph, write_figures)
         return
     key = node_key(node)
     with open_graph(graph) as opened:
-        _check_known(opened, key)
+        check_known(opened, key)
         add_news_types(opened)
-        make = separation_updates if remove else alias_updates
-        _applied(opened, make(opened, alias, key), write_figures)
+        if remove:
+            updates = separation_updates(opened, alias, key)
+            _applied(opened, graph, lambda: opened.apply(updates, Origin(BY_HAND)), write_figures)
+        else:
+            _applied(opened, graph, lambda: join_alias(opened, alias, key), write_figures)
 
 
-def _check_known(graph: GrowingGraph, key: NodeKey) -> None:
-    """Raises DataError where there is no such node, with the node whose name is nearest in form."""
-    from kg.sentences import plain_name
+def _list_aliases(graph: str, write_figures: WriteFigures) -> None:
+    """Prints all aliases, and a warning for each of several nodes."""
+    from kg.news import known_aliases, shared_aliases
 
-    if graph.node(key) is None:
-        near = [node.key for node in graph.nodes(key.type) if plain_name(node.key.name) == plain_name(key.name)]
-        raise DataError(f"there is no node {key}" + (f"; there is {near[0]}" if near else ""))
+    with open_graph(graph, read_only=True) as opened:
+        pairs = [(one.name, str(entity)) for one, entity in known_aliases(opened)]
+        shared = shared_aliases(opened)
+    for text, entities in shared.items():
+        say(f"{text!r} stands for {' and '.join(map(str, entities))}: give it to one of them by hand")
+    for name, entity in pairs:
+        show(f"{name} -> {entity}")
+    write_figures({"aliases": [{"alias": name, "node": entity} for name, entity in pairs]})
 
 
-def _applied(graph: GrowingGraph, updates: Sequence[Update], write_figures: WriteFigures) -> None:
-    """Applies updates, and prints the entry by which they can be undone."""
-    from kg.growing import Origin
-    from kg.news import BY_HAND
-
-    last = max((entry.number for entry in graph.history()), default=0)
-    applied = graph.apply(updates, Origin(BY_HAND))
-    entries = [entry for entry in graph.history() if entry.number > last]
+def _applied(graph: GrowingGraph, path: str, change: Callable[[], Applied], write_figures: WriteFigures) -> None:
+    """Changes the graph by hand, and prints the new entries of its history with how each is undone."""
+    before = {entry.number: entry.undone for entry in graph.history()}
+    applied = change()
+    after = graph.history()
+    undone = [entry for entry in after if entry.undone and not before.get(entry.number, True)]
+    entries = [entry for entry in after if entry.number not in before]
+    for entry in (*undone, *entries):
+        show(graph.in_words(entry))
     for entry in entries:
-        show(f"{entry}")
-        show(f"undo: finpath advisor undo {entry.number}")
-    if not entries:
-        show("nothing changed")
+        show(f"undo: finpath advisor undo {entry.number} --graph {quote(path)}")
+    if not entries and not undone:
+        show("nothing changes: the graph has it already")
     numbers = [entry.number for entry in entries]
     write_figures({"changes": numbers, "properties": applied.properties, "edges": applied.edges})
 

@@ -20,7 +20,7 @@ from kg.locks import BusyError
 if TYPE_CHECKING:
     import dspy
 
-    from kg.growing import GrowingGraph
+    from kg.growing import GrowingGraph, NodeKey
     from kg.investments import NewsDocument
     from programs.advisor import Ingestion
 
@@ -84,6 +84,29 @@ def is_busy(error: DataError) -> bool:
     return isinstance(error.__cause__, BusyError)
 
 
+def node_key(text: str) -> NodeKey:
+    """Returns the node of ``TYPE/NAME``.
+
+    Raises:
+        DataError: The text is not of this form.
+    """
+    from kg.growing import NodeKey
+
+    kind, _, name = text.partition("/")
+    if not kind.strip() or not name.strip():
+        raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
+    return NodeKey(kind.strip(), name)
+
+
+def check_known(graph: GrowingGraph, key: NodeKey) -> None:
+    """Raises DataError where there is no such node, with the names of its type that are near."""
+    from kg.text import nearest
+
+    graph.schema.node_type(key.type, graph.scope)  # an unknown type has near names of its own
+    if graph.node(key) is None:
+        raise DataError(f"there is no node {key}; {nearest(key.name, (one.key.name for one in graph.nodes(key.type)))}")
+
+
 @contextmanager
 def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
     """Uses a language model inside the context and yields it; ``None`` for no model."""
@@ -106,6 +129,9 @@ def described(entry: Ingestion) -> str:
     types = "".join(f"; type {name} {verdict}" for name, verdict in entry.proposed)
     if entry.sentences:
         text += f"; {entry.understood} of {entry.sentences} sentences gave facts"
+    if entry.earlier is not None:
+        text += f"; another text of this name was read before: its facts stay, {entry.earlier}"
+        text += f"; to have the new text alone, undo {entry.document} and ingest it again"
     text += types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
     return text + "".join(f"\n    left out: {problem}" for problem in entry.problems)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from experiments.data import make_database, read_portfolio
 from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError
+from programs.advisor import Profile
 
 
 @pytest.fixture
@@ -76,3 +78,64 @@ def test_an_address_of_a_database_that_is_none_is_refused() -> None:
     with pytest.raises(DataError, match="cannot be read") as failed:
         read_portfolio("postgresql://ann:hunter2@localhost:abc/x", "ann")
     assert "hunter2" not in str(failed.value)
+
+
+def profiled(database: Path, goals: object, preferences: object, tolerance: str = "moderate") -> Profile:
+    """The profile that a database with these columns gives."""
+    with sqlite3.connect(database) as connection:
+        connection.execute(
+            "CREATE TABLE user_investment_profiles (user_id TEXT PRIMARY KEY, risk_tolerance TEXT, "
+            "investment_horizon TEXT, goals TEXT, preferences TEXT)"
+        )
+        row = ("ann", tolerance, "10 years", goals, preferences)
+        connection.execute("INSERT INTO user_investment_profiles VALUES (?, ?, ?, ?, ?)", row)
+    found = read_portfolio(str(database), "ann").profile
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("goals", "preferences", "expected"),
+    [
+        ('["income", "growth"]', '{"dividends": true, "crypto": false}', {"dividends": True, "crypto": False}),
+        ("income, growth", "dividends", {"dividends": True}),
+        ("income,growth,", '["dividends", "rail"]', {"dividends": True, "rail": True}),
+        (' ["income","growth"] ', None, {}),
+    ],
+)
+def test_goals_and_preferences_are_json_or_words(
+    database: Path, goals: object, preferences: object, expected: dict[str, object]
+) -> None:
+    found = profiled(database, goals, preferences)
+    assert (found.goals, found.preferences) == (("income", "growth"), expected)
+
+
+@pytest.mark.parametrize(
+    ("goals", "preferences", "problem"),
+    [
+        ("[income", "", r"profiles\.goals: must be a JSON list or words with commas, got '\[income'"),
+        ('{"income": true}', "", r"profiles\.goals: must be a JSON list or words with commas, got '\{\"income"),
+        ("income", "{rail", r"profiles\.preferences: must be a JSON object, a JSON list or words .*, got '\{rail'"),
+        ("income", "7", r"profiles\.preferences: must be .*, got '7'"),
+    ],
+)
+def test_a_profile_that_cannot_be_read_is_refused_with_its_column(
+    database: Path, goals: object, preferences: object, problem: str
+) -> None:
+    with pytest.raises(DataError, match=problem):
+        profiled(database, goals, preferences)
+
+
+def test_a_tolerance_that_is_none_is_refused_with_its_table(database: Path) -> None:
+    with pytest.raises(DataError, match=r"user_investment_profiles: risk_tolerance must be one of .*, got 'wild'"):
+        profiled(database, "", "", "wild")
+
+
+def test_the_documented_tables_are_read(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "reference" / "growing-graphs.md"
+    (sql,) = re.findall(r"```sql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    with sqlite3.connect(tmp_path / "portfolio.db") as connection:
+        connection.executescript(sql)
+    found = read_portfolio(str(tmp_path / "portfolio.db"), "ann")
+    assert (found.held, found.watched) == ({"HLXN": 120.0}, ("NRDL",))
+    assert found.profile == Profile("conservative", "10 years", ("income", "growth"), {"dividends": True})

@@ -173,6 +173,14 @@ def test_a_name_within_another_thing_is_refused(reports: ClauseAnswers) -> None:
     assert problem_of(asked, replace(best, features={**best.features, "name within": 0.0})) == ""
 
 
+def test_a_missing_noun_has_its_verb(reports: ClauseAnswers) -> None:
+    best = reports.ranked(reports.parse("Who is the chief executive?"))[0].candidates[0]
+    missing = replace(best, features={**best.features, "no noun": 1.0, "context words": 1.0, "names missing": 0.0})
+    asked = replace(reports.parse("Who is the chief executive?"), noun="events")
+    assert problem_of(asked, missing) == "no events are known that fit"
+    assert problem_of(replace(asked, noun="event"), missing) == "no event is known that fits"
+
+
 def test_an_abstention_has_the_confidence_of_the_best_value(reports: ClauseAnswers) -> None:
     found = reports.answer("Who insured the museum?")
     assert not found.values

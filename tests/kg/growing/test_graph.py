@@ -95,6 +95,15 @@ def test_a_property_set_twice_in_one_update_has_the_last_value(graph: GrowingGra
     assert found.properties["country"] == "Chile"
 
 
+def test_edges_of_a_type_are_found(graph: GrowingGraph) -> None:
+    every = list(graph.edges())
+    for kind in {edge.type for edge in every}:
+        assert list(graph.edges(kind=kind)) == [edge for edge in every if edge.type == kind]
+        key = every[0].source
+        assert list(graph.edges(key, kind=kind)) == [edge for edge in graph.edges(key) if edge.type == kind]
+    assert every
+
+
 def test_symmetric_edges_are_followed_both_ways(graph: GrowingGraph) -> None:
     other = NodeKey("Asset", "ZYX")
     graph.apply([AddNode("Asset", "ZYX"), AddEdge("correlated", ASSET, other, {"coefficient": -0.5})], WIRE)

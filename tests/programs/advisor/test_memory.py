@@ -147,6 +147,7 @@ def test_what_a_model_reads_is_inserted_alike(
     answers = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
     if answers._rules.clauses is None:
         pytest.skip("the model of the extra 'news' is not installed")
+    assert answers.answer(" ?").why == "the question has no words"
     read = PassageAnswer(("12%",), 0.8, (passage(graph, "12%"),))
     reader: Any = lambda question: SimpleNamespace(found=read)  # noqa: E731
     monkeypatch.setattr(ModelAnswers, "_reader", property(lambda _: reader))

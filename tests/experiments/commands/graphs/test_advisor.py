@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,13 @@ def test_what_cannot_be_answered_says_why(graph: str, tmp_path: Path, capsys: py
     assert "is no graph: create one with `finpath advisor ingest`" in capsys.readouterr().err
 
 
+def test_an_empty_question_has_no_words(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for question in ("", " ", "?!"):
+        code, found = run(tmp_path, "advisor", "ask", question, "--graph", graph)
+        assert (code, found["answer"], found["why"]) == (1, None, "the question has no words")
+    assert "no answer: the question has no words" in capsys.readouterr().out
+
+
 def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> None:
     before = _content(graph)
     run(tmp_path, "advisor", "ask", "Which company has the ticker QQQQ?", "--graph", graph)
@@ -158,7 +166,7 @@ def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys:
     assert (code, found["briefings"]) == (0, [])
 
 
-def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str) -> None:
+def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither names nor shares nor prices, of which none occurs in a document; nor what only the tables know."""
     folder = tmp_path / "tables"
     folder.mkdir()
@@ -173,6 +181,7 @@ def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str) -> Non
     before = _content(graph)
     _, found = run(tmp_path, "advisor", "brief", *words, "--user", "zelda-quist")
     assert {row["symbol"] for row in found["briefings"]} == {"HLXN", "BRMB"}
+    assert capsys.readouterr().err.count("no company of the graph has the symbol XQZW") == 1
     after = _content(graph)
     assert after == before
     for word in ("zelda", "quist", "987654", "7654", "XQZW", "xqzw", "13131", "1999-0"):
@@ -185,7 +194,9 @@ def _content(graph: str) -> str:
         return "\n".join(sorted(str(quad) for quad in opened._store))
 
 
-def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(tmp_path: Path) -> None:
+def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     database = tmp_path / "portfolio.db"
     make_database(database, SAMPLE)
     path, out = str(tmp_path / "knowledge"), tmp_path / "briefing"
@@ -194,8 +205,12 @@ def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(tmp
     alerts = tmp_path / "knowledge" / "alerts-ann.jsonl"
     first = alerts.read_text(encoding="utf-8")
     assert first
+    assert "has the symbol" not in capsys.readouterr().err
+    with sqlite3.connect(database) as connection:
+        connection.execute("INSERT INTO watchlist VALUES ('ann', 'XQZW', '2026-11-01')")
     assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--once"]) == 0
     assert alerts.read_text(encoding="utf-8") == first
+    assert capsys.readouterr().err.splitlines() == ["no company of the graph has the symbol XQZW"]
     assert cli.main(["advisor", "brief", *words, "--format", "html", "--out", str(out)]) == 0
     assert "It is no advice." in out.read_text(encoding="utf-8")
     assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
@@ -225,6 +240,22 @@ def test_a_watch_looks_again_where_another_process_has_the_graph_open(
     assert "in use by another process" in told.err
     assert "the next look is in 7 s" in told.err
     assert "ALERT" in told.out
+
+
+def test_a_text_that_has_changed_since_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, words = tmp_path / "a.txt", ("advisor", "ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph"))
+    text = "Keld mill is sold\n2026-02-03\n\nKELD - Ardent Holdings has bought Tarrant Mills for $85 million.\n"
+    path.write_text(f"{text}Its looms date from 1911. It rained.\n", encoding="utf-8")
+    assert run(tmp_path, *words)[1]["changed"] == 0
+    path.write_text(text.replace("85", "90"), encoding="utf-8")
+    capsys.readouterr()
+    assert run(tmp_path, *words)[1]["changed"] == 1
+    told = "another text of this name was read before: its facts stay, 1 sentence is replaced, and 3 kept"
+    assert f"{told}; to have the new text alone, undo a.txt and ingest it again" in capsys.readouterr().out
+    found = run(tmp_path, *words)[1]
+    assert (found["known"], found["changed"]) == (1, 0)
+    assert run(tmp_path, "advisor", "undo", "a.txt", *words[3:])[0] == 0
+    assert run(tmp_path, *words)[1]["changed"] == 0
 
 
 MILL = """Mill town loses its weaver

@@ -1,0 +1,56 @@
+"""Entries of the history in words: values, edges and nodes; many of them are counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, SetProperty
+from kg.investments.schema import investment_schema
+
+COMPANY = NodeKey("Company", "Helixon Inc.")
+
+
+@pytest.fixture
+def graph() -> GrowingGraph:
+    made = GrowingGraph(None, investment_schema())
+    made.apply([AddNode("Company", "Helixon Inc."), AddNode("Company", "Nordal AG")], Origin("wire.txt"))
+    return made
+
+
+def test_values_edges_and_nodes_are_named(graph: GrowingGraph) -> None:
+    graph.apply([SetProperty(COMPANY, "country", "Malta")], Origin("by hand"))
+    graph.apply([SetProperty(COMPANY, "country", "Chile")], Origin("by hand"))
+    graph.apply([AddNode("Asset", "HLXN"), AddNode("Asset", "NRDL")], Origin("a.txt"))
+    graph.apply([AddEdge("correlated", NodeKey("Asset", "HLXN"), NodeKey("Asset", "NRDL"))], Origin("b.txt", "line 3"))
+    assert [graph.in_words(entry) for entry in graph.history()] == [
+        "1  wire.txt: new Company(Helixon Inc.); new Company(Nordal AG)",
+        "2  by hand: Company(Helixon Inc.) country None -> 'Malta'",
+        "3  by hand: Company(Helixon Inc.) country 'Malta' (by hand) -> 'Chile'",
+        "4  a.txt: new Asset(HLXN); new Asset(NRDL)",
+        "5  b.txt line 3: Asset(HLXN) correlated Asset(NRDL)",
+    ]
+    assert graph.in_words(graph.undo(5)).endswith("correlated Asset(NRDL) (undone)")
+
+
+def test_many_are_counted_and_what_was_replaced_is_named(graph: GrowingGraph) -> None:
+    new = [AddNode("Sector", name) for name in ("Rail", "Steel", "Coal", "Gas")]
+    graph.apply([SetProperty(COMPANY, "country", "Malta")], Origin("a.txt"))
+    graph.apply([*new, SetProperty(COMPANY, "country", "Chile")], Origin("b.txt"))
+    entry = graph.history()[-1]
+    assert graph.in_words(entry) == "3  b.txt: 4 nodes; Company(Helixon Inc.) country 'Malta' (a.txt) -> 'Chile'"
+    graph.undo(3)
+    graph.undo(2)
+    assert "new Sector" not in graph.in_words(entry)
+
+
+def test_what_only_confirms_is_nothing_new(graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Company", "Helixon Inc.")], Origin("wire.txt"))
+    assert graph.in_words(graph.history()[-1]) == "2  wire.txt: nothing new"
+
+
+def test_a_value_is_known(graph: GrowingGraph) -> None:
+    assert graph.has_value(SetProperty(COMPANY, "country", None))
+    graph.apply([SetProperty(COMPANY, "country", "Malta")], Origin("a.txt"))
+    assert graph.has_value(SetProperty(COMPANY, "country", "Malta"))
+    assert not graph.has_value(SetProperty(COMPANY, "country", "Chile"))
+    assert len(graph.history()) == 2
