@@ -179,7 +179,7 @@ def test_what_is_there_already_makes_no_entry(graph: str, capsys: pytest.Capture
     words = ("set", NOVATEK, "country", "Malta")
     assert len(run(graph, *words)["changes"]) == 1
     capsys.readouterr()
-    for again in (words, ("set", NOVATEK, "ticker", "--remove")):
+    for again in (words, ("set", NOVATEK, "sector", "--remove")):
         assert run(graph, *again)["changes"] == []
         assert "nothing changes: the graph has it already" in capsys.readouterr().out
     assert len(run(graph, "alias", "Nova", NOVATEK)["changes"]) == 1
