@@ -10,6 +10,7 @@ from kg.comprehension.answers import (
     contest_of,
     problem_of,
     proposal_of,
+    too_doubtful,
 )
 from kg.comprehension.candidates import FEATURES, Candidate
 from kg.comprehension.questions import Asked
@@ -39,4 +40,5 @@ __all__ = [
     "relation_of",
     "scaled_amount",
     "subject_of",
+    "too_doubtful",
 ]

@@ -281,8 +281,8 @@ class ClauseAnswers:
         confidence = self.confidence(proposal)
         least = self._model.polar_threshold if asked.words.polar else self._model.threshold
         if confidence < least:
-            best = f"the best answer, {proposal.values[0]!r}, has a confidence of {confidence:.2f}"
-            return ClauseAnswer(why=proposal.problem or f"{best}; the least is {least:.2f}", confidence=confidence)
+            why = proposal.problem or too_doubtful(proposal.values[:1], confidence, least)
+            return ClauseAnswer(why=why, confidence=confidence)
         return ClauseAnswer(proposal.values, proposal.passages, confidence, otherwise=proposal.otherwise)
 
     def _continued(self, asked: Asked, before: Asked, found: Sequence[ClauseAnswer]) -> Asked:
@@ -302,6 +302,12 @@ class ClauseAnswers:
             predicate=before.predicate if same else asked.predicate,
             period=asked.period or before.period,
         )
+
+
+def too_doubtful(values: Sequence[str], confidence: float, least: float) -> str:
+    """Returns why an answer is not given; its confidence is shown with the digits below it, never as the least one."""
+    shown = math.floor(100 * confidence) / 100
+    return f"the best answer, {'; '.join(values)!r}, has a confidence of {shown:.2f}; the least is {least:.2f}"
 
 
 _WHOLE = 0.9

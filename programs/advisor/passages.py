@@ -22,7 +22,7 @@ import dspy
 from dspy import lm15
 from pydantic import BaseModel, ConfigDict
 
-from kg.comprehension import Asked, ClauseAnswers, Ranked
+from kg.comprehension import Asked, ClauseAnswers, Ranked, too_doubtful
 from kg.news import Passage
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
@@ -99,8 +99,7 @@ class ReadingModel(BaseModel):
         """Returns an answer with its confidence, or the reason why it is not given."""
         if confidence >= self.threshold:
             return replace(answer, confidence=confidence)
-        why = f"the best answer, {'; '.join(answer.values)!r}, has a confidence of {confidence:.2f}"
-        return PassageAnswer(confidence=confidence, why=f"{why}; the least is {self.threshold:.2f}")
+        return PassageAnswer(confidence=confidence, why=too_doubtful(answer.values, confidence, self.threshold))
 
 
 @cache

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from kg.clauses import SentenceEncoder, SentenceParser
-from kg.comprehension import ClauseAnswers, clause_model, problem_of
+from kg.comprehension import ClauseAnswers, clause_model, problem_of, too_doubtful
 from kg.news import Passage
 from kg.transformer.installed import installed_parts
 
@@ -208,3 +208,8 @@ def test_words_without_a_question_word_ask_for_their_head(reports: ClauseAnswers
     assert reports.parse("current chief financial officer of tessor").kinds[:1] == ("person",)
     assert reports.parse("Which curator will be on leave?").kinds[:1] == ("person",)
     assert "money" not in reports.parse("Which ship is on leave?").kinds
+
+
+def test_a_confidence_below_the_least_is_not_shown_as_the_least() -> None:
+    why = too_doubtful(["$4 million"], 0.8496, 0.85)
+    assert why == "the best answer, '$4 million', has a confidence of 0.84; the least is 0.85"
