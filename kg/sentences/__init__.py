@@ -3,6 +3,7 @@
 from kg.sentences.amounts import Mention, amounts, measures
 from kg.sentences.language import Frame, Relation, Role, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
+from kg.sentences.modality import Status, asks_of_plans, status_of
 from kg.sentences.names import Directory, Entity, plain_name
 from kg.sentences.nouns import noun_class
 from kg.sentences.sentence import Sentence, Trigger
@@ -16,12 +17,15 @@ __all__ = [
     "Relation",
     "Role",
     "Sentence",
+    "Status",
     "Trigger",
     "amounts",
+    "asks_of_plans",
     "frames",
     "inflected",
     "language",
     "measures",
     "noun_class",
     "plain_name",
+    "status_of",
 ]
