@@ -12,6 +12,7 @@ from kg.news.answered import (
     state_of,
 )
 from kg.news.answers import NewsAnswer, NewsAnswers
+from kg.news.event_sources import EventSource, EventSources, differing_figures
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
 from kg.news.memory import (
@@ -31,6 +32,8 @@ __all__ = [
     "ANSWER_TO",
     "BY_HAND",
     "AnsweredFact",
+    "EventSource",
+    "EventSources",
     "Fact",
     "FrameReader",
     "Insertion",
@@ -44,6 +47,7 @@ __all__ = [
     "alias_updates",
     "answer_insertion",
     "applicable",
+    "differing_figures",
     "directory_of",
     "has_statements",
     "insert_answers",

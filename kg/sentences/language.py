@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -95,10 +96,14 @@ class Frame(BaseModel):
         without: Words that rule the frame out.
         roles: Its participants.
         facts: Triples of two roles and the relation between them.
-        event: The type of market event, if it is one.
-        direction: The effect on the first role.
+        event: The type of market event, if it is one. A frame without facts reports the event alone.
+        direction: The effect on the affected role.
+        affected: The role that the event affects; the first one by default.
+        party: The role of another participant, by which two events of one kind differ.
         required: Roles without which it does not hold.
         near: Words of which one must stand near the trigger, unless the first role does.
+        objects: Nouns of which one must be the object of the verb: "cut its full-year forecast".
+        subjects: Nouns of which one must be its subject: "shares fell".
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -112,8 +117,12 @@ class Frame(BaseModel):
     facts: tuple[tuple[str, str, str], ...]
     near: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
     event: str = ""
-    direction: str = "neutral"
+    direction: Literal["positive", "negative", "neutral"] = "neutral"
+    affected: str = ""
+    party: str = ""
 
 
 class Relation(BaseModel):
