@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from kg.news.facts import Fact, number_of, unit_of
-from kg.sentences import Frame, Mention, Role, Sentence, Status, Trigger, frames, inflected, status_of
+from kg.sentences import Frame, Mention, Role, Sentence, Status, Trigger, event_frames, frames, inflected, status_of
 from kg.sentences.verbs import has_object, has_subject
 
 _PREVIOUS = re.compile(
@@ -43,7 +43,7 @@ def frame_matches(sentence: Sentence) -> Iterator[FrameMatch]:
     Args:
         sentence: The sentence with its mentions.
     """
-    for frame in frames().frames:
+    for frame in (*frames().frames, *event_frames()):
         if frame.needs and not any(sentence.has(word) for word in frame.needs):
             continue
         if any(sentence.has(word) for word in frame.without):

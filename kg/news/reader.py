@@ -107,7 +107,7 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
     facts = with_predecessors(_moved(facts))
     distinct = {(fact.subject, fact.relation, fact.object): fact for fact in reversed(facts)}
     facts = list(reversed(distinct.values()))
-    events += management_events(facts)
+    events = [*management_events(facts), *events]  # those of people, who are named, come first
     full = [replace(one, company=_full_name(one.company, facts, directory)) for one in events]
     return NewsReading(tuple(facts), _entities(names, facts), tuple(sentences), understood, tuple(full))
 

@@ -17,6 +17,9 @@ from kg.news.matching import FrameMatch
 from kg.sentences import Mention, Sentence
 
 _AMOUNTS = ("money", "count", "percent")
+_CHANGING = frozenset(("earnings", "guidance", "dividend", "contract", "offering", "buyback", "other"))
+"""Kinds of events whose figure is good for the company if it is higher than before."""
+
 _PEOPLE = frozenset(("appointed_at", "departs"))
 
 
@@ -65,7 +68,7 @@ def reported_events(
         company = affected.value or affected.text
         figure = next((fact for fact in own if fact.object_kind in _AMOUNTS), None)
         direction: str = frame.direction
-        if figure is not None and frame.event != "rate_decision":
+        if figure is not None and frame.event in _CHANGING:
             direction = _with_change(direction, figure.direction)
         event = ReportedEvent(
             company,
@@ -85,7 +88,7 @@ def reported_events(
 def management_events(facts: Iterable[Fact]) -> Iterator[ReportedEvent]:
     """Yields the appointments and departures among some facts, as events of the company."""
     for fact in facts:
-        if fact.relation in _PEOPLE and fact.company:
+        if fact.relation in _PEOPLE and fact.company and fact.status != "possible":
             yield ReportedEvent(fact.company, "management", "neutral", fact.sentence, party=fact.subject)
 
 

@@ -1,7 +1,7 @@
 """Sentences of news: names, amounts, dates and the words around them."""
 
 from kg.sentences.amounts import Mention, amounts, measures
-from kg.sentences.language import Frame, Relation, Role, frames, inflected, language
+from kg.sentences.language import Frame, Relation, Role, event_frames, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
 from kg.sentences.modality import Status, asks_of_plans, status_of
 from kg.sentences.names import Directory, Entity, plain_name
@@ -21,6 +21,7 @@ __all__ = [
     "Trigger",
     "amounts",
     "asks_of_plans",
+    "event_frames",
     "frames",
     "inflected",
     "language",

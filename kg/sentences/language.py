@@ -114,7 +114,7 @@ class Frame(BaseModel):
     needs: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     roles: Mapping[str, Role]
-    facts: tuple[tuple[str, str, str], ...]
+    facts: tuple[tuple[str, str, str], ...] = ()
     near: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
@@ -171,6 +171,13 @@ class Frames(BaseModel):
 def frames() -> Frames:
     """Returns the table of frames that ships."""
     return Frames.model_validate(json.loads((_FOLDER / "frames.json").read_text(encoding="utf-8")))
+
+
+@cache
+def event_frames() -> tuple[Frame, ...]:
+    """Returns the frames that report an event and state no fact; see ``event_frames.json``."""
+    content = json.loads((_FOLDER / "event_frames.json").read_text(encoding="utf-8"))
+    return tuple(Frame.model_validate(frame) for frame in content["frames"])
 
 
 _IRREGULAR = {

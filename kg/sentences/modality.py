@@ -132,7 +132,8 @@ def status_of(text: str, start: int, end: int, noun: bool = False) -> Status:
     clause = before[bounds[-1] if bounds else 0 :]
     if bounds and _patterns()["denied"].search(before[: bounds[-1]]):
         return "failed"
-    if noun or _patterns()["determined"].search(clause):
+    verbal = any(_patterns()[name].search(clause) for name in ("possible", "future", "infinitive"))
+    if (noun and not verbal) or _patterns()["determined"].search(clause):
         return _of_noun(clause, text[end:])
     return _of_verb(clause, text[start:end], text[end:], _DEPTH)
 

@@ -15,7 +15,7 @@ from functools import cache
 from kg.text import plural
 
 _ENDS = r"(?:to|by|in|at|for|with|after|before|from|on|as|and|but|or|that|which|who|while|when|since|because|despite)"
-_WORD = rf"(?!{_ENDS}\b)(?:[\w$€£%'’&-]|[.,](?=\d))+"
+_WORD = rf"(?!{_ENDS}\b)(?:[\w$€£%'’&-]|[.,](?=\d)|\.(?= ))+"
 
 
 @cache
