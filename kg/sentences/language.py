@@ -193,6 +193,7 @@ _IRREGULAR = {
     "say": "said", "draw": "drew drawn", "choose": "chose chosen", "send": "sent", "teach": "taught", "grow": "grew grown",  # noqa: E501
     "be": "is are was were been", "burn": "burnt", "strike": "struck", "catch": "caught", "withdraw": "withdrew withdrawn",  # noqa: E501
     "mean": "meant", "own": "owned", "call": "called", "offer": "offered", "come": "came", "earn": "earned",
+    "throw": "threw thrown", "blow": "blew blown", "burst": "burst", "drive": "drove driven", "tear": "tore torn",
 }  # fmt: skip
 
 

@@ -6,8 +6,9 @@
 'failed'
 
 The words are data (``modality.json``). A verb in the infinitive has the status that its governor gives: ``agreed``,
-``failed``, ``a deal``. Governors have a status of their own: "did not agree to buy" failed, "may agree to buy" is
-possible. A noun such as "takeover" has the status that the verb before it, its adjectives and the verb after it give.
+``failed``, ``a deal``. A wish alone, as ``hopes``, makes it possible. Governors have a status of their own: "did not
+agree to buy" failed, "may agree to buy" is possible. A noun such as "takeover" has the status that the verb before it,
+its adjectives and the verb after it give.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "conditional": rf"\b(?:{_words('conditions')}) [^,]*$",
         "doubtful": rf"\b(?:{_words('doubtful_adverbs')}) (?:\w+ ){{0,2}}$",
         "after": rf"^(?: {_WORD})*? (?:{_verbs('collapsing')}|(?:is|was|were|be|been|being) (?:{_verbs('failing')}))\b",
+        "no noun": rf"(?:\b(?:not|never|without)|n['’]t)(?: (?:{_DETERMINER}|under|in|facing|subject|part|of|to))* $",
         "denied": rf"\b(?:{_verbs('failing')})(?: {_WORD}){{0,3}},? that $",
         "determined": rf"\b{_DETERMINER}(?: (?:{adjectives}))* $",
         "object": rf" ?(?: {_WORD}){{0,7}} ?",
@@ -198,7 +200,7 @@ def _combined(*found: Status) -> Status:
 def _of_noun(clause: str, after: str, depth: int = _DEPTH) -> Status:
     """Returns the status of an act that a noun names: "its planned takeover of", "called off the merger"."""
     pattern = _patterns()
-    if after and pattern["after"].search(after):
+    if pattern["no noun"].search(clause) or (after and pattern["after"].search(after)):
         return "failed"
     adjectives = pattern["adjectives"].search(clause)
     own = set(adjectives[1].lower().split()) if adjectives is not None else set()

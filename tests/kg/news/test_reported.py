@@ -38,6 +38,9 @@ def events(body: str) -> tuple[ReportedEvent, ...]:
         ("About 300 bakers at Thornbury Foods plc walked out on Thursday.", "strike", "negative"),
         ("Thornbury Foods plc has settled its patent dispute with Hexa Drives AG.", "lawsuit", "neutral"),
         ("A judge dismissed the lawsuit against Thornbury Foods plc.", "lawsuit", "positive"),
+        ("Customers have filed a class action against Thornbury Foods plc.", "lawsuit", "negative"),
+        ("A judge threw out a patent suit against Thornbury Foods plc.", "lawsuit", "positive"),
+        ("Oil leaked from a tank of Thornbury Foods plc.", "accident", "negative"),
         ("Thornbury Foods plc landed an order from the navy.", "contract", "positive"),
         ("Thornbury Foods plc lost a contract with the army.", "contract", "negative"),
         ("The chief executive of Thornbury Foods plc has stepped down.", "management", "neutral"),
@@ -60,6 +63,8 @@ def test_an_event_has_its_kind_and_direction_for_the_company(text: str, kind: st
         ("Thornbury Foods plc could lose a contract with the army.", "contract"),
         ("Thornbury Foods plc denied that its chief executive had resigned.", "management"),
         ("Thornbury Foods plc replaces hoses that could leak.", "accident"),
+        ("Thornbury Foods plc hopes to win a contract.", "contract"),
+        ("Thornbury Foods plc is not under investigation, the regulator said.", "investigation"),
         ("Thornbury Foods plc sued Hexa Drives AG.", "lawsuit"),
     ],
 )

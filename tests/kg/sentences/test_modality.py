@@ -42,6 +42,8 @@ def status(text: str) -> str:
         ("Orvane is considering [buying] Tarn", "possible"),
         ("If Orvane [buys] Tarn, prices will rise", "possible"),
         ("Orvane is weighing a [bid] for Tarn", "possible"),
+        ("Orvane hopes to [buy] Tarn", "possible"),
+        ("Orvane is not under (investigation)", "failed"),
         ("Orvane failed to [buy] Tarn", "failed"),
         ("Orvane did not agree to [buy] Tarn", "failed"),
         ("Orvane could not [buy] Tarn", "failed"),
