@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
@@ -41,9 +41,8 @@ class FrameReader:
                 directory.add("company", update.name)
         reading = read_news(document, directory)
         pairs = statement_updates(self._graph, reading, document)
-        events: list[tuple[Update, str]] = []
-        if not any(isinstance(update, AddNode) and update.type == "MarketEvent" for update in by_rules.updates):
-            events = list(_events(reading, document))
+        ruled = [one.name for one in by_rules.updates if isinstance(one, AddNode) and one.type == "MarketEvent"]
+        events = list(_events(reading, document, ruled))
         further = [*pairs, *_assets(reading), *events, *passage_updates(document, reading.sentences)]
         spans = ("",) * len(by_rules.updates) + tuple(span for _, span in further)
         updates = (*by_rules.updates, *(update for update, _ in further))
@@ -62,13 +61,20 @@ def _assets(reading: NewsReading) -> Iterator[tuple[Update, str]]:
             yield AddEdge("issued_by", NodeKey("Asset", fact.object), NodeKey("Company", fact.subject)), fact.sentence
 
 
-def _events(reading: NewsReading, document: NewsDocument) -> Iterator[tuple[Update, str]]:
-    """Yields the updates that add the market events of a reading: one for each sentence, company and kind."""
+def _events(reading: NewsReading, document: NewsDocument, ruled: Sequence[str]) -> Iterator[tuple[Update, str]]:
+    """Yields the updates that add the market events of a reading: one for each sentence, company and kind.
+
+    Args:
+        reading: The reading.
+        document: Its document.
+        ruled: The events of rules; their sentences report no further one.
+    """
     seen: set[tuple[str, str, str]] = set()
     telling = {(event.company, event.sentence) for event in reading.events if event.kind != "other"}
     for event in reading.events:
         key = (event.company, event.sentence, event.kind)
-        if key in seen or (event.kind == "other" and key[:2] in telling):
+        is_ruled = any(_reports(event.sentence, name) for name in ruled)
+        if key in seen or is_ruled or (event.kind == "other" and key[:2] in telling):
             continue
         summary = f"{event.company}: {event.sentence}"
         name = summary if key[:2] not in {other[:2] for other in seen} else f"{summary} ({event.kind})"
@@ -85,3 +91,13 @@ def _events(reading: NewsReading, document: NewsDocument) -> Iterator[tuple[Upda
             AddEdge("affects", node, affected, {"direction": event.direction}),
         )
         yield from ((update, event.sentence) for update in updates)
+
+
+_FEWEST = 3
+"""Words at the end of a rule's event that its sentence has; the words before may be the company of "it"."""
+
+
+def _reports(sentence: str, event: str) -> bool:
+    """Whether a sentence is the one from which a rule took an event."""
+    words = event.split()
+    return any(" ".join(words[start:]) in sentence for start in range(max(len(words) - _FEWEST, 0) + 1))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kg.investments import investment_schema
+from kg.growing import AddNode, GrowingGraph, Origin
+from kg.investments import NewsRules, investment_schema
 from kg.investments.documents import parse_document
+from kg.news.frame_reader import FrameReader
 from kg.news.reader import read_news
 from kg.news.reported import ReportedEvent
 from kg.sentences import Directory, event_frames
@@ -80,3 +82,14 @@ def test_a_higher_figure_is_good_only_for_some_kinds() -> None:
 def test_each_kind_is_one_of_the_schema() -> None:
     rule = investment_schema().node_type("MarketEvent").properties_schema["properties"]["type"]
     assert {frame.event for frame in event_frames()} <= set(rule["enum"])
+
+
+def test_an_event_by_a_rule_hides_no_other_event_of_the_document() -> None:
+    rule = {"type": "merger", "direction": "neutral", "phrase": "agreed to buy {NAME}"}
+    graph = GrowingGraph(None, investment_schema())
+    graph.apply([AddNode("Company", "Thornbury Foods plc")], Origin("a"))
+    text = "Thornbury Foods plc agreed to buy Hexa Drives AG. Thornbury Foods plc will cut 300 jobs."
+    document = parse_document(f"Headline: News\nSource: Wire\nDate: 2026-05-04\n\n{text}", "a.txt")
+    updates = FrameReader(graph, NewsRules.model_validate({"events": [rule]})).read(document).updates
+    found = [one.properties["type"] for one in updates if isinstance(one, AddNode) and one.type == "MarketEvent"]
+    assert found == ["merger", "layoff"]
