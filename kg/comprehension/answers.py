@@ -26,8 +26,9 @@ from kg.comprehension.polar import polar_answer
 from kg.comprehension.questions import Asked, parse_question
 from kg.comprehension.ranking import Ranked, candidates_of, rank
 from kg.comprehension.sets import difference_of, extreme_answer, listed_values, read_score
+from kg.comprehension.status import status_in
 from kg.news import Passage, parts_of
-from kg.sentences import plain_name
+from kg.sentences import asks_of_plans, plain_name
 from kg.text import is_or_are, singular
 
 Typed = Callable[[str], Sequence[str]]
@@ -326,6 +327,10 @@ def problem_of(asked: Asked, best: Candidate) -> str:
     found = best.features
     if asked.unknown:
         return f"{asked.unknown[0]!r} is in no document"
+    verb = asked.parse.tokens[asked.predicate] if asked.predicate is not None else None
+    is_act = verb is not None and verb.part == "VERB" and not asks_of_plans(asked.text)
+    if verb is not None and is_act and status_in(best.statement.parse, verb.lemma) == "failed":
+        return "the nearest sentence says that it did not happen"
     if found["names missing"]:
         return "the nearest sentence is about another name"
     if found["context words"] < _LEAST_WORDS and found["typed"] < 1 and asked.terms:
@@ -333,8 +338,8 @@ def problem_of(asked: Asked, best: Candidate) -> str:
         return f"no sentence is about all of {', '.join(missing)}" if missing else "no sentence is about the question"
     specific = best.kind in NAMES | {"phrase"} and singular(asked.noun) not in _GENERAL and asked.noun != ""
     if specific and found.get("no noun") and (asked.kinds[:1] != ("company",) or not found["role"]):
-        verb = is_or_are(asked.noun)
-        return f"no {asked.noun} {verb} known that fit{'s' if verb == 'is' else ''}"
+        be = is_or_are(asked.noun)
+        return f"no {asked.noun} {be} known that fit{'s' if be == 'is' else ''}"
     counted = best.kind == "count" and best.mention.noun != "" and asked.kinds[:1] == ("count",)
     if counted and found.get("no noun") and asked.noun and found["typed"] < 1:
         return f"{best.value} {best.mention.noun} {is_or_are(best.mention.noun)} known, and no {asked.noun}"

@@ -11,8 +11,9 @@ from kg.comprehension.candidates import FORMER
 from kg.comprehension.matching import ALIAS, NEAR, StatementMatch
 from kg.comprehension.questions import Asked
 from kg.comprehension.ranking import Ranked
+from kg.comprehension.status import status_in
 from kg.news import Passage, number_of
-from kg.sentences import plain_name
+from kg.sentences import asks_of_plans, plain_name
 
 Ranking = Callable[[Asked], list[Ranked]]
 
@@ -127,7 +128,11 @@ def _verdict(asked: Asked, match: StatementMatch) -> str | None:
     verbs = [one for one in match.terms if asked.parse.tokens[one.term.place].part == "VERB" and one.similarity > 0.7]
     if not (turned or verbs):
         return None
-    return "no" if negated else "yes"
+    verbs = [one for one in verbs if asked.parse.tokens[one.term.place].relation == "ROOT"]
+    status = status_in(match.parse, verbs[0].term.lemma) if verbs and not asks_of_plans(asked.text) else ""
+    if status in ("pending", "possible"):
+        return None  # neither done nor given up
+    return "no" if negated or status == "failed" else "yes"
 
 
 def _holds_office(asked: Asked, person: str, library: Library, ranked: Ranking) -> Verdict | None:

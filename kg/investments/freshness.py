@@ -19,12 +19,20 @@ DEFAULT_DAYS = 30
 """Days for which an event of an unknown kind, or an insight, is fresh."""
 
 
+TOGETHER_DAYS = 3
+"""Days after the first report of an event within which another report is of the same event."""
+
+
 @cache
-def _shipped() -> Mapping[str, int]:
-    found: Mapping[str, int] = json.loads(Path(__file__).with_name("freshness.json").read_text(encoding="utf-8"))[
-        "days"
-    ]
+def _shipped(table: str) -> Mapping[str, int]:
+    content = json.loads(Path(__file__).with_name("freshness.json").read_text(encoding="utf-8"))
+    found: Mapping[str, int] = content[table]
     return found
+
+
+def together_days(kind: str) -> int:
+    """Returns the days after the first report of an event of a kind within which others are of the same event."""
+    return _shipped("together").get(kind, TOGETHER_DAYS)
 
 
 class Freshness:
@@ -38,7 +46,7 @@ class Freshness:
     """
 
     def __init__(self, days: Mapping[str, int] | None = None) -> None:
-        self._days = {**_shipped(), **(days if days is not None else {})}
+        self._days = {**_shipped("days"), **(days if days is not None else {})}
         for kind, number in self._days.items():
             if number < 1:
                 raise DataError(f"freshness of {kind} must be at least 1 day, got {number}")

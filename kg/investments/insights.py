@@ -4,16 +4,18 @@
         type signal, action buy, strength 0.7; derived_from both events
 
 Two or more events that point one way, and none that points the other, make a signal; anything else is an observation.
+Reports of one event count once (:mod:`kg.investments.events`).
 The rule is there to show how insights are derived and cited; it is no advice.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Update
+from kg.investments.events import CompanyEvent, events_by_company
 from kg.investments.freshness import Freshness, event_date
 
 FRESH = 30
@@ -26,7 +28,7 @@ _ACTIONS = {"positive": "buy", "negative": "sell"}
 
 
 def derive_insights(graph: GrowingGraph, today: date, freshness: Freshness | None = None) -> Iterator[list[Update]]:
-    """The updates that add one insight a company with fresh events, but for those that are there already.
+    """The updates that add one insight a company with fresh events, or a further report to one that is there.
 
     Args:
         graph: The graph.
@@ -34,30 +36,29 @@ def derive_insights(graph: GrowingGraph, today: date, freshness: Freshness | Non
         freshness: For how many days events of each kind count.
     """
     fresh_for = freshness if freshness is not None else Freshness()
-    fresh = {node.key: node for node in graph.nodes("MarketEvent") if fresh_for.is_fresh(node, today)}
-    affected: dict[NodeKey, dict[NodeKey, str]] = defaultdict(dict)
     issued: dict[NodeKey, list[NodeKey]] = defaultdict(list)
     for edge in graph.edges():
-        if edge.type == "affects" and edge.source in fresh and edge.target.type == "Company":
-            affected[edge.target][edge.source] = str(edge.properties.get("direction", "neutral"))
         if edge.type == "issued_by":
             issued[edge.target].append(edge.source)
-    for company, events in affected.items():
-        insight = _insight(company, events, fresh, today)
+    for company, events in events_by_company(graph, lambda node: fresh_for.is_fresh(node, today)).items():
+        insight = _insight(company, events, today)
+        reports = [node.key for event in events for node in event.reports]
+        about = [AddEdge("about", insight.key, key) for key in (company, *issued[company])]
         if graph.node(insight.key) is None:
-            edges = [AddEdge("about", insight.key, about) for about in (company, *issued[company])]
-            yield [insight, *edges, *(AddEdge("derived_from", insight.key, event) for event in events)]
+            yield [insight, *about, *(AddEdge("derived_from", insight.key, report) for report in reports)]
+        elif further := set(reports) - {edge.target for edge in graph.edges(insight.key)}:
+            yield [AddEdge("derived_from", insight.key, report) for report in reports if report in further]
 
 
-def _insight(company: NodeKey, events: dict[NodeKey, str], fresh: dict[NodeKey, Node], today: date) -> AddNode:
-    ways = list(events.values())
+def _insight(company: NodeKey, events: Sequence[CompanyEvent], today: date) -> AddNode:
+    ways = [event.direction for event in events]
     good, bad = ways.count("positive"), ways.count("negative")
-    days = sorted(event_date(fresh[key]) for key in events)
+    days = sorted(event.day for event in events)
     name = f"{company.name}: {good} good and {bad} bad of {len(ways)} events from {days[0]} to {days[-1]}"
     way = "positive" if good > 1 and not bad else "negative" if bad > 1 and not good else None
     properties: dict[str, object] = {
         "type": "signal" if way else "observation",
-        "summary": f"{name}: " + "; ".join(sorted(key.name for key in events)),
+        "summary": f"{name}: " + "; ".join(sorted(event.reports[0].key.name for event in events)),
         "strength": min(0.5 + 0.1 * max(good, bad), 0.9) if way else 0.5,
         "generated_at": today.isoformat(),
     }

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import combinations, pairwise
 
-from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Update
+from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
+from kg.investments.events import OTHER, CompanyEvent, events_by_company
 from kg.investments.freshness import event_date
 
 YEAR = 365
@@ -39,35 +40,29 @@ def derive_patterns(graph: GrowingGraph, today: date) -> Iterator[list[Update]]:
         graph: The graph.
         today: The last day that counts.
     """
-    events = {node.key: node for node in graph.nodes("MarketEvent") if 0 <= (today - event_date(node)).days <= YEAR}
-    affected: defaultdict[NodeKey, dict[NodeKey, str]] = defaultdict(dict)
     about: defaultdict[NodeKey, list[NodeKey]] = defaultdict(list)
     sectors: defaultdict[NodeKey, set[NodeKey]] = defaultdict(set)
     for edge in graph.edges():
-        if edge.type == "affects" and edge.source in events and edge.target.type == "Company":
-            affected[edge.target][edge.source] = str(edge.properties.get("direction", "neutral"))
-        elif edge.type == "issued_by":
+        if edge.type == "issued_by":
             about[edge.target].append(edge.source)
         elif edge.type == "in_sector":
             sectors[edge.target].add(edge.source)
-    found = [*_repeated(affected, events, about, today), *_together(sectors, affected, events, about, today)]
+    events = events_by_company(graph, lambda node: 0 <= (today - event_date(node)).days <= YEAR)
+    found = [*_repeated(events, about, today), *_together(sectors, events, about, today)]
     yield from (updates for updates in found if graph.node(updates[0].key) is None)  # type: ignore[union-attr]
 
 
 def _repeated(
-    affected: Mapping[NodeKey, Mapping[NodeKey, str]],
-    events: Mapping[NodeKey, Node],
-    about: Mapping[NodeKey, Sequence[NodeKey]],
-    today: date,
+    events: Mapping[NodeKey, Sequence[CompanyEvent]], about: Mapping[NodeKey, Sequence[NodeKey]], today: date
 ) -> Iterator[list[Update]]:
-    for company, keys in affected.items():
-        by_kind: defaultdict[str, list[NodeKey]] = defaultdict(list)
-        for key in keys:
-            by_kind[str(events[key].properties["type"])].append(key)
+    for company, own in events.items():
+        by_kind: defaultdict[str, list[CompanyEvent]] = defaultdict(list)
+        for event in own:
+            by_kind[event.kind].append(event)
         for kind, group in by_kind.items():
-            if len(group) < REPEATED or kind == "other":
+            if len(group) < REPEATED or kind == OTHER:
                 continue
-            days = sorted(event_date(events[key]) for key in group)
+            days = sorted(event.day for event in group)
             name = f"{company.name}: {len(group)} {kind} events from {days[0]} to {days[-1]}"
             method = f"method: events of the kind {kind} within {YEAR} days, at least {REPEATED}"
             yield _pattern(name, method, _COVERED, len(group), (company, *about.get(company, ())), group, today)
@@ -75,8 +70,7 @@ def _repeated(
 
 def _together(
     sectors: Mapping[NodeKey, set[NodeKey]],
-    affected: Mapping[NodeKey, Mapping[NodeKey, str]],
-    events: Mapping[NodeKey, Node],
+    events: Mapping[NodeKey, Sequence[CompanyEvent]],
     about: Mapping[NodeKey, Sequence[NodeKey]],
     today: date,
 ) -> Iterator[list[Update]]:
@@ -84,17 +78,17 @@ def _together(
         for way in ("positive", "negative"):
             recent = {
                 company: [
-                    key
-                    for key, direction in affected.get(company, {}).items()
-                    if direction == way and (today - event_date(events[key])).days <= WEEKS
+                    event
+                    for event in events.get(company, ())
+                    if event.direction == way and (today - event.day).days <= WEEKS
                 ]
                 for company in companies
             }
-            named = sorted((company for company, keys in recent.items() if keys), key=lambda key: key.name)
+            named = sorted((company for company, own in recent.items() if own), key=lambda key: key.name)
             if len(named) < TOGETHER:
                 continue
-            group = [key for company in named for key in recent[company]]
-            days = sorted(event_date(events[key]) for key in group)
+            group = [event for company in named for event in recent[company]]
+            days = sorted(event.day for event in group)
             name = f"{sector.name}: {way} events at {len(named)} companies from {days[0]} to {days[-1]}"
             method = (
                 f"method: companies of the sector with {way} events within {WEEKS} days, at least {TOGETHER}: "
@@ -110,7 +104,7 @@ def _pattern(
     limits: str,
     count: int,
     targets: Sequence[NodeKey],
-    events: Sequence[NodeKey],
+    events: Sequence[CompanyEvent],
     today: date,
 ) -> list[Update]:
     properties = {
@@ -121,7 +115,8 @@ def _pattern(
     }
     insight = AddNode("Insight", name, properties)
     edges: list[Update] = [AddEdge("about", insight.key, target) for target in dict.fromkeys(targets)]
-    return [insight, *edges, *(AddEdge("derived_from", insight.key, event) for event in dict.fromkeys(events))]
+    reports = dict.fromkeys(node.key for event in events for node in event.reports)
+    return [insight, *edges, *(AddEdge("derived_from", insight.key, report) for report in reports)]
 
 
 def derive_correlations(

@@ -22,6 +22,7 @@ from kg.news.answered import (
 )
 from kg.news.answers import NewsAnswer, NewsAnswers
 from kg.news.companies import KnownCompany, known_companies
+from kg.news.event_sources import EventSource, EventSources, differing_figures
 from kg.news.facts import Fact, number_of
 from kg.news.frame_reader import FrameReader
 from kg.news.memory import (
@@ -42,6 +43,8 @@ __all__ = [
     "BY_HAND",
     "AnsweredFact",
     "EarlierText",
+    "EventSource",
+    "EventSources",
     "Fact",
     "FrameReader",
     "Insertion",
@@ -56,6 +59,7 @@ __all__ = [
     "alias_updates",
     "answer_insertion",
     "applicable",
+    "differing_figures",
     "directory_of",
     "earlier_text",
     "has_statements",

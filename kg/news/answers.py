@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from kg.news.fact_search import CHANGE, Candidate, FactSearch, cues
 from kg.news.facts import Fact, number_of
 from kg.news.question import NewsQuestion, base, parse_question, parts_of
-from kg.sentences import frames, plain_name
+from kg.sentences import asks_of_plans, frames, plain_name
 from kg.text import is_or_are
 
 _COMPANIES = frozenset(base(word) for word in ["company", "firm", "business", "airline", "bank", "carmaker"])
@@ -229,14 +229,21 @@ class NewsAnswers(FactSearch):
     def _stated(self, asked: NewsQuestion) -> NewsAnswer:
         """Answers yes where both named participants stand in a fact of the relation that is asked for."""
         words = [word for word, _ in asked.words]
+        of_plans = asks_of_plans(asked.text)
+        planned: Fact | None = None
         for fact in reversed(self.facts):
             if fact.relation in frames().relations and self._both(asked, fact):
                 cue, _, needs = cues(fact.relation)
                 relation = frames().relations[fact.relation]
                 ordered = relation.symmetric or self.orientation(asked, fact.subject, relation) != "object"
                 asked_for = cue & set(words) and (not needs or needs & set(words)) and ordered
-                if asked_for and self._covered(asked, fact, words):
+                if not asked_for or not self._covered(asked, fact, words):
+                    continue
+                if fact.is_certain and (of_plans or not fact.status):
                     return NewsAnswer(("yes",), (fact,))
+                planned = fact
+        if planned is not None:
+            return NewsAnswer(why=f"it is only {planned.note}: {planned.sentence}")
         return NewsAnswer(why="no fact says yes or no")
 
     def _covered(self, asked: NewsQuestion, fact: Fact, words: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from functools import cache
 from kg.news.facts import Fact
 from kg.news.offices import Offices
 from kg.news.question import NewsQuestion, base, base_words, parse_question
-from kg.sentences import Directory, Entity, Relation, amounts, frames, language, plain_name
+from kg.sentences import Directory, Entity, Relation, amounts, asks_of_plans, frames, language, plain_name
 
 CHANGE = frozenset(
     base(word)
@@ -129,15 +129,17 @@ class FactSearch:
     def candidates(self, asked: NewsQuestion, extra: frozenset[str] = frozenset()) -> list[Candidate]:
         """Returns the facts of the relation that the words of a question ask for."""
         words = [word for word, _ in asked.words if word not in extra]
+        of_plans = asks_of_plans(asked.text)
         found: list[Candidate] = []
         for name, relation in frames().relations.items():
             cue, beside, needs = cues(name)
             if not cue & set(words) or (needs and not needs & set(words)):
                 continue
             for fact in self.facts:
-                if fact.relation == name:
+                if fact.relation == name and (fact.status != "possible" or of_plans):
                     found += self._fits(asked, fact, relation, words, cue, beside)
         found += self._counts(asked, words)
+        found = [one for one in found if one.fact.is_certain] or found
         best = max((one.score for one in found), default=0)
         names = {one.fact.relation for one in found if one.score >= best - 0.01}
         moving = re.search(r"\b(?:will|mov\w+|relocat\w+)\b", asked.lower)

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
@@ -15,25 +15,6 @@ from kg.investments import NewsDocument, NewsRules, Reading, RuleReader
 from kg.news.memory import add_news_types, directory_of, statement_updates
 from kg.news.passages import passage_updates
 from kg.news.reader import NewsReading, read_news
-from kg.sentences import Frame, frames
-
-_EVENTS = frozenset(
-    (
-        "earnings",
-        "guidance",
-        "merger",
-        "offering",
-        "dividend",
-        "lawsuit",
-        "product",
-        "management",
-        "rating",
-        "rate_decision",
-        "other",
-    )
-)
-_PEOPLE = frozenset(("appointed_at", "departs"))
-_EVENT_OF = {"rating_change": "rating", "fine": "lawsuit", "investigation": "lawsuit", "approval": "product"}
 
 
 class FrameReader:
@@ -60,9 +41,8 @@ class FrameReader:
                 directory.add("company", update.name)
         reading = read_news(document, directory)
         pairs = statement_updates(self._graph, reading, document)
-        events: list[tuple[Update, str]] = []
-        if not any(isinstance(update, AddNode) and update.type == "MarketEvent" for update in by_rules.updates):
-            events = list(_events(reading, document))
+        ruled = [one.name for one in by_rules.updates if isinstance(one, AddNode) and one.type == "MarketEvent"]
+        events = list(_events(reading, document, ruled))
         further = [*pairs, *self._assets(reading), *events, *passage_updates(document, reading.sentences)]
         spans = ("",) * len(by_rules.updates) + tuple(span for _, span in further)
         updates = (*by_rules.updates, *(update for update, _ in further))
@@ -85,42 +65,43 @@ class FrameReader:
             yield AddEdge("issued_by", NodeKey("Asset", symbol), issuer), fact.sentence
 
 
-def _event_frames() -> dict[str, Frame]:
-    """Returns the frames that report events, by relation; a relation of another frame too, such as a seat, is none."""
-    stated = {relation for frame in frames().frames if not frame.event for _, relation, _ in frame.facts}
-    reporting = [frame for frame in reversed(frames().frames) if frame.event]
-    return {rel: frame for frame in reporting for _, rel, _ in frame.facts if rel not in stated}
+def _events(reading: NewsReading, document: NewsDocument, ruled: Sequence[str]) -> Iterator[tuple[Update, str]]:
+    """Yields the updates that add the market events of a reading: one for each sentence, company and kind.
 
-
-def _events(reading: NewsReading, document: NewsDocument) -> list[tuple[Update, str]]:
-    """Returns the market events of a reading: one for each sentence and company, of the most telling kind."""
-    table = _event_frames()
-    events: dict[str, tuple[str, str, str, str]] = {}
-    for fact in reading.facts:
-        frame = table.get(fact.relation)
-        people = fact.relation in _PEOPLE and fact.company
-        if not people and (frame is None or fact.subject_kind != "company"):
+    Args:
+        reading: The reading.
+        document: Its document.
+        ruled: The events of rules; their sentences report no further one.
+    """
+    seen: set[tuple[str, str, str]] = set()
+    telling = {(event.company, event.sentence) for event in reading.events if event.kind != "other"}
+    for event in reading.events:
+        key = (event.company, event.sentence, event.kind)
+        is_ruled = any(_reports(event.sentence, name) for name in ruled)
+        if key in seen or is_ruled or (event.kind == "other" and key[:2] in telling):
             continue
-        kind = "management" if people or frame is None else _EVENT_OF.get(frame.event, frame.event)
-        kind = kind if kind in _EVENTS else "other"
-        company = fact.object if fact.relation in ("downgrades", "upgrades") else fact.company or fact.subject
-        stated = "neutral" if people or frame is None else frame.direction
-        direction = {"up": "positive", "down": "negative"}.get(fact.direction, stated)
-        summary = f"{company}: {fact.sentence}"
-        if summary not in events or events[summary][1] == "other":
-            events[summary] = (company, kind, direction, fact.sentence)
-    return [entry for summary, event in events.items() for entry in _event_updates(summary, *event, document)]
+        summary = f"{event.company}: {event.sentence}"
+        name = summary if key[:2] not in {other[:2] for other in seen} else f"{summary} ({event.kind})"
+        seen.add(key)
+        node, affected = NodeKey("MarketEvent", name), NodeKey("Company", event.company)
+        properties = {"type": event.kind, "summary": summary, "occurred_at": document.published.isoformat()}
+        if event.value:
+            properties |= {"value": event.value, "measure": event.measure}
+        if event.party:
+            properties["party"] = event.party
+        updates = (
+            AddNode("MarketEvent", name, properties),
+            AddNode("Company", event.company),
+            AddEdge("affects", node, affected, {"direction": event.direction}),
+        )
+        yield from ((update, event.sentence) for update in updates)
 
 
-def _event_updates(
-    summary: str, company: str, kind: str, direction: str, sentence: str, document: NewsDocument
-) -> list[tuple[Update, str]]:
-    """Returns the updates that add an event, each with its sentence."""
-    event, affected = NodeKey("MarketEvent", summary), NodeKey("Company", company)
-    properties = {"type": kind, "summary": summary, "occurred_at": document.published.isoformat()}
-    updates = (
-        AddNode("MarketEvent", summary, properties),
-        AddNode("Company", company),
-        AddEdge("affects", event, affected, {"direction": direction}),
-    )
-    return [(update, sentence) for update in updates]
+_FEWEST = 3
+"""Words at the end of a rule's event that its sentence has; the words before may be the company of "it"."""
+
+
+def _reports(sentence: str, event: str) -> bool:
+    """Whether a sentence is the one from which a rule took an event."""
+    words = event.split()
+    return any(" ".join(words[start:]) in sentence for start in range(max(len(words) - _FEWEST, 0) + 1))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
-from kg.news.facts import Fact, number_of
-from kg.sentences import Frame, Mention, Role, Sentence, Trigger, frames, inflected
+from kg.news.facts import Fact, number_of, unit_of
+from kg.sentences import Frame, Mention, Role, Sentence, Status, Trigger, event_frames, frames, inflected, status_of
+from kg.sentences.verbs import has_object, has_subject
 
 _PREVIOUS = re.compile(
     r"(?:\bfrom (?:an? )?(?:earlier |previous |prior )?(?:view of |forecast of |estimate of )?(?:about )?|\bagainst (?:an? )?(?:earlier )?(?:forecast of |view of )?"  # noqa: E501
@@ -18,51 +20,88 @@ _AGREED = re.compile(
 )
 
 
-def facts_of(sentence: Sentence, document: str, published: str) -> Iterator[Fact]:
-    """Yields the facts that a sentence states by the table of frames.
+@dataclass(frozen=True)
+class FrameMatch:
+    """A frame in a sentence.
+
+    Attributes:
+        frame: The frame.
+        trigger: The verb or noun that evokes it.
+        filled: The mention of each role that has one.
+        status: Whether the act happened, is pending or is possible.
+    """
+
+    frame: Frame
+    trigger: Trigger
+    filled: Mapping[str, Mention]
+    status: Status
+
+
+def frame_matches(sentence: Sentence) -> Iterator[FrameMatch]:
+    """Yields the frames of a sentence with their participants; an act that failed or is denied is none.
 
     Args:
         sentence: The sentence with its mentions.
+    """
+    for frame in (*frames().frames, *event_frames()):
+        if frame.needs and not any(sentence.has(word) for word in frame.needs):
+            continue
+        if any(sentence.has(word) for word in frame.without):
+            continue
+        for trigger in sentence.triggers(frame.verbs, frame.nouns):
+            status = status_of(sentence.text, trigger.start, trigger.end, trigger.noun)
+            if status == "failed" or not _governs(frame, sentence, trigger):
+                continue
+            filled = _filled(frame.roles, sentence, trigger)
+            near = not frame.near or _is_near(frame, sentence, trigger, filled)
+            if near and all(role in filled for role in frame.required):
+                yield FrameMatch(frame, trigger, filled, status)
+
+
+def _governs(frame: Frame, sentence: Sentence, trigger: Trigger) -> bool:
+    """Whether the verb has one of the frame's nouns as its object or subject, where the frame needs one."""
+    before, after = sentence.lower[: trigger.start], sentence.lower[trigger.end :]
+    if frame.objects:
+        left = trigger.passive or trigger.noun
+        return has_subject(before, frame.objects) if left else has_object(after, frame.objects)
+    return not frame.subjects or has_subject(before, frame.subjects)
+
+
+def facts_of(
+    sentence: Sentence, matches: Iterable[FrameMatch], document: str, published: str
+) -> Iterator[tuple[FrameMatch, Fact]]:
+    """Yields the facts that the frames of a sentence state, each with its frame.
+
+    Args:
+        sentence: The sentence with its mentions.
+        matches: Its frames.
         document: The document's name.
         published: Its day.
     """
     seen: set[tuple[str, str, str]] = set()
-    for frame in frames().frames:
-        if frame.needs and not any(_said(sentence, word) for word in frame.needs):
-            continue
-        if any(_said(sentence, word) for word in frame.without):
-            continue
-        for trigger in sentence.triggers(frame.verbs, frame.nouns):
-            if not trigger.noun and _NEGATED.search(sentence.lower[: trigger.start]):
-                continue
-            for fact in _frame_facts(frame, sentence, trigger, document, published):
-                key = (fact.subject, fact.relation, fact.object)
-                if key not in seen:
-                    seen.add(key)
-                    yield fact
+    for match in matches:
+        for fact in _frame_facts(match, sentence, document, published):
+            key = (fact.subject, fact.relation, fact.object)
+            if key not in seen:
+                seen.add(key)
+                yield match, fact
 
 
-def _said(sentence: Sentence, word: str) -> bool:
-    return sentence.has(word)
-
-
-def _frame_facts(frame: Frame, sentence: Sentence, trigger: Trigger, document: str, published: str) -> Iterator[Fact]:
-    filled = _filled(frame.roles, sentence, trigger)
-    if frame.near and not _is_near(frame, sentence, trigger, filled):
-        return
-    if any(role not in filled for role in frame.required):
-        return
+def _frame_facts(match: FrameMatch, sentence: Sentence, document: str, published: str) -> Iterator[Fact]:
     announced = published if _AGREED.search(sentence.text) else None
-    for first, relation, second in frame.facts:
+    for first, relation, second in match.frame.facts:
         given = {"@published": published, "@announced": announced}.get(second)
-        found = Mention("date", given, 0, 0, given) if given else filled.get(second)
-        subject = filled.get(first)
+        found = Mention("date", given, 0, 0, given) if given else match.filled.get(second)
+        subject = match.filled.get(first)
         if subject is None or found is None:
             continue
+        if second == "@announced" and match.status == "possible":
+            continue
         found = _whole_price(sentence, found, relation)
-        for one in (found, *_coordinated(sentence, found, trigger)):
+        for one in (found, *_coordinated(sentence, found, match.trigger)):
             if (one.kind, one.value) != (subject.kind, subject.value):
-                yield _fact(sentence, trigger, subject, relation, one, document, published)
+                fact = _fact(sentence, match, subject, relation, one, document, published)
+                yield replace(fact, status="") if second == "@announced" else fact
 
 
 def _whole_price(sentence: Sentence, found: Mention, relation: str) -> Mention:
@@ -83,10 +122,21 @@ def _coordinated(sentence: Sentence, found: Mention, trigger: Trigger) -> Iterat
 
 
 def _fact(
-    sentence: Sentence, trigger: Trigger, subject: Mention, relation: str, found: Mention, document: str, published: str
+    sentence: Sentence,
+    match: FrameMatch,
+    subject: Mention,
+    relation: str,
+    found: Mention,
+    document: str,
+    published: str,
 ) -> Fact:
-    value = _value(found, relation, sentence, trigger)
+    value = _value(found, relation, sentence, match.trigger)
     previous = _previous(sentence, found)
+    confidence = (0.9 if subject.start >= 0 else 0.7) * (0.9 if not match.trigger.noun else 1.0)
+    if match.status == "possible":
+        confidence *= _POSSIBLE
+    if sentence.is_doubtful(subject) or sentence.is_doubtful(found):
+        confidence *= _DOUBTFUL
     return Fact(
         subject.value or subject.text,
         subject.kind,
@@ -96,24 +146,18 @@ def _fact(
         sentence.text,
         document,
         published,
-        confidence=round(
-            (0.9 if subject.start >= 0 else 0.7) * (0.9 if not trigger.noun else 1.0) * _certainty(sentence, trigger), 2
-        ),
+        confidence=round(confidence, 2),
         direction=_direction(sentence, found, value, previous),
         previous=previous,
+        status=match.status,
     )
 
 
-_NEGATED = re.compile(r"(?:\b(?:not|never|no longer|cannot|nor)|n['’]t)(?: be| been| have| yet| \w+ly)* $")
-_HEDGED = re.compile(
-    r"\b(?:may|might|could|consider\w*|weigh\w*|mulls?|mulling|mulled|explor\w+|in talks|rumou?red|reportedly"
-    r"|speculation|possible|potential|denied|denies)\b"
-)
+_POSSIBLE = 0.6
+"""The share of the confidence that remains for an act that is only possible."""
 
-
-def _certainty(sentence: Sentence, trigger: Trigger) -> float:
-    """Returns the share of the confidence that remains where the words before a trigger make it uncertain."""
-    return 0.6 if _HEDGED.search(sentence.lower[max(0, trigger.start - 40) : trigger.start]) else 1.0
+_DOUBTFUL = 0.6
+"""The share that remains where a pronoun may stand for either of two companies."""
 
 
 def _is_near(frame: Frame, sentence: Sentence, trigger: Trigger, filled: Mapping[str, Mention]) -> bool:
@@ -188,8 +232,8 @@ def _value(found: Mention, relation: str, sentence: Sentence, trigger: Trigger) 
     if found.kind == "count":
         return found.value
     if relation == "share_change":
-        down = _direction_word(sentence.text[max(0, trigger.start - 1) : found.end]) == "down"
-        down = down or _direction_word(sentence.text[found.start : found.end + 12]) == "down"
+        down = direction_word(sentence.text[max(0, trigger.start - 1) : found.end]) == "down"
+        down = down or direction_word(sentence.text[found.start : found.end + 12]) == "down"
         return f"-{found.value.lstrip('+-')}" if down else found.value.lstrip("+-")
     return found.value or found.text
 
@@ -201,7 +245,8 @@ def _moves() -> dict[str, str]:
     return words | {form: "down" for word in table.down for form in (inflected(word) if " " not in word else {word})}
 
 
-def _direction_word(text: str) -> str:
+def direction_word(text: str) -> str:
+    """Returns ``up`` or ``down`` by the last word of change in a text; empty if it has none."""
     found = [_moves()[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _moves()]
     return found[-1] if found else ""
 
@@ -211,10 +256,6 @@ def _direction(sentence: Sentence, found: Mention, value: str, previous: str) ->
         return ""
     if previous:
         now, before = number_of(value), number_of(previous)
-        if now is not None and before is not None and _unit(value) == _unit(previous) and now != before:
+        if now is not None and before is not None and unit_of(value) == unit_of(previous) and now != before:
             return "up" if now > before else "down"
-    return _direction_word(sentence.text[: max(found.start, 0)][-60:])
-
-
-def _unit(text: str) -> str:
-    return re.sub(r"[\d.,\s]|million|billion", "", text.lower()) if " to " not in text else text[:1].strip("0123456789")
+    return direction_word(sentence.text[: max(found.start, 0)][-60:])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
-from kg.investments import NewsDocument, types_of
+from kg.investments import NewsDocument, completed_schema, investment_schema, types_of
 from kg.news.aliases import STANDS_FOR, known_aliases, names_by_hand, separated, written_aliases
 from kg.news.facts import Fact
 from kg.news.passages import published_day
@@ -26,16 +26,14 @@ from kg.sentences import Directory, frames, plain_name
 _TYPES = Path(__file__).with_name("types.json")
 _NODE_TYPES = {"company": "Company", "person": "Person", "place": "Place", "product": "Product", "name": "Product"}
 _KINDS = {"Company": "company", "Institution": "company", "Person": "person", "Place": "place", "Product": "product"}
-_TEXTS = ("role", "company", "direction", "previous", "valid_from", "valid_to")
+_TEXTS = ("role", "company", "direction", "previous", "status", "valid_from", "valid_to")
 
 
 def add_news_types(graph: GrowingGraph) -> None:
-    """Adds the types of statements to a graph that lacks them."""
-    known = {kind.name for kind in graph.schema.types}
-    schema = graph.schema
-    for kind in types_of(json.loads(_TYPES.read_text(encoding="utf-8")), "system"):
-        if kind.name not in known:
-            schema = schema.with_type(kind)
+    """Adds the types of statements to a graph that lacks them, and to its types what an earlier version left out."""
+    own = types_of(json.loads(_TYPES.read_text(encoding="utf-8")), "system")
+    seeds = [kind for kind in investment_schema().types if kind.name in {known.name for known in graph.schema.types}]
+    schema = completed_schema(graph.schema, [*seeds, *own])
     if schema is not graph.schema:
         graph.change_schema(schema)
 
@@ -130,7 +128,7 @@ def _keys(graph: GrowingGraph, reading: NewsReading) -> dict[tuple[str, str], No
 def _statement(fact: Fact, news: NodeKey, keys: dict[tuple[str, str], NodeKey], stored: list[Fact]) -> Iterator[Update]:
     name = f"{fact} ({fact.document})"
     older = [one for one in stored if _replaceable(fact, one) or _contested(fact, one)]
-    newer = [one.published for one in older if one.published > fact.published]
+    newer = [one.published for one in older if one.published > fact.published and _replaces(one, fact)]
     properties: dict[str, object] = {
         "subject": fact.subject,
         "subject_kind": fact.subject_kind,
@@ -156,11 +154,18 @@ def _statement(fact: Fact, news: NodeKey, keys: dict[tuple[str, str], NodeKey], 
             yield AddEdge(end, key, keys[entity])
     for one in older:
         other = NodeKey("Statement", one.id)
-        if one.published < fact.published and not one.valid_to:
+        if one.published < fact.published and not one.valid_to and _replaces(fact, one):
             yield SetProperty(other, "valid_to", fact.valid_from or fact.published)
             yield AddEdge("supersedes", key, other)
         elif one.published == fact.published:
             yield AddEdge("contradicts", key, other)
+
+
+def _replaces(newer: Fact, older: Fact) -> bool:
+    """Whether a newer fact ends an older one: an uncertain or possible one does not, nor does a plan end what holds."""
+    if not newer.is_certain or newer.status == "possible":
+        return False
+    return newer.status != "pending" or older.status != "" or newer.object_kind in _AMOUNTS
 
 
 def _replaceable(fact: Fact, other: Fact) -> bool:

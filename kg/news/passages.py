@@ -24,12 +24,14 @@ class Passage:
         published: Its day.
         place: The number of the sentence; -1 for the headline.
         text: The sentence.
+        publisher: Who published the document, where the graph has it.
     """
 
     document: str
     published: date
     place: int
     text: str
+    publisher: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def passage_updates(document: NewsDocument, sentences: Sequence[str]) -> Iterato
     for place, text in enumerate((document.headline, *sentences), -1):
         name = _name(document.name, place)
         properties = {"document": document.name, "published_at": day, "place": place, "text": text}
+        properties["publisher"] = document.source
         yield AddNode("Passage", name, properties), text
         yield AddEdge("has_passage", news, NodeKey("Passage", name)), text
 
@@ -105,7 +108,8 @@ def stored_passages(graph: GrowingGraph) -> list[Passage]:
     for node in graph.nodes("Passage"):
         given = node.properties
         day = date.fromisoformat(published_day(node))
-        found.append(Passage(str(given["document"]), day, int(given["place"]), str(given["text"])))
+        publisher = str(given.get("publisher", ""))
+        found.append(Passage(str(given["document"]), day, int(given["place"]), str(given["text"]), publisher))
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from kg.news.facts import Fact
-from kg.sentences import Mention, Sentence, inflected
+from kg.sentences import Mention, Sentence, inflected, status_of
 
 
 def _forms(*verbs: str) -> str:
@@ -30,6 +30,8 @@ _DEPART = re.compile(
     r"|(?:is|was|has been) (?:fired|dismissed|ousted|removed)|fired|ousted|dismissed|departure of|resignation of|retirement of|outgoing|former)\b",  # noqa: E501
     re.IGNORECASE,
 )
+_NEVER = re.compile(r"(?!)")
+_ACTS = frozenset(("appointed_at", "departs", "start_date", "end_date"))
 _PREDECESSOR = re.compile(
     r"\b(?:took over from|taking over from|takes over from|succeeds|succeeding|succeeded(?! by)|replaces|replacing"
     r"|replaced(?! by)|in succession to|successor to|to succeed|will succeed|will replace|take over from|to replace)"
@@ -107,12 +109,17 @@ def _person_facts(
     company = _company(sentence, person, role)
     status = _status(sentence, person, people, role)
     title = role.value if role is not None else ""
+    act = {"departed": _DEPART, "appointed": _APPOINT}.get(status, _NEVER).search(sentence.text, person.end)
+    modality = status_of(sentence.text, act.start(), act.end()) if act is not None else ""
+    if modality == "failed":
+        status = ""
 
     def fact(relation: str, value: str, kind: str, start: str = "", end: str = "") -> Fact:
         confidence = 0.9 if role is not None and abs(role.start - person.end) < 40 else 0.75
         return Fact(
             person.value, "person", relation, value, kind, sentence.text, document, published, confidence,
             role=title, company=company or "", valid_from=start, valid_to=end,
+            status=modality if relation in _ACTS and modality == "possible" else "",
         )  # fmt: skip
 
     if role is not None and title not in ("founder",):

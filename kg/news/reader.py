@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from kg.investments import NewsDocument
 from kg.news.facts import Fact
-from kg.news.matching import facts_of
+from kg.news.matching import facts_of, frame_matches
 from kg.news.people import people_facts, with_predecessors
+from kg.news.reported import ReportedEvent, management_events, reported_events
 from kg.sentences import Directory, DocumentNames, Mention, Sentence, language
 from kg.text import split_sentences
 
@@ -48,12 +49,14 @@ class NewsReading:
         entities: Names with kind, full form and other names in the document.
         sentences: Its sentences.
         understood: The sentences that gave facts.
+        events: The events of companies that it reports.
     """
 
     facts: tuple[Fact, ...]
     entities: tuple[tuple[str, str, tuple[str, ...]], ...]
     sentences: tuple[str, ...]
     understood: int
+    events: tuple[ReportedEvent, ...] = ()
 
 
 def sentences_of(text: str) -> list[str]:
@@ -78,12 +81,17 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
     headline = names.mentions(len(sentences), document.headline, document.published)
     main = _main([document.headline, *sentences], [headline, *mentions])
     topic, target, person = main, None, None
+    ambiguous = False
     facts: list[Fact] = []
+    events: list[ReportedEvent] = []
     understood = 0
     for text, found in zip(sentences, mentions, strict=True):
-        sentence = Sentence(text, found, topic, main, target)
+        sentence = Sentence(text, found, topic, main, target, ambiguous)
+        matches = list(frame_matches(sentence))
+        by_frames = list(facts_of(sentence, matches, document.name, published))
+        events += reported_events(sentence, matches, by_frames)
         stated = [
-            *facts_of(sentence, document.name, published),
+            *(fact for _, fact in by_frames),
             *people_facts(sentence, document.name, published, person),
         ]
         person = next((fact for fact in reversed(stated) if fact.subject_kind == "person" and fact.role), person)
@@ -93,13 +101,15 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
         understood += bool(stated)
         facts += stated
         target = next((fact.object for fact in stated if fact.relation in ("acquires", "completed_on")), target)
-        topic = _topic(sentence, topic)
+        topic, ambiguous = _topic(sentence, topic, ambiguous)
     facts = [_with_ticker(fact, facts, directory) for fact in facts]
     facts += _houses(facts)
     facts = with_predecessors(_moved(facts))
     distinct = {(fact.subject, fact.relation, fact.object): fact for fact in reversed(facts)}
     facts = list(reversed(distinct.values()))
-    return NewsReading(tuple(facts), _entities(names, facts), tuple(sentences), understood)
+    events = [*management_events(facts), *events]  # those of people, who are named, come first
+    full = [replace(one, company=_full_name(one.company, facts, directory)) for one in events]
+    return NewsReading(tuple(facts), _entities(names, facts), tuple(sentences), understood, tuple(full))
 
 
 def _main(sentences: Sequence[str], mentions: Sequence[Sequence[Mention]]) -> str | None:
@@ -116,13 +126,35 @@ def _main(sentences: Sequence[str], mentions: Sequence[Sequence[Mention]]) -> st
     return next(name for name, count in counted.items() if count == most)
 
 
-def _topic(sentence: Sentence, topic: str | None) -> str | None:
-    for mention in sentence.mentions:
-        if mention.kind == "company" and not re.search(
-            r"\b(?:of|in|with|by|from|to|at|for|on|against|into) (?:[a-z]+ )*$", sentence.text[: mention.start]
-        ):
-            return mention.value
-    return topic
+_PHRASE = re.compile(r"\b(?:of|in|with|by|from|to|at|for|on|against|into) (?:[a-z]+ )*$")
+_OTHER_SUBJECT = re.compile(r"(?:^|, )(?P<word>[A-Z][\w&’'-]+) (?:\w+ly )?[a-z]+(?:s|ed|ld|ught) ")
+"""A word with a capital and a verb after it, at the beginning of a sentence or of a clause."""
+
+
+def _topic(sentence: Sentence, topic: str | None, ambiguous: bool) -> tuple[str | None, bool]:
+    """Returns the company that "it" stands for in the next sentence, and whether another one may be meant.
+
+    It is the subject of this sentence, the first company that follows no preposition. If the subject is a name that
+    may be a company or not, there is none.
+    """
+    companies = [mention for mention in sentence.mentions if mention.kind == "company"]
+    distinct = {mention.value for mention in companies}
+    subject = next((m for m in companies if not _PHRASE.search(sentence.text[: m.start])), None)
+    others = _OTHER_SUBJECT.finditer(sentence.text[: companies[0].start] if companies else "")
+    if any(_may_be_name(sentence, other["word"], other.start("word")) for other in others):
+        return None, True
+    if subject is None:
+        return topic, ambiguous or bool(distinct - {topic})
+    return subject.value, len(distinct) > 1
+
+
+def _may_be_name(sentence: Sentence, word: str, start: int) -> bool:
+    """Whether a word with a capital at a place may be a name that is not known."""
+    lists = language()
+    noun = word.lower() in lists.organisation_nouns or word.endswith(("s", "maker"))
+    known = word in lists.not_names or word in lists.demonyms or word in lists.regions
+    named = any(m.start <= start < m.end and m.kind != "name" for m in sentence.mentions)
+    return not (noun or known or named)
 
 
 def _tickers(sentence: Sentence, document: str, published: str) -> list[Fact]:
@@ -207,21 +239,22 @@ def _counted(sentence: Sentence, document: str, published: str, stated: Sequence
     return found
 
 
+def _full_name(name: str, facts: Sequence[Fact], directory: Directory) -> str:
+    """Returns a company for its symbol or alias."""
+    tickers = {one.object: one.subject for one in facts if one.relation == "ticker"}
+    known = directory.find(name)
+    return tickers.get(name) or (known[1] if known is not None else name)
+
+
 def _with_ticker(fact: Fact, facts: Sequence[Fact], directory: Directory) -> Fact:
     """Returns a fact with the company in place of its symbol."""
-    tickers = {one.object: one.subject for one in facts if one.relation == "ticker"}
-
-    def full(name: str) -> str:
-        known = directory.find(name)
-        return tickers.get(name) or (known[1] if known is not None else name)
-
     changed = fact
     if fact.subject_kind == "ticker":
-        changed = replace(changed, subject=full(fact.subject), subject_kind="company")
+        changed = replace(changed, subject=_full_name(fact.subject, facts, directory), subject_kind="company")
     if fact.object_kind == "ticker" and fact.relation != "ticker":
-        changed = replace(changed, object=full(fact.object), object_kind="company")
+        changed = replace(changed, object=_full_name(fact.object, facts, directory), object_kind="company")
     if fact.company.isupper():
-        changed = replace(changed, company=full(fact.company))
+        changed = replace(changed, company=_full_name(fact.company, facts, directory))
     return changed
 
 

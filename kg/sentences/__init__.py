@@ -1,8 +1,9 @@
 """Sentences of news: names, amounts, dates and the words around them."""
 
 from kg.sentences.amounts import Mention, amounts, measures
-from kg.sentences.language import Frame, Relation, Role, frames, inflected, language
+from kg.sentences.language import Frame, Relation, Role, event_frames, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
+from kg.sentences.modality import Status, asks_of_plans, status_of
 from kg.sentences.names import Directory, Entity, name_pattern, plain_name
 from kg.sentences.nouns import noun_class
 from kg.sentences.sentence import Sentence, Trigger
@@ -16,8 +17,11 @@ __all__ = [
     "Relation",
     "Role",
     "Sentence",
+    "Status",
     "Trigger",
     "amounts",
+    "asks_of_plans",
+    "event_frames",
     "frames",
     "inflected",
     "language",
@@ -25,4 +29,5 @@ __all__ = [
     "name_pattern",
     "noun_class",
     "plain_name",
+    "status_of",
 ]

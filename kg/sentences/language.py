@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -95,10 +96,14 @@ class Frame(BaseModel):
         without: Words that rule the frame out.
         roles: Its participants.
         facts: Triples of two roles and the relation between them.
-        event: The type of market event, if it is one.
-        direction: The effect on the first role.
+        event: The type of market event, if it is one. A frame without facts reports the event alone.
+        direction: The effect on the affected role.
+        affected: The role that the event affects; the first one by default.
+        party: The role of another participant, by which two events of one kind differ.
         required: Roles without which it does not hold.
         near: Words of which one must stand near the trigger, unless the first role does.
+        objects: Nouns of which one must be the object of the verb: "cut its full-year forecast".
+        subjects: Nouns of which one must be its subject: "shares fell".
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -109,11 +114,15 @@ class Frame(BaseModel):
     needs: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     roles: Mapping[str, Role]
-    facts: tuple[tuple[str, str, str], ...]
+    facts: tuple[tuple[str, str, str], ...] = ()
     near: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
     event: str = ""
-    direction: str = "neutral"
+    direction: Literal["positive", "negative", "neutral"] = "neutral"
+    affected: str = ""
+    party: str = ""
 
 
 class Relation(BaseModel):
@@ -164,6 +173,13 @@ def frames() -> Frames:
     return Frames.model_validate(json.loads((_FOLDER / "frames.json").read_text(encoding="utf-8")))
 
 
+@cache
+def event_frames() -> tuple[Frame, ...]:
+    """Returns the frames that report an event and state no fact; see ``event_frames.json``."""
+    content = json.loads((_FOLDER / "event_frames.json").read_text(encoding="utf-8"))
+    return tuple(Frame.model_validate(frame) for frame in content["frames"])
+
+
 _IRREGULAR = {
     "buy": "bought", "sell": "sold", "win": "won", "rise": "rose risen", "fall": "fell fallen", "lose": "lost",
     "cut": "cut cutting", "shed": "shed shedding", "shut": "shut shutting", "begin": "began begun", "build": "built",
@@ -177,6 +193,7 @@ _IRREGULAR = {
     "say": "said", "draw": "drew drawn", "choose": "chose chosen", "send": "sent", "teach": "taught", "grow": "grew grown",  # noqa: E501
     "be": "is are was were been", "burn": "burnt", "strike": "struck", "catch": "caught", "withdraw": "withdrew withdrawn",  # noqa: E501
     "mean": "meant", "own": "owned", "call": "called", "offer": "offered", "come": "came", "earn": "earned",
+    "throw": "threw thrown", "blow": "blew blown", "burst": "burst", "drive": "drove driven", "tear": "tore torn",
 }  # fmt: skip
 
 

@@ -86,14 +86,27 @@ class Sentence:
         topic: The company that "it" and "the company" stand for.
         main: The company that the document is about.
         target: The company that is bought, if the document told before.
+        ambiguous: Whether the sentence before names other companies too, so that "it" may be one of these.
     """
 
     def __init__(
-        self, text: str, mentions: Sequence[Mention], topic: str | None, main: str | None, target: str | None
+        self,
+        text: str,
+        mentions: Sequence[Mention],
+        topic: str | None,
+        main: str | None,
+        target: str | None,
+        ambiguous: bool = False,
     ) -> None:
         self.text, self.mentions = text, list(mentions)
         self.topic, self.main, self.target = topic, main, target
+        self.ambiguous = ambiguous
         self.lower = text.lower()
+
+    def is_doubtful(self, mention: Mention) -> bool:
+        """Whether a mention is what "it" or "its" stands for, and another company may be meant."""
+        pronoun = mention.start < 0 and mention.value == self.topic
+        return self.ambiguous and pronoun and re.search(r"\b(?:it|its)\b", self.lower) is not None
 
     def has(self, phrase: str) -> bool:
         """Whether a word or phrase occurs; ``@kind`` is a mention of a kind."""
@@ -248,8 +261,11 @@ class Sentence:
         return left
 
     def _pronoun(self, clause: str) -> Iterator[Mention]:
-        if re.search(r"\b(?:[Ii]t|[Ii]ts)\b", clause):
-            yield from self._referred(self.topic)
+        pronoun = re.search(r"\b(?:[Ii]t|[Ii]ts)\b", clause)
+        if pronoun:
+            start = self.text.find(clause) + pronoun.start()
+            own = [m for m in self.mentions if m.kind == "company" and m.end <= start and self._plain(m)]
+            yield from own[:1] or self._referred(self.topic)
         nouns = _anaphors()
         if re.search(
             rf"\b(?:[Tt]he|[Oo]ur|[Ii]ts|[Bb]oth)(?: [\w-]+)?? (?:{nouns})\b", clause, re.IGNORECASE

@@ -38,7 +38,7 @@ from kg.investments import (
     event_date,
     insights_about,
 )
-from kg.news import ANSWER_TO, EarlierText, applicable, earlier_text
+from kg.news import ANSWER_TO, EarlierText, EventSources, applicable, earlier_text
 from kg.schema import EdgeType, NodeType
 from programs.advisor.briefings import Briefing, Portfolio, briefed_events, briefing_text, price_note
 from programs.advisor.profile import shaped
@@ -182,13 +182,16 @@ class Advisor:
             freshness: For how many days events of each kind count.
         """
         briefings = []
+        sources = EventSources(self.graph)
         for symbol in (*portfolio.held, *(s for s in portfolio.watched if s not in portfolio.held)):
             note = () if prices is None else (price_note(symbol, prices.close(symbol, today), prices.source),)
             for insight, edges in insights_about(self.graph, symbol, today, freshness):
                 cited = (insight.key, *(edge.target for edge in edges))
                 text = briefing_text(symbol, portfolio, insight, (today - event_date(insight)).days)
                 citations = tuple(node_term(key).value for key in cited)
-                events = briefed_events(self.graph, cited[1:])
+                events = briefed_events(self.graph, cited[1:], sources)
+                if edges and not events:
+                    continue  # of an earlier version, from reports without content
                 briefings.append(
                     Briefing(
                         symbol,

@@ -375,4 +375,5 @@ def retrieved_answers_of(known: Sequence[RetrievedAnswer]) -> Answers:
 
 def _sourced(fact: Fact) -> str:
     until = f", until {fact.valid_to}" if fact.valid_to else ""
-    return f"{fact} ({fact.document}, {fact.published}{until}): {fact.sentence}"
+    note = f", {fact.note}" if fact.note else ""
+    return f"{fact} ({fact.document}, {fact.published}{until}{note}): {fact.sentence}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from kg.growing import GrowingGraph, Node, NodeKey, node_term
-from kg.investments import event_date
+from kg.investments import grouped_events
+from kg.news import EventSource, EventSources, differing_figures
 
 if TYPE_CHECKING:
     from programs.advisor.profile import Profile
@@ -31,24 +33,40 @@ class Portfolio:
 
 @dataclass(frozen=True)
 class BriefedEvent:
-    """An event that a briefing rests on.
+    """An event that a briefing rests on, with all documents that report it.
 
     Attributes:
-        day: The day on which it happened, ``2026-10-22``.
+        day: The day of its first report, ``2026-10-22``.
         kind: Its kind: earnings, rating and others.
         direction: positive, negative or neutral for the company.
-        text: What happened.
-        citation: Its IRI in the graph.
+        text: What happened, as the first document states it.
+        citations: The IRIs of its reports in the graph.
+        sources: The documents that report it, each with its publisher, its day and its sentence, the earliest first.
+        differing: Figures that the documents state differently: "1,200 (Harbour Wire, 3 Nov) / 900 (Quay Post, 4 Nov)".
     """
 
     day: str
     kind: str
     direction: str
     text: str
-    citation: str
+    citations: tuple[str, ...]
+    sources: tuple[EventSource, ...] = ()
+    differing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.day} {self.kind.replace('_', ' ')}, {self.direction}: {self.text}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The event, what its documents state differently, and each document with its sentence."""
+        cited = (f"source: {one.document}, {one.publisher or 'no publisher'}, {one.day}" for one in self.sources)
+        stated = ("" if one.sentence == self.text else f": {one.sentence}" for one in self.sources)
+        sources = (source + sentence for source, sentence in zip(cited, stated, strict=True))
+        return (
+            str(self),
+            *(f"    the sources differ: {text}" for text in self.differing),
+            *(f"    {x}" for x in sources),
+        )
 
 
 @dataclass(frozen=True)
@@ -99,20 +117,32 @@ class Briefing:
         }
 
 
-def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey]) -> tuple[BriefedEvent, ...]:
-    """Returns the events among some nodes, the newest first; what a company's name begins is told without it."""
-    found = []
+def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey], sources: EventSources) -> tuple[BriefedEvent, ...]:
+    """Returns the events that some nodes report, the newest first; a company's name before its event is left out.
+
+    Args:
+        graph: The graph.
+        keys: Nodes; those that are no events do not count.
+        sources: The sources of its events.
+    """
+    reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
     for node in (node for key in keys if key.type == "MarketEvent" and (node := graph.node(key)) is not None):
-        affected = [edge for edge in graph.edges(node.key) if edge.type == "affects" and edge.source == node.key]
-        names = sorted(edge.target.name for edge in affected)
-        text = str(node.properties.get("summary", node.key.name))
-        short = next((text.removeprefix(f"{name}: ") for name in names if text.startswith(f"{name}: ")), text)
-        direction = next(
-            (str(edge.properties["direction"]) for edge in affected if "direction" in edge.properties), "neutral"
-        )
-        kind = str(node.properties.get("type", "other"))
-        found.append(BriefedEvent(event_date(node).isoformat(), kind, direction, short, node_term(node.key).value))
-    return tuple(sorted(found, key=lambda event: (event.day, event.text), reverse=True))
+        for edge in graph.edges(node.key):
+            if edge.type == "affects" and edge.source == node.key:
+                reports[edge.target].append((node, str(edge.properties.get("direction", "neutral"))))
+    found: dict[tuple[str, ...], BriefedEvent] = {}
+    for affected, own in reports.items():
+        for event in grouped_events(own):
+            first = event.reports[0]
+            text = str(first.properties.get("summary", first.key.name)).removeprefix(f"{affected.name}: ")
+            citations = tuple(node_term(node.key).value for node in event.reports)
+            stated = tuple(dict.fromkeys(source for node in event.reports for source in sources.of(node)))
+            differing = differing_figures(event.reports, sources)
+            briefed = BriefedEvent(
+                event.day.isoformat(), event.kind, event.direction, text, citations, stated, differing
+            )
+            found.setdefault(citations, briefed)
+    return tuple(sorted(found.values(), key=lambda event: (event.day, event.text), reverse=True))
 
 
 def briefing_text(symbol: str, portfolio: Portfolio, insight: Node, age: int) -> str:

@@ -27,13 +27,18 @@ _SIGNALS = {"conservative": 0.7, "moderate": 0.0, "aggressive": 0.0}
 _SHORT, _LONG = 2.0, 5.0
 """Years up to which a horizon is short, and from which it is long."""
 
-_LASTING = frozenset(("merger", "management", "lawsuit", "dividend", "offering"))
+_LASTING = frozenset(
+    ("merger", "management", "lawsuit", "dividend", "offering", "contract", "investigation", "bankruptcy", "site")
+)
+_RISKS = frozenset(
+    ("lawsuit", "rating", "guidance", "investigation", "fine", "accident", "recall", "strike", "bankruptcy")
+)
 _GOALS = {
     "income": frozenset(("dividend",)),
     "dividend": frozenset(("dividend",)),
-    "growth": frozenset(("earnings", "guidance", "product")),
-    "preservation": frozenset(("lawsuit", "rating", "guidance")),
-    "safety": frozenset(("lawsuit", "rating", "guidance")),
+    "growth": frozenset(("earnings", "guidance", "product", "contract", "site")),
+    "preservation": _RISKS,
+    "safety": _RISKS,
     "retirement": frozenset(("dividend", "guidance")),
 }
 """The kinds of events that matter for a goal, by a word of the goal."""
@@ -118,6 +123,6 @@ def _notes(briefing: Briefing, profile: Profile) -> list[str]:
     years = profile.years
     if years is not None and years >= _LONG and briefing.kinds and not set(briefing.kinds) & _LASTING:
         found.append(f"short-lived news beside your horizon of {profile.horizon}")
-    if years is not None and years <= _SHORT and set(briefing.kinds) & {"merger", "lawsuit"}:
+    if years is not None and years <= _SHORT and set(briefing.kinds) & {"merger", "lawsuit", "investigation"}:
         found.append(f"may take longer than your horizon of {profile.horizon}")
     return found

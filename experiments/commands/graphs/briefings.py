@@ -81,7 +81,7 @@ def brief(
     today: date,
     write_figures: WriteFigures,
 ) -> None:
-    """Reports news about a user's positions and watch-list, citing nodes of the graph."""
+    """Reports news about a user's positions and watch-list, citing the documents that report it."""
     from experiments.data import news_rules, read_portfolio
     from kg.files import replacing
     from kg.growing import TypeProposals
@@ -134,13 +134,12 @@ def _written(briefings: list[Briefing], portfolio: Portfolio, today: date, layou
     lines = []
     for one in briefings:
         lines += [one.text, *_details(one)]
-        lines += [f"    source: <{citation}>" for citation in one.citations]
     return "\n".join([*lines, CAUTION])
 
 
 def _details(one: Briefing) -> list[str]:
-    """Returns the events and the notes of a briefing, one line each."""
-    return [f"    {event}" for event in one.events] + [f"    note: {note}" for note in one.notes]
+    """Returns the events of a briefing with their sources, and its notes."""
+    return [f"    {line}" for event in one.events for line in event.lines] + [f"    note: {note}" for note in one.notes]
 
 
 @click.command(

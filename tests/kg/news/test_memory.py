@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from experiments.commands import main as cli
-from kg.growing import GrowingGraph
-from kg.news import stored_facts
+from kg.growing import GrowingGraph, TypeProposals
+from kg.investments import NewsDocument, investment_schema
+from kg.news import FrameReader, NewsAnswers, add_news_types, directory_of, stored_facts
+from kg.schema import Schema
+from programs.advisor import Advisor
 
 FIRST = """Quorate grows
 
@@ -95,6 +100,57 @@ def test_amounts_of_one_day_in_two_documents_contradict(tmp_path: Path) -> None:
     with GrowingGraph(str(tmp_path / "graph"), read_only=True) as opened:
         joined = [{e.source.name[-9:-1], e.target.name[-9:-1]} for e in opened.edges() if e.type == "contradicts"]
     assert len(joined) == 1
+
+
+def test_an_uncertain_fact_replaces_none_and_is_marked(tmp_path: Path) -> None:
+    graph = GrowingGraph(None, investment_schema())
+    advisor = Advisor(graph, FrameReader(graph), TypeProposals(graph, "never"))
+    texts = (
+        "Oriel Foods had revenue of $9 million.",
+        "Oriel Foods supplies Tanami Mining. It had revenue of $4 million.",
+    )
+    for day, text in enumerate(texts, 2):
+        advisor.ingest(NewsDocument(f"{day}.txt", f"News {day}", "Wire", date(2026, 11, day), text))
+    found = {f.object: (f.valid_to, f.note) for f in stored_facts(graph) if f.relation == "reports_revenue"}
+    assert found == {"$9 million": ("", ""), "$4 million": ("", "uncertain")}
+    answer = NewsAnswers(stored_facts(graph), directory_of(graph)).answer("What revenue did Oriel Foods have?")
+    assert answer.values == ("$9 million",)
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Is Oriel Foods buying Tanami Mining?", ("yes",)),
+        ("Did Oriel Foods agree to buy Tanami Mining?", ("yes",)),
+        ("Has Oriel Foods bought Tanami Mining?", ()),
+    ],
+)
+def test_a_deal_that_is_agreed_has_not_happened(question: str, values: tuple[str, ...]) -> None:
+    graph = GrowingGraph(None, investment_schema())
+    text = "Oriel Foods agreed to buy Tanami Mining for $40 million."
+    advisor = Advisor(graph, FrameReader(graph), TypeProposals(graph, "never"))
+    advisor.ingest(NewsDocument("a.txt", "News", "Wire", date(2026, 11, 2), text))
+    answer = NewsAnswers(stored_facts(graph), directory_of(graph)).answer(question)
+    assert (answer.values, "pending" in answer.why) == (values, not values)
+
+
+def test_a_graph_of_an_earlier_version_gets_what_this_one_writes() -> None:
+    earlier = Schema()
+    for kind in investment_schema().types:
+        properties = {n: r for n, r in kind.properties_schema["properties"].items() if n not in ("measure", "party")}
+        if kind.name == "MarketEvent":
+            properties |= {"type": {"type": "string", "enum": ["earnings", "other", "flood"]}}
+        earlier = earlier.with_type(
+            replace(kind, properties_schema={**kind.properties_schema, "properties": properties})
+        )
+    graph = GrowingGraph(None, earlier)
+    add_news_types(graph)
+    kind = graph.schema.node_type("MarketEvent")
+    assert kind.version == 2
+    assert {"measure", "party"} <= set(kind.properties)
+    assert {"flood", "layoff"} <= set(kind.properties_schema["properties"]["type"]["enum"])
+    add_news_types(graph)
+    assert graph.schema.node_type("MarketEvent").version == 2
 
 
 def test_an_event_has_the_most_telling_kind_and_a_mere_seat_is_none(tmp_path: Path) -> None:

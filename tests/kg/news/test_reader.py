@@ -110,6 +110,47 @@ def test_a_fact_that_is_only_considered_is_less_certain() -> None:
     assert unsure.confidence < sure.confidence
 
 
+@pytest.mark.parametrize(
+    ("act", "status"),
+    [
+        ("has bought", ""),
+        ("agreed to acquire", "pending"),
+        ("plans to buy", "pending"),
+        ("may buy", "possible"),
+        ("failed to buy", None),
+        ("called off its takeover of", None),
+        ("denied that it would buy", None),
+    ],
+)
+def test_an_act_that_is_still_to_come_has_a_status_and_one_that_failed_is_no_fact(act: str, status: str | None) -> None:
+    facts = [one for one in read(f"Palomar Rubber {act} Tanami Mining.").facts if one.relation == "acquires"]
+    assert [one.status for one in facts] == ([] if status is None else [status])
+
+
+@pytest.mark.parametrize(
+    ("before", "owner", "is_certain"),
+    [
+        ("Palomar Rubber opened a plant.", "Palomar Rubber", True),
+        ("Palomar Rubber supplies Tanami Mining.", "Palomar Rubber", False),
+        ("Palomar Rubber and Tanami Mining met.", "Palomar Rubber", False),
+        ("On Monday, Palomar Rubber supplied parts to Tanami Mining.", "Palomar Rubber", False),
+        ("Calderstone supplies Tanami Mining.", None, False),
+        ("In Leeds, Calderstone supplies parts to Tanami Mining.", None, False),
+    ],
+)
+def test_it_is_the_subject_of_the_sentence_before(before: str, owner: str | None, is_certain: bool) -> None:
+    reading = read(f"{before} It had revenue of $4 million.")
+    found = [(one.subject, one.is_certain) for one in reading.facts if one.relation == "reports_revenue"]
+    assert found == ([] if owner is None else [(owner, is_certain)])
+    assert ("earnings" in {event.kind for event in reading.events}) == is_certain
+
+
+def test_it_is_the_subject_of_its_own_sentence() -> None:
+    text = "Tanami Mining is in Leeds. Palomar Rubber supplies steel, and it had revenue of $4 million."
+    (fact,) = (one for one in read(text).facts if one.relation == "reports_revenue")
+    assert fact.subject == "Palomar Rubber"
+
+
 def test_who_is_succeeded_held_the_office_of_the_successor() -> None:
     facts = read("Palomar Rubber named Mara Holt as chief executive. Holt succeeds Dennis Ash.").facts
     assert [f.role for f in facts if (f.subject, f.relation) == ("Dennis Ash", "departs")] == ["chief executive"]

@@ -126,7 +126,9 @@ def test_briefings_cite_the_insight_and_its_events(graph: GrowingGraph) -> None:
         not event.text.startswith("Helixon Inc.: ") and event.text not in briefing.text for event in briefing.events
     )
     assert {(event.day, event.direction) for event in briefing.events} == {("2026-11-12", "positive")}
-    assert {event.citation for event in briefing.events} == set(briefing.citations[1:])
+    assert {iri for event in briefing.events for iri in event.citations} == set(briefing.citations[1:])
+    sources = {(one.document, one.publisher, one.day) for event in briefing.events for one in event.sources}
+    assert sources == {("wire.txt", "Harbour Wire", "2026-11-12")}
     assert [key.type for key in briefing.cited] == ["Insight", "MarketEvent", "MarketEvent"]
     iris = {str(value) for row in graph.query("SELECT ?s WHERE { ?s a ?t }").rows for value in row}
     assert set(briefing.citations) <= iris

@@ -223,5 +223,5 @@ def test_answers_are_no_part_of_the_graph_that_questions_mean(graph: GrowingGrap
     view = entity_view(graph)
     assert list(graph.nodes("Answer"))
     assert not view.members(f"{TYPE}Answer")
-    meant = view.lexicon.tags("answer value")
+    meant = view.lexicon.tags("answers question")
     assert not any(tag.classes or tag.properties or tag.inverses for tag in meant)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 from pathlib import Path
@@ -164,6 +165,35 @@ def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys:
     assert all(f"<{iri}>" in content for row in found["briefings"] for iri in row["citations"])
     code, found = run(tmp_path, *words[:-1], "2027-06-01", "--user", "ann")
     assert (code, found["briefings"]) == (0, [])
+
+
+def test_briefings_cite_documents_as_text_as_a_page_and_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, out, news = tmp_path / "portfolio.db", tmp_path / "briefing", tmp_path / "news"
+    make_database(database, SAMPLE)
+    news.mkdir()
+    for name, publisher, day, jobs in (("a.txt", "Harbour Wire", 3, "1,200"), ("b.txt", "Quay Post", 4, "900")):
+        head = f"Headline: Jobs {day}\nSource: {publisher}\nDate: 2026-11-0{day}\n\n"
+        (news / name).write_text(f"{head}Helixon Inc. (HLXN) will cut {jobs} jobs.", encoding="utf-8")
+        os.utime(news / name, (0, 0))  # a file that has just changed is left for the next look
+    words = ("--graph", str(tmp_path / "knowledge"), "--database", str(database), "--user", "ann")
+    words = (*words, "--today", "2026-11-06")
+    assert cli.main(["advisor", "watch", str(news), *words, "--once"]) == 0
+    cited = ("a.txt, Harbour Wire, 2026-11-03", "b.txt, Quay Post, 2026-11-04", "will cut 900 jobs")
+    differing = "1,200 (Harbour Wire, 3 Nov) / 900 (Quay Post, 4 Nov)"
+    shown = capsys.readouterr().out
+    assert all(text in shown for text in ("ALERT", *cited, differing))
+    for layout in ("text", "html"):
+        assert cli.main(["advisor", "brief", *words, "--format", layout, "--out", str(out)]) == 0
+        written = out.read_text(encoding="utf-8")
+        assert all(text in written for text in (*cited, differing))
+        assert "%20" not in written
+    assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
+    (event,) = json.loads(out.read_text(encoding="utf-8"))[0]["events"]
+    assert event["differing"] == [differing]
+    assert [source["publisher"] for source in event["sources"]] == ["Harbour Wire", "Quay Post"]
+    assert len(event["citations"]) == 2
 
 
 def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]) -> None:

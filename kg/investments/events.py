@@ -1,0 +1,96 @@
+"""Events of companies, each with all of its reports: two documents about one layoff report one event.
+
+    found = events_by_company(graph, today, freshness)[NodeKey("Company", "Calderstone plc")]
+    found[0].kind, found[0].direction, len(found[0].reports)      # ("layoff", "negative", 2)
+
+A graph keeps one node for each report, with its source. Reports of one company, kind and direction within some days
+are of one event, unless they name different other parties. A report needs content: a kind other than ``other``, a
+direction or a figure; what has none stays in the graph and is no event here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from kg.growing import GrowingGraph, Node, NodeKey
+from kg.investments.freshness import event_date, together_days
+
+NEUTRAL, OTHER = "neutral", "other"
+
+
+@dataclass(frozen=True)
+class CompanyEvent:
+    """An event of a company.
+
+    Attributes:
+        kind: Its kind: layoff, earnings and others.
+        direction: positive, negative or neutral for the company.
+        reports: Its nodes in the graph, the earliest first; at least one.
+    """
+
+    kind: str
+    direction: str
+    reports: tuple[Node, ...]
+
+    @property
+    def day(self) -> date:
+        """The day of its first report."""
+        return event_date(self.reports[0])
+
+    @property
+    def parties(self) -> frozenset[str]:
+        """The names of those who take part besides the company, in lower case."""
+        return frozenset(str(node.properties["party"]).lower() for node in self.reports if "party" in node.properties)
+
+    def has(self, report: Node, direction: str) -> bool:
+        """Whether a later report is of this event."""
+        near = (event_date(report) - self.day).days <= together_days(self.kind)
+        agrees = NEUTRAL in (direction, self.direction) or direction == self.direction
+        party = str(report.properties.get("party", "")).lower()
+        return near and agrees and (not party or not self.parties or party in self.parties)
+
+
+def grouped_events(reports: Iterable[tuple[Node, str]]) -> list[CompanyEvent]:
+    """Returns the events that some reports about one company are of, the earliest first.
+
+    Args:
+        reports: The nodes with their directions; those without content are left out.
+    """
+    found: list[CompanyEvent] = []
+    for node, direction in sorted(reports, key=lambda pair: (event_date(pair[0]), pair[0].key.name)):
+        if not _has_content(node, direction):
+            continue
+        kind = str(node.properties.get("type", OTHER))
+        alike = (place for place, one in enumerate(found) if one.kind == kind != OTHER and one.has(node, direction))
+        place = next(alike, None)
+        if place is None:
+            found.append(CompanyEvent(kind, direction, (node,)))
+        else:
+            known = found[place]
+            stated = direction if known.direction == NEUTRAL else known.direction
+            found[place] = CompanyEvent(kind, stated, (*known.reports, node))
+    return found
+
+
+def events_by_company(graph: GrowingGraph, counts: Callable[[Node], bool]) -> dict[NodeKey, list[CompanyEvent]]:
+    """Returns the events of each company.
+
+    Args:
+        graph: The graph.
+        counts: Whether a report counts, as by its day.
+    """
+    nodes = {node.key: node for node in graph.nodes("MarketEvent") if counts(node)}
+    reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
+    for edge in graph.edges():
+        if edge.type == "affects" and edge.source in nodes and edge.target.type == "Company":
+            reports[edge.target].append((nodes[edge.source], str(edge.properties.get("direction", NEUTRAL))))
+    grouped = {company: grouped_events(found) for company, found in reports.items()}
+    return {company: events for company, events in grouped.items() if events}
+
+
+def _has_content(node: Node, direction: str) -> bool:
+    """Whether a report states more than that something happened."""
+    return node.properties.get("type", OTHER) != OTHER or direction != NEUTRAL or "value" in node.properties

@@ -1,0 +1,45 @@
+"""What is planned, possible or failed is no yes to a question for what has happened."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from kg.clauses import SentenceParser
+from kg.comprehension import ClauseAnswers
+from kg.news import Passage
+from kg.transformer.installed import installed_parts
+
+pytest.importorskip("spacy")
+pytestmark = pytest.mark.skipif(installed_parts() is None, reason="needs the reader's weights")
+
+TEXTS = (
+    "Ardent Holdings has bought Tarrant Mills.",
+    "Harlow Industries agreed to buy Tarn Valves.",
+    "Corlan Foods failed to buy Keld Dairies.",
+    "Norvik Line may sell Halden Ferries.",
+)
+
+
+@pytest.fixture(scope="module")
+def answers() -> ClauseAnswers:
+    parser = SentenceParser.load()
+    if parser is None:
+        pytest.skip("the model of the extra 'news' is not installed")
+    passages = [Passage(f"{number}.txt", date(2026, 5, 4), 0, text) for number, text in enumerate(TEXTS)]
+    return ClauseAnswers(passages, parser)
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Has Ardent Holdings bought Tarrant Mills?", ("yes",)),
+        ("Has Harlow Industries bought Tarn Valves?", ()),
+        ("Did Corlan Foods buy Keld Dairies?", ("no",)),
+        ("Did Norvik Line sell Halden Ferries?", ()),
+    ],
+)
+def test_only_what_happened_is_a_yes(answers: ClauseAnswers, question: str, values: tuple[str, ...]) -> None:
+    asked = answers.parse(question)
+    assert answers.proposed(asked, ()).values == values

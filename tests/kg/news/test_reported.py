@@ -1,0 +1,95 @@
+"""Events of companies, in wordings of their own: their kinds and their directions."""
+
+from __future__ import annotations
+
+import pytest
+
+from kg.growing import AddNode, GrowingGraph, Origin
+from kg.investments import NewsRules, investment_schema
+from kg.investments.documents import parse_document
+from kg.news.frame_reader import FrameReader
+from kg.news.reader import read_news
+from kg.news.reported import ReportedEvent
+from kg.sentences import Directory, event_frames
+
+
+def events(body: str) -> tuple[ReportedEvent, ...]:
+    """The events of a text of 4 May 2026."""
+    text = f"News of the day\n\nCHICAGO, May 4, 2026 (Wire) - {body}"
+    return read_news(parse_document(text, "a.txt"), Directory()).events
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "direction"),
+    [
+        ("Thornbury Foods plc has trimmed its full-year profit outlook.", "guidance", "negative"),
+        ("Thornbury Foods plc's outlook was lowered again.", "guidance", "negative"),
+        ("Thornbury Foods plc lifted its annual sales guidance.", "guidance", "positive"),
+        ("Thornbury Foods plc issued a profit warning.", "guidance", "negative"),
+        ("Shares in Thornbury Foods Inc. tumbled 17% on Tuesday.", "share_price", "negative"),
+        ("Thornbury Foods plc's stock climbed to a three-year high.", "share_price", "positive"),
+        ("The news sent shares of Thornbury Foods plc down more than 9%.", "share_price", "negative"),
+        ("A blaze tore through a bakery of Thornbury Foods plc.", "accident", "negative"),
+        ("A freight train operated by Dunmore Rail Corp. derailed outside Memphis.", "accident", "negative"),
+        ("Thornbury Foods plc will put up the price of its bread.", "price_change", "positive"),
+        ("Thornbury Foods plc slashed prices of its frozen meals.", "price_change", "negative"),
+        ("Moody's lowered Thornbury Foods plc's credit rating to junk.", "rating", "negative"),
+        ("Analysts at Greyfriars upgraded Thornbury Foods plc to buy from hold.", "rating", "positive"),
+        ("Britain's food watchdog is examining the labels of Thornbury Foods plc.", "investigation", "negative"),
+        ("Thornbury Foods plc is recalling bread that may hold plastic.", "recall", "negative"),
+        ("About 300 bakers at Thornbury Foods plc walked out on Thursday.", "strike", "negative"),
+        ("Thornbury Foods plc has settled its patent dispute with Hexa Drives AG.", "lawsuit", "neutral"),
+        ("A judge dismissed the lawsuit against Thornbury Foods plc.", "lawsuit", "positive"),
+        ("Customers have filed a class action against Thornbury Foods plc.", "lawsuit", "negative"),
+        ("A judge threw out a patent suit against Thornbury Foods plc.", "lawsuit", "positive"),
+        ("Oil leaked from a tank of Thornbury Foods plc.", "accident", "negative"),
+        ("Thornbury Foods plc landed an order from the navy.", "contract", "positive"),
+        ("Thornbury Foods plc lost a contract with the army.", "contract", "negative"),
+        ("The chief executive of Thornbury Foods plc has stepped down.", "management", "neutral"),
+        ("Thornbury Foods plc ousted its chairman on Friday.", "management", "negative"),
+        ("Thornbury Foods plc cancelled its interim dividend.", "dividend", "negative"),
+        ("Thornbury Foods plc will eliminate 4% of its workforce.", "layoff", "negative"),
+    ],
+)
+def test_an_event_has_its_kind_and_direction_for_the_company(text: str, kind: str, direction: str) -> None:
+    found = [(one.company.split()[0], one.direction) for one in events(text) if one.kind == kind]
+    assert found in ([("Thornbury", direction)], [("Dunmore", direction)])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Thornbury Foods plc left its full-year forecast unchanged.", "guidance"),
+        ("Thornbury Foods plc may cut its forecast.", "guidance"),
+        ("Unions called off a strike at Thornbury Foods plc.", "strike"),
+        ("Thornbury Foods plc could lose a contract with the army.", "contract"),
+        ("Thornbury Foods plc denied that its chief executive had resigned.", "management"),
+        ("Thornbury Foods plc replaces hoses that could leak.", "accident"),
+        ("Thornbury Foods plc hopes to win a contract.", "contract"),
+        ("Thornbury Foods plc is not under investigation, the regulator said.", "investigation"),
+        ("Thornbury Foods plc sued Hexa Drives AG.", "lawsuit"),
+    ],
+)
+def test_what_did_not_happen_to_the_company_is_no_event_of_it(text: str, kind: str) -> None:
+    assert "Thornbury Foods plc" not in [one.company for one in events(text) if one.kind == kind]
+
+
+def test_a_higher_figure_is_good_only_for_some_kinds() -> None:
+    (event,) = (one for one in events("Thornbury Foods plc will cut 900 jobs, up from 400 jobs.") if one.measure)
+    assert (event.direction, event.value, event.measure) == ("negative", "900", "cuts_jobs")
+
+
+def test_each_kind_is_one_of_the_schema() -> None:
+    rule = investment_schema().node_type("MarketEvent").properties_schema["properties"]["type"]
+    assert {frame.event for frame in event_frames()} <= set(rule["enum"])
+
+
+def test_an_event_by_a_rule_hides_no_other_event_of_the_document() -> None:
+    rule = {"type": "merger", "direction": "neutral", "phrase": "agreed to buy {NAME}"}
+    graph = GrowingGraph(None, investment_schema())
+    graph.apply([AddNode("Company", "Thornbury Foods plc")], Origin("a"))
+    text = "Thornbury Foods plc agreed to buy Hexa Drives AG. Thornbury Foods plc will cut 300 jobs."
+    document = parse_document(f"Headline: News\nSource: Wire\nDate: 2026-05-04\n\n{text}", "a.txt")
+    updates = FrameReader(graph, NewsRules.model_validate({"events": [rule]})).read(document).updates
+    found = [one.properties["type"] for one in updates if isinstance(one, AddNode) and one.type == "MarketEvent"]
+    assert found == ["merger", "layoff"]
