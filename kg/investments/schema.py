@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kg.schema import CreatedBy, EdgeType, NodeType, Schema
+from kg.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
 
 _FILE = Path(__file__).with_name("types.json")
 
@@ -54,15 +54,18 @@ def completed_schema(schema: Schema, shipped: Sequence[NodeType | EdgeType]) -> 
 
 
 def _completed(own: Mapping[str, Any], shipped: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the rules of properties with the shipped ones that are missing, and with the missing values of others."""
+    """Returns the rules of properties with the shipped ones that are missing.
+
+    The others get the missing values of their enum, and the labels of values if they have none.
+    """
     found = {**own}
     for name, rule in shipped.items():
         if name not in own:
             found[name] = rule
         elif isinstance(own[name], Mapping) and "enum" in own[name] and "enum" in rule:
             further = [value for value in rule["enum"] if value not in own[name]["enum"]]
-            if further:
-                found[name] = {**own[name], "enum": [*own[name]["enum"], *further]}
+            labels = {VALUE_LABELS: rule[VALUE_LABELS]} if VALUE_LABELS in rule else {}
+            found[name] = {**labels, **own[name], "enum": [*own[name]["enum"], *further]}
     return found
 
 
