@@ -28,7 +28,7 @@ from kg.comprehension.wanted import wanted_kinds
 from kg.news import NewsQuestion
 from kg.news import parse_question as parse_words
 from kg.sentences import Entity, language
-from kg.text import Period, singular
+from kg.text import Period, singular, spelled_periods
 
 _WH = frozenset(("who", "whom", "whose", "what", "which", "where", "when", "how", "why"))
 _EMPTY = frozenset(
@@ -216,6 +216,7 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
         library: The documents that it is asked about.
         parser: The parser.
     """
+    text = spelled_periods(text, library.has_word)
     words = parse_words(text, library.directory)
     spans = [(*_span(text, entity, start, library), entity) for entity, start in words.entities]
     spans = [(start, end, entity) for start, end, entity in spans if end > start and not is_word(text[start:end])]

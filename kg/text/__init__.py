@@ -10,6 +10,7 @@ from kg.text.dates import (
     find_dates,
     last_periods,
     periods,
+    spelled_periods,
     year,
 )
 from kg.text.number_formats import english_sentence, english_table
@@ -60,6 +61,7 @@ __all__ = [
     "periods",
     "plural",
     "singular",
+    "spelled_periods",
     "split_sentences",
     "stem",
     "token_pairs",
