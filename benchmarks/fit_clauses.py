@@ -59,7 +59,7 @@ CONFIDENCE_RIDGE = 1.5
 PASSAGE_WEIGHT = 0.3
 """What a question about a passage counts beside one of a set; the passages have more questions than all sets."""
 
-POLAR = 0.5
+POLAR = 0.6
 """The least confidence of yes or no, of which there are few examples."""
 
 
