@@ -148,7 +148,9 @@ def _quotes(given: Set, questions: Sequence[dict[str, Any]], *, by_torch: bool) 
     asked = {one["question"]: given.clauses.parse(one["question"]) for one in questions}
     near = {text: near_documents(one, given.clauses.library) for text, one in asked.items()}
     if by_torch:
-        computed = _computed({text: asked_messages(asked[text], found) for text, found in near.items() if found})
+        computed = _computed(
+            {asked[text].text: asked_messages(asked[text], found) for text, found in near.items() if found}
+        )
         reader.reply = lambda one, _: computed[one.text]  # type: ignore[method-assign]
 
     def readings(question: str, values: Sequence[str], confidence: float) -> list[ReadAnswer]:
