@@ -1,6 +1,7 @@
 """Sentences of news: names, amounts, dates and the words around them."""
 
 from kg.sentences.amounts import Mention, amounts, measures
+from kg.sentences.headlines import is_title_case
 from kg.sentences.language import Frame, Relation, Role, event_frames, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
 from kg.sentences.modality import Status, asks_of_plans, status_of
@@ -24,6 +25,7 @@ __all__ = [
     "event_frames",
     "frames",
     "inflected",
+    "is_title_case",
     "language",
     "measures",
     "name_pattern",
