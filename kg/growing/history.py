@@ -1,7 +1,7 @@
 """The history of a growing graph: one entry for each update, with its source, its spans and the values it replaced.
 
     >>> [graph.in_words(entry) for entry in graph.history(NodeKey("Company", "Helixon Inc."))][-1]
-    "2  wire-9.txt: Company(Helixon Inc.) country 'Germany' -> 'Atlantis'"
+    "2  wire-9.txt: Company(Helixon Inc.) country: 'Germany' -> 'Atlantis'"
     >>> graph.undo(2)
 
 The entries are in a named graph of their own, which queries do not see. An entry is undone unless a later one depends
@@ -47,7 +47,8 @@ class Replaced:
 
     def __str__(self) -> str:
         stated = f" ({', '.join(self.source)})" if self.source else ""
-        return f"{self.node} {self.property} {self.before!r}{stated} -> {self.after!r}"
+        before, after = ("none" if value is None else repr(value) for value in (self.before, self.after))
+        return f"{self.node} {self.property}: {before}{stated} -> {after}"
 
 
 @dataclass(frozen=True)
