@@ -144,7 +144,7 @@ def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pyte
         last, facts = opened.history()[-1].number, opened.facts()
     code, found = run(tmp_path, "advisor", "history", "--graph", graph, "--node", "Company/Helixon Inc.")
     assert (code, found["entries"][-1]["number"]) == (0, last)
-    assert "country 'Germany'" in capsys.readouterr().out
+    assert "country: 'Germany'" in capsys.readouterr().out
     code, found = run(tmp_path, "advisor", "undo", str(last), "--graph", graph)
     assert (code, found) == (0, {"undone": last, "all_undone": [last], "facts": facts})
     assert cli.main(["advisor", "undo", str(last), "--graph", graph]) == 1

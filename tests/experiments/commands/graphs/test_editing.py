@@ -244,4 +244,5 @@ def test_the_name_of_a_node_is_not_set_and_another_name_of_it_is_taken(
     run(graph, "set", "Company/Novo", "country", "Malta")
     with GrowingGraph(graph, read_only=True) as opened:
         node = opened.node(NodeKey("Company", "Novatek Semiconductors Inc"))
-    assert node is not None and node.properties["country"] == "Malta"
+    assert node is not None
+    assert node.properties["country"] == "Malta"
