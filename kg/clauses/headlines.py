@@ -8,13 +8,8 @@ from dataclasses import replace
 
 from kg.clauses.lexicon import is_word
 from kg.news import Passage
-from kg.sentences import is_title_case
+from kg.sentences import DATELINE, is_title_case
 from kg.text import STOPWORDS, singular
-
-_DAY = r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:,? \d{4})?|\d{1,2} [A-Z][a-z]{2,8},? \d{4})"
-_DATELINE = re.compile(
-    rf"[A-Z][\w.,'’ -]{{0,60}}?\b{_DAY}(?: ?[(/][\w .&'-]{{2,40}}[)/])? ?(?:--?|[–—:]) ?(?=[A-Z\"“])"
-)
 
 
 def prepared(group: Sequence[Passage]) -> list[Passage]:
@@ -26,7 +21,7 @@ def prepared(group: Sequence[Passage]) -> list[Passage]:
         if one.place < 0:
             found[number] = replace(one, text=_usual_case(one.text, inner))
         elif one.place == 0:
-            found[number] = replace(one, text=_DATELINE.sub("", one.text, count=1))
+            found[number] = replace(one, text=DATELINE.sub("", one.text, count=1))
     return [one for one in found if one.text]
 
 

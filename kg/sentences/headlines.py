@@ -1,9 +1,11 @@
-"""Names in headlines in title case, in which every word may look like a part of a name.
+"""Headlines in title case, in which every word may look like a part of a name, and lines of place and day.
 
 >>> is_title_case("Norvane Foods Reports Third Quarter Results")
 True
 >>> names_in_title("Norvane Foods Reports Third Quarter Results", (0, 43), {"Norvane Foods": True})
 [(0, 13)]
+>>> without_dateline("LONDON, Oct 26 - Tarrow raised its offer.")
+'Tarrow raised its offer.'
 """
 
 from __future__ import annotations
@@ -18,6 +20,17 @@ _TITLED = 0.7
 
 _LONG, _FEWEST = 3, 3
 """Letters up to which a word does not count, and the least number of words that count."""
+
+
+_DAY = r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:,? \d{4})?|\d{1,2} [A-Z][a-z]{2,8},? \d{4})"
+DATELINE = re.compile(rf"[A-Z][\w.,'’ -]{{0,60}}?\b{_DAY}(?: ?[(/][\w .&'-]{{2,40}}[)/])? ?(?:--?|[–—:]) ?(?=[A-Z\"“])")
+"""The place and the day at the beginning of a document: "LONDON, Oct 26 - "."""
+
+
+def without_dateline(sentence: str) -> str:
+    """Returns a sentence without the place and the day before it."""
+    match = DATELINE.match(sentence)
+    return sentence[match.end() :] if match is not None else sentence
 
 
 def is_title_case(headline: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kg.growing import GrowingGraph, Node, NodeKey, node_term
 from kg.investments import grouped_events
 from kg.news import EventSource, EventSources, differing_figures
+from kg.sentences import without_dateline
 
 if TYPE_CHECKING:
     from programs.advisor.profile import Profile
@@ -129,13 +130,14 @@ def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey], sources: EventS
     reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
     for node in (node for key in keys if key.type == "MarketEvent" and (node := graph.node(key)) is not None):
         for edge in graph.edges(node.key):
-            if edge.type == "affects" and edge.source == node.key:
+            if edge.type == "affects" and edge.source == node.key and sources.holds(node):
                 reports[edge.target].append((node, str(edge.properties.get("direction", "neutral"))))
     found: dict[tuple[str, ...], BriefedEvent] = {}
     for affected, own in reports.items():
         for event in grouped_events(own):
             first = event.reports[0]
             text = str(first.properties.get("summary", first.key.name)).removeprefix(f"{affected.name}: ")
+            text = without_dateline(text)  # a graph of an earlier version has it
             citations = tuple(node_term(node.key).value for node in event.reports)
             stated = tuple(dict.fromkeys(source for node in event.reports for source in sources.of(node)))
             differing = differing_figures(event.reports, sources)
