@@ -22,7 +22,6 @@ from kg.news.passages import Passage, stored_passages
 from kg.sentences import without_dateline
 from kg.text import STOPWORDS, tokens
 
-
 _AMOUNTS = ("money", "count", "percent")
 
 
@@ -93,8 +92,8 @@ class EventSources:
             return EventSource(document, publisher, day.isoformat(), summary)
         stated = _nearest(summary, passages)
         known = stated.publisher if stated.publisher != document else ""
-        day, sentence = stated.published.isoformat(), without_dateline(stated.text)
-        return EventSource(document, known or publisher, day, sentence)
+        published, sentence = stated.published.isoformat(), without_dateline(stated.text)
+        return EventSource(document, known or publisher, published, sentence)
 
 
 def _nearest(summary: str, passages: Sequence[Passage]) -> Passage:
