@@ -136,6 +136,17 @@ def test_a_document_is_undone_by_its_name_with_the_insights_about_it(
     assert seats == [("Columbus", "")]
     assert run(tmp_path, "advisor", "ingest", str(tmp_path / "b.txt"), *words)[1]["known"] == 0
     assert cli.main(["advisor", "undo", "c.txt", *words[:2]]) == 1
+    text = "Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy."
+    (tmp_path / "c.txt").write_text(text, encoding="utf-8")
+    run(tmp_path, "advisor", "ingest", str(tmp_path / "c.txt"), *words)
+    before = _content(words[1])
+    capsys.readouterr()
+    assert cli.main(["advisor", "undo", "a.txt", *words[:2]]) == 1
+    message = capsys.readouterr().err
+    assert "(b.txt)" in message
+    assert "(c.txt)" in message
+    assert "insights by rules" not in message
+    assert _content(words[1]) == before
 
 
 def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
