@@ -130,6 +130,9 @@ def _freshness(given: tuple[str, ...]) -> Freshness:
         if not equals or not number.isdigit():
             raise DataError(f"--freshness must be written rating=7, got {text!r}")
         days[kind.strip()] = int(number)
+    unknown = [kind for kind in days if kind not in Freshness.kinds()]
+    if unknown:
+        raise DataError(f"--freshness has no kind {unknown[0]!r}; kinds are {', '.join(Freshness.kinds())}")
     return Freshness(days)
 
 
@@ -187,21 +190,25 @@ def watch(
     alerts: str | None,
     graph: str,
     today: date,
-) -> None:
-    """Ingests news as they appear, and alerts once for each that matters to a portfolio, until it is interrupted."""
+) -> int:
+    """Ingests news as they appear, and alerts once for each that matters to a portfolio, until it is interrupted.
+
+    With --once the exit code is 1 if a source or a document could not be read.
+    """
     path = Path(alerts) if alerts is not None else Path(graph) / f"alerts-{quote(user, safe='')}.jsonl"
     fixed = click.get_current_context().get_parameter_source("today") is ParameterSource.COMMANDLINE
     seen: set[str] = set()
     while True:
         day = today if fixed else datetime.now(UTC).date()
+        is_whole = False
         try:
-            _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
+            is_whole = _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
         except DataError as error:
             if once or not is_busy(error):
                 raise
             say(f"{error}; the next look is in {interval:g} s")
         if once:
-            return
+            return 0 if is_whole else 1
         time.sleep(interval)
 
 
@@ -215,8 +222,11 @@ def _look(
     path: Path,
     today: date,
     seen: set[str],
-) -> None:
-    """Looks at the sources once; the graph is closed between looks. A note or problem is shown once."""
+) -> bool:
+    """Looks at the sources once, and returns whether all were read; a note or problem is shown once.
+
+    The graph is closed between looks.
+    """
     from experiments.data import news_rules, read_portfolio, read_sources
     from kg.growing import TypeProposals
     from kg.news import FrameReader
@@ -239,3 +249,4 @@ def _look(
         show(described(entry))
     for alert in step.alerts:
         show("\n".join([f"ALERT {alert.text}", *_details(alert)]))
+    return not left_out

@@ -15,7 +15,6 @@ from experiments.commands import main as cli
 from experiments.commands.graphs import growing
 from experiments.data import make_database, read_documents
 from experiments.tasks.advisor import SAMPLE
-from kg.errors import DataError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
 from kg.investments import investment_schema
@@ -86,8 +85,30 @@ def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: p
     assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
     assert [problem.partition(":")[0] for problem in found["problems"]] == ["a.txt", "b.txt"]
     assert "left out: a.txt" in capsys.readouterr().err
-    with pytest.raises(DataError, match="is neither a file nor a folder"):
-        read_documents([str(tmp_path / "nowhere")])
+    nowhere, good = str(tmp_path / "nowhere"), folder / "c.txt"
+    assert read_documents([nowhere]) == ([], [f"{nowhere}: is neither a file nor a folder"])
+    assert cli.main(["advisor", "ingest", nowhere, "--graph", str(tmp_path / "none")]) == 1
+    assert not (tmp_path / "none").exists()
+    good.write_text("Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy.", encoding="utf-8")
+    words = (str(good), nowhere, str(folder / "a.txt"), "--graph", str(tmp_path / "second"))
+    code, found = run(tmp_path, "advisor", "ingest", *words)
+    assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
+
+
+def test_a_look_that_missed_a_source_exits_with_1_and_an_unknown_kind_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, broken = tmp_path / "portfolio.db", tmp_path / "feed.xml"
+    make_database(database, SAMPLE)
+    broken.write_text("<rss><channel>", encoding="utf-8")
+    words = ("--graph", str(tmp_path / "knowledge"), "--database", str(database), "--user", "ann", "--once")
+    assert cli.main(["advisor", "watch", str(tmp_path / "nodir"), *words]) == 1
+    assert "is neither a file nor a folder" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", str(broken), *words]) == 1
+    assert "cannot be read as a feed" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "foo=3"]) == 1
+    assert "--freshness has no kind 'foo'; kinds are accident, bankruptcy, buyback" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "rating=3"]) == 0
 
 
 def test_a_question_is_answered_with_what_it_rests_on(
