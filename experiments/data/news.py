@@ -26,21 +26,25 @@ def news_rules() -> NewsRules:
 
 
 def read_documents(paths: Iterable[str], today: date | None = None) -> tuple[list[NewsDocument], list[str]]:
-    """Returns the documents of files and of the ``.txt`` files of folders, and one problem for each unreadable file.
+    """Returns the documents of files and of the ``.txt`` files of folders, and one problem for each unreadable path.
 
     Args:
         paths: Files and folders.
         today: The last day that a text without a full date may be of; the present day by default.
-
-    Raises:
-        DataError: A path is neither a file nor a folder.
     """
-    paths = list(paths)
     documents: list[NewsDocument] = []
-    problems = [
-        f"{name}: the folder has no .txt file" for name in paths if Path(name).is_dir() and not _files(Path(name))
-    ]
-    for path in (file for name in paths for file in _files(Path(name))):
+    problems: list[str] = []
+    files: list[Path] = []
+    for name in paths:
+        try:
+            found = _files(Path(name))
+        except DataError as error:
+            problems.append(str(error))
+            continue
+        files += found
+        if not found:
+            problems.append(f"{name}: the folder has no .txt file")
+    for path in files:
         try:
             documents.append(parse_document(path.read_text(encoding="utf-8"), path.name, today))
         except (DataError, UnicodeDecodeError, OSError) as error:

@@ -67,9 +67,18 @@ def read_portfolio(database: str, user: str) -> Portfolio:
     if not held and not watched:
         raise DataError(f"holds no position and no watch-list of user {user!r}", file=database.rpartition("@")[2])
     shares: dict[str, float] = {}
-    for symbol, count in held:
-        shares[str(symbol)] = shares.get(str(symbol), 0.0) + _shares(count, symbol)
-    return Portfolio(shares, tuple(str(row[0]) for row in watched), _profile(rows))
+    for given, count in held:
+        symbol = _symbol(given)
+        shares[symbol] = shares.get(symbol, 0.0) + _shares(count, given)
+    symbols = dict.fromkeys(_symbol(row[0]) for row in watched)
+    return Portfolio(dict(sorted(shares.items())), tuple(sorted(symbols)), _profile(rows))
+
+
+def _symbol(value: object) -> str:
+    """Returns a symbol in capitals; one with small letters among more capitals stays, as exchanges write "BRKpB"."""
+    symbol = str(value).strip()
+    capitals, small = (sum(map(is_case, symbol)) for is_case in (str.isupper, str.islower))
+    return symbol if capitals > small else symbol.upper()
 
 
 def _profile(rows: Sequence[Sequence[Any]]) -> Profile | None:

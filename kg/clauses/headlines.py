@@ -8,14 +8,8 @@ from dataclasses import replace
 
 from kg.clauses.lexicon import is_word
 from kg.news import Passage
+from kg.sentences import DATELINE, is_title_case
 from kg.text import STOPWORDS, singular
-
-_DAY = r"(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:,? \d{4})?|\d{1,2} [A-Z][a-z]{2,8},? \d{4})"
-_DATELINE = re.compile(
-    rf"[A-Z][\w.,'’ -]{{0,60}}?\b{_DAY}(?: ?[(/][\w .&'-]{{2,40}}[)/])? ?(?:--?|[–—:]) ?(?=[A-Z\"“])"
-)
-_TITLED = 0.7
-"""The share of capitalised words above which a headline is in title case."""
 
 
 def prepared(group: Sequence[Passage]) -> list[Passage]:
@@ -27,15 +21,13 @@ def prepared(group: Sequence[Passage]) -> list[Passage]:
         if one.place < 0:
             found[number] = replace(one, text=_usual_case(one.text, inner))
         elif one.place == 0:
-            found[number] = replace(one, text=_DATELINE.sub("", one.text, count=1))
+            found[number] = replace(one, text=DATELINE.sub("", one.text, count=1))
     return [one for one in found if one.text]
 
 
 def _usual_case(headline: str, names: set[str]) -> str:
     """Returns a headline with capitals for names alone, if it is in title case or in capitals."""
-    words = re.findall(r"[A-Za-z][\w&-]*", headline)
-    long = [word for word in words if len(word) > 3]
-    if sum(word[0].isupper() for word in long) < _TITLED * max(len(long), 1) or len(long) < 3:
+    if not is_title_case(headline):
         return headline
     by_lower = {name.lower(): name for name in names}
 

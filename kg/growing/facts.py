@@ -69,12 +69,6 @@ class Facts:
         found = self.about(terms.node_term(key))
         return _node(key.type, found) if terms.LABEL in found else None
 
-    def written(self, node: str) -> str:
-        """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``."""
-        kind, _, name = node.removeprefix(terms.NODE).partition("/")
-        about = self.about(NamedNode(node))
-        return f"{kind}({terms.text_of(about[terms.LABEL][0]) if terms.LABEL in about else unquote(name)})"
-
     def nodes(self, kinds: Iterable[str]) -> Iterator[Node]:
         """The nodes of some types, type by type, in the order of their names."""
         for kind in kinds:

@@ -173,7 +173,7 @@ class GrowingGraph:
 
     def in_words(self, entry: Entry) -> str:
         """Returns an entry of the history in one line, with its number, its source and its changes."""
-        return line_of(entry, self._facts.written)
+        return line_of(entry, lambda node: self._history.name_of(node, entry))
 
     def undo(self, number: int) -> Entry:
         """Takes an update back in one transaction: its facts go, and the values that it replaced return.

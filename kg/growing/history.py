@@ -1,7 +1,7 @@
 """The history of a growing graph: one entry for each update, with its source, its spans and the values it replaced.
 
     >>> [graph.in_words(entry) for entry in graph.history(NodeKey("Company", "Helixon Inc."))][-1]
-    "2  wire-9.txt: Company(Helixon Inc.) country 'Germany' -> 'Atlantis'"
+    "2  wire-9.txt: Company(Helixon Inc.) country: 'Germany' -> 'Atlantis'"
     >>> graph.undo(2)
 
 The entries are in a named graph of their own, which queries do not see. An entry is undone unless a later one depends
@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
+from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store, parse
 
@@ -47,7 +48,8 @@ class Replaced:
 
     def __str__(self) -> str:
         stated = f" ({', '.join(self.source)})" if self.source else ""
-        return f"{self.node} {self.property} {self.before!r}{stated} -> {self.after!r}"
+        before, after = ("none" if value is None else repr(value) for value in (self.before, self.after))
+        return f"{self.node} {self.property}: {before}{stated} -> {after}"
 
 
 @dataclass(frozen=True)
@@ -86,16 +88,23 @@ class Entry:
 
 
 class BuiltOnError(SchemaError):
-    """An update cannot be undone, since a later one builds on it.
+    """An update cannot be undone, since later ones build on it.
 
     Attributes:
-        later: The number of the later update; ``None`` where it is of an earlier version and has no entry.
+        number: The update.
+        later: The later updates, the newest first, also those that build on one of them; empty where only one of an
+            earlier version, which has no entry, builds on it.
     """
 
-    def __init__(self, number: int, later: int | None) -> None:
-        name = f"change {later}" if later is not None else "an earlier version"
-        super().__init__(f"change {number} cannot be undone: {name} builds on it; undo that first")
-        self.later = later
+    def __init__(self, number: int, later: Sequence[Entry] = ()) -> None:
+        names = [f"{one.number} ({one.document})" for one in later]
+        if len(names) > 1:
+            what = f"changes {', '.join(names[:-1])} and {names[-1]} build on it; undo these first, in this order"
+        else:
+            what = f"{f'change {names[0]}' if names else 'an earlier version'} builds on it; undo that first"
+        super().__init__(f"change {number} cannot be undone: {what}")
+        self.number = number
+        self.later = tuple(one.number for one in later)
 
 
 class History:
@@ -161,7 +170,9 @@ class History:
         back = [quad for quad in quads_of(entry.removed) if line(quad) in stated or line(quad) not in known]
         self._check_values(entry, stated)
         gone += self._notes(gone)
-        self._check_rest(entry, gone, live)
+        later = self._later(gone, live)
+        if later is not None:
+            raise BuiltOnError(number, self._with_further(later, entries))
         return [*gone, entry_quad(entry)], [*back, entry_quad(replace(entry, undone=True))]
 
     def _check_values(self, entry: Entry, stated: Mapping[str, int]) -> None:
@@ -171,7 +182,8 @@ class History:
             now = self._store.quads_for_pattern(removed.subject, removed.predicate, None, terms.KNOWLEDGE)
             for quad in now:
                 if line(quad) not in written:
-                    raise SchemaError(f"change {entry.number} cannot be undone: its value has changed since")
+                    later = f", by change {stated[line(quad)]}" if line(quad) in stated else ""
+                    raise SchemaError(f"change {entry.number} cannot be undone: its value has changed since{later}")
                 if line(quad) in stated:
                     other = stated[line(quad)]
                     raise SchemaError(f"change {entry.number} cannot be undone: change {other} states its value too")
@@ -187,20 +199,51 @@ class History:
         }
         return sorted(found - set(gone), key=str)
 
-    def _check_rest(self, entry: Entry, gone: Sequence[Quad], live: Sequence[Entry]) -> None:
-        """Raises BuiltOnError where something remains of a node that is gone."""
+    def _later(self, gone: Sequence[Quad], live: Sequence[Entry]) -> set[int] | None:
+        """Returns the entries that state what remains of nodes that are gone; ``None`` where nothing remains."""
         removed = set(gone)
-        for subject in {quad.subject for quad in gone if quad.predicate == terms.RDF_TYPE}:
-            rest = [
-                quad
-                for pattern in ((subject, None), (None, subject))
-                for quad in self._store.quads_for_pattern(pattern[0], None, pattern[1], terms.KNOWLEDGE)
-                if quad not in removed
-            ]
-            if rest:
-                left = set(map(line, rest))
-                later = [other.number for other in live if not left.isdisjoint(other.asserted)]
-                raise BuiltOnError(entry.number, max(later, default=None))
+        subjects = {quad.subject for quad in gone if quad.predicate == terms.RDF_TYPE}
+        left = {
+            line(quad)
+            for subject in subjects
+            for pattern in ((subject, None), (None, subject))
+            for quad in self._store.quads_for_pattern(pattern[0], None, pattern[1], terms.KNOWLEDGE)
+            if quad not in removed
+        }
+        return {other.number for other in live if not left.isdisjoint(other.asserted)} if left else None
+
+    def _with_further(self, later: Iterable[int], entries: Mapping[int, Entry]) -> list[Entry]:
+        """Returns entries with those that build on them, the newest first."""
+        found = set(later)
+        for number in sorted(found):
+            try:
+                self.reverted(number)
+            except BuiltOnError as error:
+                found |= set(error.later)
+            except SchemaError:  # its value has changed since, which its own undoing reports
+                continue
+        return [entries[number] for number in sorted(found, reverse=True)]
+
+    def name_of(self, node: str, entry: Entry) -> str:
+        """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``.
+
+        Args:
+            node: The IRI.
+            entry: An entry that has it.
+        """
+        kind, _, plain = node.removeprefix(terms.NODE).partition("/")
+        labels = self._store.quads_for_pattern(NamedNode(node), terms.LABEL, None, terms.KNOWLEDGE)
+        found = next(labels, None) or _label(node, entry)
+        if found is None:
+            found = next((quad for one in reversed(self.entries()) if (quad := _label(node, one))), None)
+        return f"{kind}({terms.text_of(found.object) if found is not None else unquote(plain)})"
+
+
+def _label(node: str, entry: Entry) -> Quad | None:
+    """Returns the name of a node that an entry states."""
+    start = f"{NamedNode(node)} {terms.LABEL} "
+    stated = next((one for one in entry.asserted if one.startswith(start)), None)
+    return quads_of([stated])[0] if stated is not None else None
 
 
 def _stated(entries: Iterable[Entry]) -> dict[str, int]:

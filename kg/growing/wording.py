@@ -1,7 +1,7 @@
 """Changes of a history entry in words: values, edges and nodes, each in one line.
 
 >>> changes_of(entry, name_of)
-["Company(Novatek Inc.) country None -> 'Malta'", "alias Nova of Company(Novatek Inc.)"]
+["Company(Novatek Inc.) country: none -> 'Malta'", "alias Nova of Company(Novatek Inc.)"]
 
 The new nodes and edges of a document are counted instead ("12 nodes, 30 edges"), and its replaced values follow.
 """

@@ -1,6 +1,7 @@
 """News about investments as updates of a growing graph: documents, rules, a schema, and insights by rule."""
 
 from kg.investments.documents import NewsDocument, parse_document
+from kg.investments.edits import EditedTexts
 from kg.investments.events import CompanyEvent, events_by_company, grouped_events
 from kg.investments.freshness import Freshness, event_date
 from kg.investments.insights import derive_insights, insights_about
@@ -10,6 +11,7 @@ from kg.investments.schema import completed_schema, investment_schema, types_of
 
 __all__ = [
     "CompanyEvent",
+    "EditedTexts",
     "Freshness",
     "NewsDocument",
     "NewsRules",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from kg.growing import GrowingGraph, Node, NodeKey
+from kg.investments.edits import EditedTexts
 from kg.investments.freshness import event_date, together_days
 
 NEUTRAL, OTHER = "neutral", "other"
@@ -82,7 +83,8 @@ def events_by_company(graph: GrowingGraph, counts: Callable[[Node], bool]) -> di
         graph: The graph.
         counts: Whether a report counts, as by its day.
     """
-    nodes = {node.key: node for node in graph.nodes("MarketEvent") if counts(node)}
+    texts = EditedTexts(graph)
+    nodes = {node.key: node for node in graph.nodes("MarketEvent") if counts(node) and texts.holds(node)}
     reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
     for edge in graph.edges():
         if edge.type == "affects" and edge.source in nodes and edge.target.type == "Company":

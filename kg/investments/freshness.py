@@ -51,6 +51,11 @@ class Freshness:
             if number < 1:
                 raise DataError(f"freshness of {kind} must be at least 1 day, got {number}")
 
+    @staticmethod
+    def kinds() -> tuple[str, ...]:
+        """Returns the kinds of events that have days of their own, by name."""
+        return tuple(sorted(_shipped("days")))
+
     def days(self, kind: str) -> int:
         """Returns the days of a kind."""
         return self._days.get(kind, DEFAULT_DAYS)

@@ -59,7 +59,7 @@ def _insight(company: NodeKey, events: Sequence[CompanyEvent], today: date) -> A
     properties: dict[str, object] = {
         "type": "signal" if way else "observation",
         "summary": f"{name}: " + "; ".join(sorted(event.reports[0].key.name for event in events)),
-        "strength": min(0.5 + 0.1 * max(good, bad), 0.9) if way else 0.5,
+        "strength": round(min(0.5 + 0.1 * max(good, bad), 0.9), 2) if way else 0.5,
         "generated_at": today.isoformat(),
     }
     if way:

@@ -110,7 +110,7 @@ def _pattern(
     properties = {
         "type": "pattern",
         "summary": f"{name}; {method}; {limits}",
-        "strength": min(0.4 + 0.1 * count, 0.8),
+        "strength": round(min(0.4 + 0.1 * count, 0.8), 2),
         "generated_at": today.isoformat(),
     }
     insight = AddNode("Insight", name, properties)

@@ -15,10 +15,14 @@ from datetime import date
 from decimal import Decimal
 
 from kg.growing import GrowingGraph, Node
-from kg.investments import event_date
-from kg.news.facts import number_of, unit_of
+from kg.investments import EditedTexts, event_date
+from kg.news.facts import Fact, number_of, unit_of
+from kg.news.memory import stored_facts
 from kg.news.passages import Passage, stored_passages
+from kg.sentences import without_dateline
 from kg.text import STOPWORDS, tokens
+
+_AMOUNTS = ("money", "count", "percent")
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,19 @@ class EventSources:
         for passage in stored_passages(graph):
             self._passages[passage.document].append(passage)
         self._news = {document: node for node in graph.nodes("News") for document in node.sources}
+        self._facts: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+        for fact in stored_facts(graph):
+            if fact.object_kind in _AMOUNTS:
+                self._facts[fact.document, without_dateline(fact.sentence)].append(fact)
+        self._edits = EditedTexts(graph)
+
+    def holds(self, report: Node) -> bool:
+        """Whether a document still makes a report: a newer text of the same file holds."""
+        return self._edits.holds(report)
+
+    def facts_of(self, source: EventSource) -> list[Fact]:
+        """Returns the amounts that the sentence of a source states."""
+        return self._facts[source.document, source.sentence]
 
     def of(self, event: Node) -> tuple[EventSource, ...]:
         """Returns the sources of an event, the earliest first."""
@@ -69,11 +86,14 @@ class EventSources:
             return None
         summary = str(event.properties.get("summary", event.key.name))
         publisher = str(news.properties.get("source", "")) if news is not None else ""
+        publisher = publisher if publisher != document else ""  # the file's name stands for an unknown one
         if not passages:
             day = event_date(news if news is not None else event)
             return EventSource(document, publisher, day.isoformat(), summary)
         stated = _nearest(summary, passages)
-        return EventSource(document, stated.publisher or publisher, stated.published.isoformat(), stated.text)
+        known = stated.publisher if stated.publisher != document else ""
+        published, sentence = stated.published.isoformat(), without_dateline(stated.text)
+        return EventSource(document, known or publisher, published, sentence)
 
 
 def _nearest(summary: str, passages: Sequence[Passage]) -> Passage:
@@ -88,20 +108,21 @@ def _nearest(summary: str, passages: Sequence[Passage]) -> Passage:
 def differing_figures(reports: Sequence[Node], sources: EventSources) -> tuple[str, ...]:
     """Returns the figures that documents state differently of one event, one text for each measure.
 
-    Two documents differ if they give one measure amounts of one unit and share none of them.
+    Two documents differ if they give one measure amounts of one unit and share none of them. The figures are those of
+    the reports, and the other amounts of the sentences that report the event.
 
     Args:
         reports: The reports of one event.
         sources: Their sources.
     """
-    stated: defaultdict[tuple[str, str], dict[str, list[tuple[str, EventSource]]]] = defaultdict(dict)
+    stated: defaultdict[tuple[str, ...], dict[str, list[tuple[str, EventSource]]]] = defaultdict(dict)
     for node in reports:
-        if "value" not in node.properties or "measure" not in node.properties:
-            continue
-        value = str(node.properties["value"])
         for source in sources.of(node):
-            by_document = stated[str(node.properties["measure"]), unit_of(value)]
-            by_document.setdefault(source.document, []).append((value, source))
+            given = [("", *_figure(node))] if "value" in node.properties and "measure" in node.properties else []
+            given += [(fact.subject, fact.relation, fact.object) for fact in sources.facts_of(source)]
+            for subject, measure, value in given:
+                by_document = stated[subject, measure, unit_of(value)]
+                by_document.setdefault(source.document, []).append((value, source))
     texts = []
     for by_document in stated.values():
         numbers = [{number_of(value) for value, _ in given} for given in by_document.values()]
@@ -112,4 +133,9 @@ def differing_figures(reports: Sequence[Node], sources: EventSources) -> tuple[s
                 written = f"{int(value):,}" if value.isdigit() else value
                 distinct.setdefault(number_of(value), f"{written} ({source.label})")
             texts.append(" / ".join(distinct.values()))
-    return tuple(texts)
+    return tuple(dict.fromkeys(texts))
+
+
+def _figure(node: Node) -> tuple[str, str]:
+    """Returns the measure and the figure of a report."""
+    return str(node.properties["measure"]), str(node.properties["value"])

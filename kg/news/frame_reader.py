@@ -15,6 +15,7 @@ from kg.investments import NewsDocument, NewsRules, Reading, RuleReader
 from kg.news.memory import add_news_types, directory_of, statement_updates
 from kg.news.passages import passage_updates
 from kg.news.reader import NewsReading, read_news
+from kg.sentences import without_dateline
 
 
 class FrameReader:
@@ -80,7 +81,7 @@ def _events(reading: NewsReading, document: NewsDocument, ruled: Sequence[str]) 
         is_ruled = any(_reports(event.sentence, name) for name in ruled)
         if key in seen or is_ruled or (event.kind == "other" and key[:2] in telling):
             continue
-        summary = f"{event.company}: {event.sentence}"
+        summary = f"{event.company}: {without_dateline(event.sentence)}"
         name = summary if key[:2] not in {other[:2] for other in seen} else f"{summary} ({event.kind})"
         seen.add(key)
         node, affected = NodeKey("MarketEvent", name), NodeKey("Company", event.company)

@@ -75,7 +75,7 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
         directory: The names known before.
     """
     sentences = sentences_of(document.text)
-    names = DocumentNames([*sentences, document.headline], directory)
+    names = DocumentNames([*sentences, document.headline], directory, len(sentences))
     published = document.published.isoformat()
     mentions = [names.mentions(place, text, document.published) for place, text in enumerate(sentences)]
     headline = names.mentions(len(sentences), document.headline, document.published)

@@ -1,6 +1,7 @@
 """Sentences of news: names, amounts, dates and the words around them."""
 
 from kg.sentences.amounts import Mention, amounts, measures
+from kg.sentences.headlines import DATELINE, is_title_case, without_dateline
 from kg.sentences.language import Frame, Relation, Role, event_frames, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
 from kg.sentences.modality import Status, asks_of_plans, status_of
@@ -9,6 +10,7 @@ from kg.sentences.nouns import noun_class
 from kg.sentences.sentence import Sentence, Trigger
 
 __all__ = [
+    "DATELINE",
     "Directory",
     "DocumentNames",
     "Entity",
@@ -24,10 +26,12 @@ __all__ = [
     "event_frames",
     "frames",
     "inflected",
+    "is_title_case",
     "language",
     "measures",
     "name_pattern",
     "noun_class",
     "plain_name",
     "status_of",
+    "without_dateline",
 ]

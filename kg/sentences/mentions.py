@@ -16,6 +16,7 @@ from datetime import date
 from itertools import pairwise
 
 from kg.sentences.amounts import Mention, amounts
+from kg.sentences.headlines import body_names, is_title_case, names_in_title
 from kg.sentences.language import language
 from kg.sentences.names import Directory, plain_name
 from kg.text import UPPER
@@ -131,21 +132,35 @@ class DocumentNames:
     Args:
         sentences: The document.
         directory: The names known before.
+        headline: The number of the headline among the sentences. In title case it is read with the names of the others.
     """
 
-    def __init__(self, sentences: Sequence[str], directory: Directory) -> None:
+    def __init__(self, sentences: Sequence[str], directory: Directory, headline: int | None = None) -> None:
         self.directory = directory
         self.tickers: dict[str, str] = {}
         self._votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._roles = [_role_spans(sentence) for sentence in sentences]
-        occurrences = []
-        for place, sentence in enumerate(sentences):
-            for start, end in self._spans(sentence, self._roles[place]):
-                occurrences.append((place, start, end))
+        self._titled = headline if headline is not None and is_title_case(sentences[headline]) else None
+        self._body: dict[str, bool] = {}
+        self._body = body_names(
+            (sentences[place][a:b], a > 0)
+            for place, a, b in self._occurrences(sentences)
+            if self._titled is not None and place != self._titled
+        )
+        occurrences = list(self._occurrences(sentences))
         self._inner = {s[a:b] for (p, a, b) in occurrences for s in [sentences[p]] if a > 0 and s[a - 2 : a] != '"'}
         for place, start, end in occurrences:
             self._vote(sentences[place], start, end, self._roles[place])
         self.kinds = self._decided()
+
+    def _occurrences(self, sentences: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+        for place, sentence in enumerate(sentences):
+            yield from ((place, start, end) for start, end in self._names_at(place, sentence))
+
+    def _names_at(self, place: int, sentence: str) -> Iterator[tuple[int, int]]:
+        """Yields the spans of names in a sentence; in a headline in title case those of the text below it."""
+        for span in self._spans(sentence, self._roles[place]):
+            yield from names_in_title(sentence, span, self._body) if place == self._titled else (span,)
 
     def _spans(self, sentence: str, roles: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         """Yields the spans of names outside titles of people, with those that end with a common noun."""
@@ -327,7 +342,7 @@ class DocumentNames:
             role = sentence[first:last]
             found.append(Mention("role", role, first, last, language().role_of(role)))
         found += [Mention("rating", m[0], m.start(), m.end(), m[0]) for m in _GRADE.finditer(sentence)]
-        for start, end in self._spans(sentence, self._roles[place]):
+        for start, end in self._names_at(place, sentence):
             kind, full = self.kinds.get(sentence[start:end], ("", ""))
             if kind and kind != "other" and not _overlaps(found, start, end):
                 found.append(Mention(kind, sentence[start:end], start, end, full))

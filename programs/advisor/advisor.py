@@ -234,16 +234,17 @@ def take_back(graph: GrowingGraph, what: int | str) -> list[Entry]:
 
 
 def _undone(graph: GrowingGraph, number: int) -> list[Entry]:
-    """Undoes an update after what is derived from it."""
+    """Undoes an update after what is derived from it; nothing is undone if a document builds on it too."""
     entries = {entry.number: entry for entry in graph.history()}
     undone: list[Entry] = []
     while True:
         try:
             return [*undone, graph.undo(number)]
         except BuiltOnError as error:
-            if error.later is None or not _is_derived(entries[error.later]):
-                raise
-            undone += _undone(graph, error.later)
+            others = [entries[one] for one in error.later if not _is_derived(entries[one])]
+            if others or not error.later:
+                raise BuiltOnError(number, others) from error
+            undone.append(graph.undo(error.later[0]))
 
 
 def _is_derived(entry: Entry) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from kg.growing import GrowingGraph, Node, NodeKey, node_term
 from kg.investments import grouped_events
 from kg.news import EventSource, EventSources, differing_figures
+from kg.sentences import without_dateline
 
 if TYPE_CHECKING:
     from programs.advisor.profile import Profile
@@ -128,13 +130,14 @@ def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey], sources: EventS
     reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
     for node in (node for key in keys if key.type == "MarketEvent" and (node := graph.node(key)) is not None):
         for edge in graph.edges(node.key):
-            if edge.type == "affects" and edge.source == node.key:
+            if edge.type == "affects" and edge.source == node.key and sources.holds(node):
                 reports[edge.target].append((node, str(edge.properties.get("direction", "neutral"))))
     found: dict[tuple[str, ...], BriefedEvent] = {}
     for affected, own in reports.items():
         for event in grouped_events(own):
             first = event.reports[0]
             text = str(first.properties.get("summary", first.key.name)).removeprefix(f"{affected.name}: ")
+            text = without_dateline(text)  # a graph of an earlier version has it
             citations = tuple(node_term(node.key).value for node in event.reports)
             stated = tuple(dict.fromkeys(source for node in event.reports for source in sources.of(node)))
             differing = differing_figures(event.reports, sources)
@@ -145,6 +148,45 @@ def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey], sources: EventS
     return tuple(sorted(found.values(), key=lambda event: (event.day, event.text), reverse=True))
 
 
+def by_symbol(briefings: Sequence[Briefing]) -> list[Briefing]:
+    """Returns one briefing for each symbol, in the order of the first ones, with each event once.
+
+    Args:
+        briefings: The briefings, the most important first.
+    """
+    grouped: defaultdict[str, list[Briefing]] = defaultdict(list)
+    for one in briefings:
+        grouped[one.symbol].append(one)
+    return [_joined(found) if len(found) > 1 else found[0] for found in grouped.values()]
+
+
+def _joined(found: Sequence[Briefing]) -> Briefing:
+    """Returns several briefings about a symbol as one; an event whose reports another event has too is left out."""
+    events = dict.fromkeys(event for one in found for event in one.events)
+    sets = {event: frozenset(event.citations) for event in events}
+    fullest = [event for event in events if not any(sets[event] < other for other in sets.values())]
+    distinct = {sets[event]: event for event in reversed(fullest)}
+    cited = dict(pair for one in found for pair in zip(one.cited[:1], one.citations[:1], strict=True))
+    cited |= dict(pair for one in found for pair in zip(one.cited[1:], one.citations[1:], strict=True))
+    return replace(
+        found[0],
+        text=" ".join((found[0].text, *(one.text.removeprefix(_whose(one.text)) for one in found[1:]))),
+        cited=tuple(cited),
+        citations=tuple(cited.values()),
+        action=next((one.action for one in found if one.action), ""),
+        strength=max(one.strength for one in found),
+        kinds=tuple(sorted({kind for one in found for kind in one.kinds})),
+        notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
+        events=tuple(sorted(distinct.values(), key=lambda event: (event.day, event.text), reverse=True)),
+    )
+
+
+def _whose(text: str) -> str:
+    """Returns the beginning of a briefing's text that has the symbol: "You watch HLXN. "."""
+    match = re.match(r"You (?:hold \S+|watch) \S+\. ", text)
+    return match[0] if match is not None else ""
+
+
 def briefing_text(symbol: str, portfolio: Portfolio, insight: Node, age: int) -> str:
     """Returns an insight in words for the owner of a portfolio; the events that it counts are told by themselves."""
     properties = insight.properties
@@ -152,7 +194,7 @@ def briefing_text(symbol: str, portfolio: Portfolio, insight: Node, age: int) ->
     whose = f"You hold {portfolio.held[symbol]:g} {symbol}" if symbol in portfolio.held else f"You watch {symbol}"
     action = f"; signal to {properties['action']}" if "action" in properties else ""
     when = "today" if age == 0 else f"{age} day{'s' if age > 1 else ''} ago"
-    return f"{whose}. {stated}{action} (strength {properties['strength']}, derived {when})."
+    return f"{whose}. {stated}{action} (strength {float(str(properties['strength'])):.2g}, derived {when})."
 
 
 def price_note(symbol: str, found: tuple[date, float] | None, source: str) -> str:

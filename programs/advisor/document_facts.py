@@ -105,7 +105,7 @@ class ReadDocument:
     def __init__(self, document: NewsDocument, directory: Directory) -> None:
         self.document = document
         self.sentences = sentences_shown(document)
-        names = DocumentNames(self.sentences, directory)
+        names = DocumentNames(self.sentences, directory, 0)
         self._mentions = [names.mentions(place, text, document.published) for place, text in enumerate(self.sentences)]
         self._tokens = [tokens(text) for text in self.sentences]
 

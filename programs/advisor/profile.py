@@ -83,16 +83,42 @@ class Profile:
         return frozenset(kind for word in words for kind in _GOALS.get(word, ()))
 
 
-def shaped(briefings: Sequence[Briefing], profile: Profile) -> list[Briefing]:
+def shaped(briefings: Sequence[Briefing], profile: Profile, *, whole: bool = False) -> list[Briefing]:
     """Returns the briefings as a profile asks for them, the most important first.
+
+    A conservative user gets those with bad news about holdings before all others.
 
     Args:
         briefings: The briefings.
         profile: The profile.
+        whole: Whether those that the profile leaves out are kept too.
     """
-    kept = [one for one in briefings if one.strength >= _LEAST[profile.risk_tolerance] or one.action == "sell"]
+    least = 0.0 if whole else _LEAST[profile.risk_tolerance]
+    kept = [one for one in briefings if one.strength >= least or one.action == "sell"]
     noted = [replace(_softened(one, profile), notes=(*one.notes, *_notes(one, profile))) for one in kept]
-    return sorted(noted, key=lambda one: -_weight(one, profile))
+    return sorted(noted, key=lambda one: (not _comes_first(one, profile), -_weight(one, profile)))
+
+
+def left_out(briefings: Sequence[Briefing], shown: Sequence[Briefing]) -> dict[str, int]:
+    """Returns for each symbol the number of events that a profile left out.
+
+    Args:
+        briefings: All briefings.
+        shown: Those that the profile asks for.
+    """
+    there = {(one.symbol, citation) for one in shown for citation in one.citations[1:]}
+    counted: dict[str, dict[tuple[str, ...], None]] = {}
+    for one in briefings:
+        for event in one.events:
+            if not all((one.symbol, citation) in there for citation in event.citations):
+                counted.setdefault(one.symbol, {})[event.citations] = None
+    return {symbol: len(events) for symbol, events in counted.items()}
+
+
+def _comes_first(briefing: Briefing, profile: Profile) -> bool:
+    """Whether a briefing has bad news about a holding of a user who avoids risks."""
+    is_bad = briefing.action == "sell" or any(event.direction == "negative" for event in briefing.events)
+    return profile.risk_tolerance == "conservative" and briefing.held and is_bad
 
 
 def _softened(briefing: Briefing, profile: Profile) -> Briefing:
@@ -113,7 +139,7 @@ def _weight(briefing: Briefing, profile: Profile) -> float:
 
 def _notes(briefing: Briefing, profile: Profile) -> list[str]:
     found = []
-    if profile.risk_tolerance == "conservative" and briefing.action == "sell" and briefing.held:
+    if _comes_first(briefing, profile):
         found.append("first, because you are conservative and this is bad news about a holding")
     if profile.risk_tolerance == "conservative" and briefing.action == "buy" and briefing.strength < 0.7:
         found.append("shown without its signal, because you are conservative and the signal is weak")

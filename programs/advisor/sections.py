@@ -158,7 +158,7 @@ def sections_of(document: NewsDocument, directory: Directory) -> list[Section]:
         directory: The names known before.
     """
     sentences = sentences_of(document.text)
-    found = DocumentNames([*sentences, document.headline], directory)
+    found = DocumentNames([*sentences, document.headline], directory, len(sentences))
     mentions = [found.mentions(place, text, document.published) for place, text in enumerate(sentences)]
     headline = found.mentions(len(sentences), document.headline, document.published)
     sections = []

@@ -43,7 +43,7 @@ from experiments.commands.options import WriteFigures, json_option, lm_options, 
 from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig
-from kg.errors import ConfigError, FinpathError
+from kg.errors import ConfigError, DataError, FinpathError
 
 if TYPE_CHECKING:
     import dspy
@@ -117,6 +117,8 @@ def ingest(
         raise click.UsageError("--program needs --lm")
     extraction = _extraction(program)
     news, problems = read_documents(documents, today)
+    if problems and not news and not Path(graph).exists():
+        raise DataError("; ".join(problems))  # a graph of nothing is none
     for note in inferred_days(news):
         say(note)
     done: list[Ingestion] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -28,7 +29,7 @@ from kg.errors import DataError
 
 if TYPE_CHECKING:
     from kg.investments import Freshness
-    from programs.advisor import Briefing, Portfolio
+    from programs.advisor import Briefing, Portfolio, Profile
 
 
 _brief_options = options(
@@ -67,6 +68,7 @@ _brief_options = options(
     default="text",
     help="how briefings are written (text)",
 )
+@option("--all", "whole", is_flag=True, help="also show what the profile leaves out")
 @option("--out", type=OUT_FILE, metavar="FILE", help="write the briefings to this file instead")
 @graph_options
 @json_option
@@ -76,36 +78,46 @@ def brief(
     prices: str | None,
     freshness: tuple[str, ...],
     layout: Literal["text", "html", "json"],
+    whole: bool,
     out: str | None,
     graph: str,
     today: date,
     write_figures: WriteFigures,
 ) -> None:
-    """Reports news about a user's positions and watch-list, citing the documents that report it."""
+    """Reports news about a user's positions and watch-list, citing the documents that report it.
+
+    There is one block for a symbol. What the profile leaves out is counted.
+    """
     from experiments.data import news_rules, read_portfolio
     from kg.files import replacing
     from kg.growing import TypeProposals
     from kg.investments import RuleReader
-    from programs.advisor import Advisor, symbol_problems
+    from programs.advisor import Advisor, by_symbol, left_out, shaped, symbol_problems
     from programs.tools import WebLimits, read_prices
 
     portfolio = read_portfolio(database, user)
+    profile = portfolio.profile
     closes = read_prices(prices, WebLimits()) if prices is not None else None
     with open_graph(graph) as opened:
         advisor = Advisor(opened, RuleReader(opened, news_rules()), TypeProposals(opened, "never"))
         days = _freshness(freshness)
         advisor.reflect(today, days, closes.closes if closes is not None else None)
-        briefings = advisor.brief(portfolio, today, closes, days)
+        found = advisor.brief(replace(portfolio, profile=None), today, closes, days)
         unknown = symbol_problems(opened, portfolio)
+    shown = found if profile is None else shaped(found, profile, whole=whole)
+    briefings, missing = by_symbol(shown), left_out(found, shown)
     for problem in unknown:
         say(problem)
-    text = _written(briefings, portfolio, today, layout)
+    note = _left_out(missing, profile) if missing and profile is not None else ""
+    if note:
+        say(note)
+    text = _written(briefings, portfolio, today, layout, note)
     if out is None:
         show(text)
     else:
         with replacing(out) as file:
             file.write(text.encode("utf-8"))
-    write_figures({"briefings": [one.as_record() for one in briefings]})
+    write_figures({"briefings": [one.as_record() for one in briefings], "left_out": missing})
 
 
 def _freshness(given: tuple[str, ...]) -> Freshness:
@@ -118,19 +130,29 @@ def _freshness(given: tuple[str, ...]) -> Freshness:
         if not equals or not number.isdigit():
             raise DataError(f"--freshness must be written rating=7, got {text!r}")
         days[kind.strip()] = int(number)
+    unknown = [kind for kind in days if kind not in Freshness.kinds()]
+    if unknown:
+        raise DataError(f"--freshness has no kind {unknown[0]!r}; kinds are {', '.join(Freshness.kinds())}")
     return Freshness(days)
 
 
-def _written(briefings: list[Briefing], portfolio: Portfolio, today: date, layout: str) -> str:
+def _left_out(missing: dict[str, int], profile: Profile) -> str:
+    """Returns in words how many events a profile left out, and how they are shown."""
+    count = sum(missing.values())
+    events = f"{count} event{'s' if count > 1 else ''} about {', '.join(missing)}"
+    return f"your {profile.risk_tolerance} profile leaves out {events}: --all shows {'them' if count > 1 else 'it'}"
+
+
+def _written(briefings: list[Briefing], portfolio: Portfolio, today: date, layout: str, left_out: str) -> str:
     """Returns briefings as text, as a page or as JSON."""
     from experiments.rendering import CAUTION, briefings_page
 
     if layout == "json":
         return json.dumps([one.as_record() for one in briefings], indent=2, ensure_ascii=False)
     if layout == "html":
-        return briefings_page(briefings, portfolio.profile, today)
+        return briefings_page(briefings, portfolio.profile, today, left_out)
     if not briefings:
-        return "nothing new about what you hold or watch"
+        return "nothing new that your profile asks for" if left_out else "nothing new about what you hold or watch"
     lines = []
     for one in briefings:
         lines += [one.text, *_details(one)]
@@ -168,21 +190,25 @@ def watch(
     alerts: str | None,
     graph: str,
     today: date,
-) -> None:
-    """Ingests news as they appear, and alerts once for each that matters to a portfolio, until it is interrupted."""
+) -> int:
+    """Ingests news as they appear, and alerts once for each that matters to a portfolio, until it is interrupted.
+
+    With --once the exit code is 1 if a source or a document could not be read.
+    """
     path = Path(alerts) if alerts is not None else Path(graph) / f"alerts-{quote(user, safe='')}.jsonl"
     fixed = click.get_current_context().get_parameter_source("today") is ParameterSource.COMMANDLINE
     seen: set[str] = set()
     while True:
         day = today if fixed else datetime.now(UTC).date()
+        is_whole = False
         try:
-            _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
+            is_whole = _look(sources, graph, database, user, prices, _freshness(freshness), path, day, seen)
         except DataError as error:
             if once or not is_busy(error):
                 raise
             say(f"{error}; the next look is in {interval:g} s")
         if once:
-            return
+            return 0 if is_whole else 1
         time.sleep(interval)
 
 
@@ -196,8 +222,11 @@ def _look(
     path: Path,
     today: date,
     seen: set[str],
-) -> None:
-    """Looks at the sources once; the graph is closed between looks. A note or problem is shown once."""
+) -> bool:
+    """Looks at the sources once, and returns whether all were read; a note or problem is shown once.
+
+    The graph is closed between looks.
+    """
     from experiments.data import news_rules, read_portfolio, read_sources
     from kg.growing import TypeProposals
     from kg.news import FrameReader
@@ -220,3 +249,4 @@ def _look(
         show(described(entry))
     for alert in step.alerts:
         show("\n".join([f"ALERT {alert.text}", *_details(alert)]))
+    return not left_out

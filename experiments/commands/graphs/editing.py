@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.graphs.growing import check_known, graph_option, node_key, open_graph
+from experiments.commands.graphs.growing import graph_option, known_node, node_key, open_graph
 from experiments.commands.groups import Command
 from experiments.commands.options import WriteFigures, json_option, option
 from experiments.console import say, show
@@ -39,7 +39,8 @@ def set_property(
     key = node_key(node)
     with open_graph(graph) as opened:
         rule = _rule(opened, key, name)
-        check_known(opened, key)
+        key = known_node(opened, key)
+        _check_no_key(opened, key, name, value)
         update = SetProperty(key, name, _typed(value, rule))
         updates = [] if opened.has_value(update) else [update]
         _applied(opened, graph, lambda: opened.apply(updates, Origin(BY_HAND)), write_figures)
@@ -67,7 +68,7 @@ def alias(alias: str | None, node: str | None, remove: bool, graph: str, write_f
         return
     key = node_key(node)
     with open_graph(graph) as opened:
-        check_known(opened, key)
+        key = known_node(opened, key)
         add_news_types(opened)
         if remove:
             updates = separation_updates(opened, alias, key)
@@ -118,6 +119,19 @@ def _rule(graph: GrowingGraph, key: NodeKey, name: str) -> dict[str, Any]:
         raise DataError(f"{key.type} has no property {name!r}; it has {', '.join(properties)}")
     rule: dict[str, Any] = properties[name]
     return rule
+
+
+def _check_no_key(graph: GrowingGraph, key: NodeKey, name: str, value: str | None) -> None:
+    """Raises DataError where a property holds the name by which a node is known, and the value is another one."""
+    stored = graph.node(key)
+    required = graph.schema.node_type(key.type, graph.scope).required
+    known = stored.key.name if stored is not None else key.name
+    if name not in required[:1] or stored is None or stored.properties.get(name) != known or value in (None, known):
+        return
+    other = f"finpath advisor alias {quote(str(value))} {quote(f'{key.type}/{known}')}"
+    raise DataError(
+        f"{name} is the name by which {key.type}({known}) is known, and cannot change; `{other}` adds another name"
+    )
 
 
 def _typed(value: str | None, rule: dict[str, Any]) -> Any:

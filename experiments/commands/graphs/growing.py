@@ -107,6 +107,28 @@ def check_known(graph: GrowingGraph, key: NodeKey) -> None:
         raise DataError(f"there is no node {key}; {nearest(key.name, (one.key.name for one in graph.nodes(key.type)))}")
 
 
+def known_node(graph: GrowingGraph, key: NodeKey) -> NodeKey:
+    """Returns a node by its name or by another name of it: that of "Company/Helixon" is Company(Helixon Inc.).
+
+    Raises:
+        DataError: No node of the type has the name, or several have.
+    """
+    from kg.news import known_aliases
+    from kg.sentences import plain_name
+
+    if graph.node(key) is None:
+        plain = plain_name(key.name)
+        pairs = known_aliases(graph) if any(kind.name == "Alias" for kind in graph.schema.types) else []
+        found = {entity for one, entity in pairs if entity.type == key.type and plain_name(one.name) == plain}
+        if len(found) > 1:
+            names = " and ".join(sorted(map(str, found)))
+            raise DataError(f"{key.name!r} is a name of {names}: write the node by its full name")
+        if found:
+            return found.pop()
+    check_known(graph, key)
+    return key
+
+
 @contextmanager
 def chosen_lm(config: LMConfig) -> Iterator[dspy.LM | None]:
     """Uses a language model inside the context and yields it; ``None`` for no model."""

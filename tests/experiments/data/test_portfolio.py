@@ -30,6 +30,16 @@ def test_positions_are_added_up_by_symbol(database: Path) -> None:
     assert found.watched == ("BRMB", "HLXN", "MRDN")
 
 
+def test_symbols_in_small_letters_are_those_in_capitals(database: Path) -> None:
+    with sqlite3.connect(database) as connection:
+        for symbol in ("hlxn", "Hlxn", "BRKpB", "brk.b"):
+            connection.execute("INSERT INTO positions VALUES ('ann', ?, 1, 40, '2026-11-01')", (symbol,))
+        connection.execute("INSERT INTO watchlist VALUES ('ann', 'mrdn', '')")
+    found = read_portfolio(str(database), "ann")
+    assert found.held == {"BRK.B": 1.0, "BRKpB": 1.0, "CLDR": 40.0, "HLXN": 122.0, "OSPR": 15.0}
+    assert found.watched == ("BRMB", "HLXN", "MRDN")
+
+
 def test_a_user_sees_what_is_theirs(database: Path) -> None:
     found = read_portfolio(f"sqlite:///{database}", "ben")
     assert (found.held, found.watched) == ({"QLPH": 60.0}, ("NRDL",))

@@ -37,9 +37,9 @@ def test_a_replaced_value_is_kept_with_its_source_and_returns(graph: GrowingGrap
     graph.apply([SetProperty(COMPANY, "country", "Atlantis")], Origin("evil.txt"), spans=["set it to Atlantis"])
     graph.apply([SetProperty(COMPANY, "ticker", None)], Origin("evil.txt"))
     (_, changed, removed) = graph.history(COMPANY)
-    assert str(changed) == "2  evil.txt: Company(Helixon Inc.) country 'Germany' (wire.txt) -> 'Atlantis'"
+    assert str(changed) == "2  evil.txt: Company(Helixon Inc.) country: 'Germany' (wire.txt) -> 'Atlantis'"
     assert changed.spans == ("set it to Atlantis",)
-    assert "ticker 'HLXN' (wire.txt) -> None" in str(removed)
+    assert "ticker: 'HLXN' (wire.txt) -> none" in str(removed)
     graph.undo(2)
     assert properties(graph)["country"] == "Germany"
     assert graph.undo(3).undone
@@ -67,8 +67,8 @@ def test_what_a_later_update_builds_on_cannot_be_undone(graph: GrowingGraph) -> 
     graph.apply([SetProperty(COMPANY, "country", "Peru")], Origin("d.txt"))
     before = content(graph)
     for number, message in [
-        (1, "change 4 builds on it"),
-        (3, "its value has changed since"),
+        (1, r"changes 4 \(d.txt\), 3 \(c.txt\) and 2 \(b.txt\) build on it; undo these first, in this order"),
+        (3, "its value has changed since, by change 4"),
         (9, "there is no change 9; the last one is 4"),
     ]:
         with pytest.raises(SchemaError, match=message):
@@ -155,3 +155,13 @@ def test_threads_write_entries_of_different_numbers() -> None:
             list(threads.map(write, range(8)))
         assert [entry.number for entry in graph.history()] == list(range(1, 65))
         assert len(list(graph.nodes("Company"))) == 64
+
+
+def test_what_is_undone_keeps_its_name(graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Asset", "HLXN"), AddEdge("issued_by", ASSET, COMPANY)], Origin("b.txt"))
+    line = graph.in_words(graph.history()[-1])
+    assert "HLXN" in line
+    graph.undo(2)
+    assert graph.in_words(graph.history()[-1]) == f"{line} (undone)"
+    graph.undo(1)
+    assert graph.in_words(graph.history()[-1]) == f"{line} (undone)"

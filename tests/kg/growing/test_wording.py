@@ -24,8 +24,8 @@ def test_values_edges_and_nodes_are_named(graph: GrowingGraph) -> None:
     graph.apply([AddEdge("correlated", NodeKey("Asset", "HLXN"), NodeKey("Asset", "NRDL"))], Origin("b.txt", "line 3"))
     assert [graph.in_words(entry) for entry in graph.history()] == [
         "1  wire.txt: new Company(Helixon Inc.); new Company(Nordal AG)",
-        "2  by hand: Company(Helixon Inc.) country None -> 'Malta'",
-        "3  by hand: Company(Helixon Inc.) country 'Malta' (by hand) -> 'Chile'",
+        "2  by hand: Company(Helixon Inc.) country: none -> 'Malta'",
+        "3  by hand: Company(Helixon Inc.) country: 'Malta' (by hand) -> 'Chile'",
         "4  a.txt: new Asset(HLXN); new Asset(NRDL)",
         "5  b.txt line 3: Asset(HLXN) correlated Asset(NRDL)",
     ]
@@ -37,7 +37,7 @@ def test_many_are_counted_and_what_was_replaced_is_named(graph: GrowingGraph) ->
     graph.apply([SetProperty(COMPANY, "country", "Malta")], Origin("a.txt"))
     graph.apply([*new, SetProperty(COMPANY, "country", "Chile")], Origin("b.txt"))
     entry = graph.history()[-1]
-    assert graph.in_words(entry) == "3  b.txt: 4 nodes; Company(Helixon Inc.) country 'Malta' (a.txt) -> 'Chile'"
+    assert graph.in_words(entry) == "3  b.txt: 4 nodes; Company(Helixon Inc.) country: 'Malta' (a.txt) -> 'Chile'"
     graph.undo(3)
     graph.undo(2)
     assert "new Sector" not in graph.in_words(entry)

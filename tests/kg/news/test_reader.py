@@ -202,3 +202,23 @@ def test_a_company_that_has_moved_is_no_longer_at_its_former_seat() -> None:
     facts = [str(fact) for fact in read("Quorate Devices has moved its headquarters from Leeds to Austin.").facts]
     assert "Quorate Devices -> headquartered_in -> Austin" in facts
     assert "Quorate Devices -> headquartered_in -> Leeds" not in facts
+
+
+@pytest.mark.parametrize(
+    ("headline", "body", "company"),
+    [
+        (
+            "Summit Dairy Reports Third Quarter Results",
+            "Summit Dairy, Inc. (NYSE: SMDR) reported sales.",
+            "Summit Dairy",
+        ),
+        ("SUMMIT DAIRY REPORTS QUARTERLY RESULTS", "Summit Dairy, Inc. (NYSE: SMDR) reported sales.", "Summit Dairy"),
+        ("Shares Of Summit Dairy Fall After Results", "Summit Dairy (SMDR) fell 4%.", "Summit Dairy"),
+        ("Summit Group Cuts Annual Forecast", "Summit (SMDR) cut its forecast on Monday.", "Summit Group"),
+        ("Summit Dairy Reports", "Summit Dairy Reports (SMDR) publishes a magazine.", "Summit Dairy Reports"),
+        ("Summit Dairy cuts annual forecast", "Summit (SMDR) cut its forecast on Monday.", "Summit Dairy"),
+    ],
+)
+def test_a_headline_in_title_case_is_read_with_the_names_of_the_text(headline: str, body: str, company: str) -> None:
+    facts = [str(fact) for fact in read(body, headline).facts if fact.relation == "ticker"]
+    assert facts == [f"{company} -> ticker -> SMDR"]

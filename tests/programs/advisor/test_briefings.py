@@ -9,7 +9,7 @@ import pytest
 from kg.growing import GrowingGraph, TypeProposals
 from kg.investments import NewsDocument, investment_schema
 from kg.news import FrameReader
-from programs.advisor import Advisor, Briefing, Portfolio
+from programs.advisor import Advisor, Briefing, Portfolio, by_symbol
 
 TODAY = date(2026, 11, 6)
 FIRST = "Calderstone plc (CLDS) will cut 1,200 jobs in Leeds."
@@ -75,3 +75,38 @@ def test_what_has_no_content_is_kept_and_makes_no_briefing(advisor: Advisor) -> 
     text = "Calderstone plc (CLDS) teamed up with Harlow Industries."
     assert briefed(advisor, document("a.txt", "Harbour Wire", 3, text)) == []
     assert len(list(advisor.graph.nodes("MarketEvent"))) == 1
+
+
+def test_an_edited_document_is_one_source_and_its_newer_text_holds(advisor: Advisor) -> None:
+    head = "Calderstone plc (CLDS) opened a plant in Leeds."
+    first = document("a.txt", "Harbour Wire", 3, f"{head} Shares in Calderstone plc fell 14%.")
+    briefed(advisor, first)
+    newer = document("a.txt", "Harbour Wire", 3, f"{head} Shares in Calderstone plc fell 12%.")
+    (briefing,) = by_symbol(briefed(advisor, newer))
+    (event,) = [one for one in briefing.events if one.kind == "share_price"]
+    assert event.text == "Shares in Calderstone plc fell 12%."
+    assert (len(event.sources), event.differing) == (1, ())
+    reversed_text = document("a.txt", "Harbour Wire", 3, f"{head} Shares in Calderstone plc rose 12%.")
+    (briefing,) = by_symbol(briefed(advisor, reversed_text))
+    assert [one.direction for one in briefing.events if one.kind == "share_price"] == ["positive"]
+
+
+def test_all_differences_of_an_event_are_shown(advisor: Advisor) -> None:
+    texts = [
+        f"Calderstone plc (CLDS) reported revenue of ${revenue} million and net profit of ${profit} million."
+        for revenue, profit in ((412, 31), (397, 24))
+    ]
+    given = [document(f"{name}.txt", name, 3, text) for name, text in zip(("Post", "Wire"), texts, strict=True)]
+    (briefing,) = briefed(advisor, *given)
+    (event,) = [one for one in briefing.events if one.kind == "earnings"]
+    assert set(event.differing) == {
+        "$412 million (Post, 3 Nov) / $397 million (Wire, 3 Nov)",
+        "$31 million (Post, 3 Nov) / $24 million (Wire, 3 Nov)",
+    }
+
+
+def test_an_event_has_no_line_of_place_and_day_and_a_file_is_no_publisher(advisor: Advisor) -> None:
+    (briefing,) = briefed(advisor, document("a.txt", "a.txt", 3, f"LEEDS, Nov 3 - {FIRST}"))
+    (event,) = briefing.events
+    assert event.lines == (f"2026-11-03 layoff, negative: {FIRST}", "    source: a.txt, no publisher, 2026-11-03")
+    assert [one.key.name for one in advisor.graph.nodes("MarketEvent")] == [f"Calderstone plc: {FIRST}"]

@@ -15,7 +15,6 @@ from experiments.commands import main as cli
 from experiments.commands.graphs import growing
 from experiments.data import make_database, read_documents
 from experiments.tasks.advisor import SAMPLE
-from kg.errors import DataError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
 from kg.investments import investment_schema
@@ -86,8 +85,30 @@ def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: p
     assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
     assert [problem.partition(":")[0] for problem in found["problems"]] == ["a.txt", "b.txt"]
     assert "left out: a.txt" in capsys.readouterr().err
-    with pytest.raises(DataError, match="is neither a file nor a folder"):
-        read_documents([str(tmp_path / "nowhere")])
+    nowhere, good = str(tmp_path / "nowhere"), folder / "c.txt"
+    assert read_documents([nowhere]) == ([], [f"{nowhere}: is neither a file nor a folder"])
+    assert cli.main(["advisor", "ingest", nowhere, "--graph", str(tmp_path / "none")]) == 1
+    assert not (tmp_path / "none").exists()
+    good.write_text("Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy.", encoding="utf-8")
+    words = (str(good), nowhere, str(folder / "a.txt"), "--graph", str(tmp_path / "second"))
+    code, found = run(tmp_path, "advisor", "ingest", *words)
+    assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
+
+
+def test_a_look_that_missed_a_source_exits_with_1_and_an_unknown_kind_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, broken = tmp_path / "portfolio.db", tmp_path / "feed.xml"
+    make_database(database, SAMPLE)
+    broken.write_text("<rss><channel>", encoding="utf-8")
+    words = ("--graph", str(tmp_path / "knowledge"), "--database", str(database), "--user", "ann", "--once")
+    assert cli.main(["advisor", "watch", str(tmp_path / "nodir"), *words]) == 1
+    assert "is neither a file nor a folder" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", str(broken), *words]) == 1
+    assert "cannot be read as a feed" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "foo=3"]) == 1
+    assert "--freshness has no kind 'foo'; kinds are accident, bankruptcy, buyback" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "rating=3"]) == 0
 
 
 def test_a_question_is_answered_with_what_it_rests_on(
@@ -136,6 +157,17 @@ def test_a_document_is_undone_by_its_name_with_the_insights_about_it(
     assert seats == [("Columbus", "")]
     assert run(tmp_path, "advisor", "ingest", str(tmp_path / "b.txt"), *words)[1]["known"] == 0
     assert cli.main(["advisor", "undo", "c.txt", *words[:2]]) == 1
+    text = "Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy."
+    (tmp_path / "c.txt").write_text(text, encoding="utf-8")
+    run(tmp_path, "advisor", "ingest", str(tmp_path / "c.txt"), *words)
+    before = _content(words[1])
+    capsys.readouterr()
+    assert cli.main(["advisor", "undo", "a.txt", *words[:2]]) == 1
+    message = capsys.readouterr().err
+    assert "(b.txt)" in message
+    assert "(c.txt)" in message
+    assert "insights by rules" not in message
+    assert _content(words[1]) == before
 
 
 def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +176,7 @@ def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pyte
         last, facts = opened.history()[-1].number, opened.facts()
     code, found = run(tmp_path, "advisor", "history", "--graph", graph, "--node", "Company/Helixon Inc.")
     assert (code, found["entries"][-1]["number"]) == (0, last)
-    assert "country 'Germany'" in capsys.readouterr().out
+    assert "country: 'Germany'" in capsys.readouterr().out
     code, found = run(tmp_path, "advisor", "undo", str(last), "--graph", graph)
     assert (code, found) == (0, {"undone": last, "all_undone": [last], "facts": facts})
     assert cli.main(["advisor", "undo", str(last), "--graph", graph]) == 1

@@ -192,7 +192,7 @@ def test_the_history_shows_changes_and_how_each_is_undone(graph: str, capsys: py
     hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith("undo: ")]
     found = run(graph, "history")["entries"]
     lines = capsys.readouterr().out.splitlines()
-    assert f"{found[-2]['number']}  by hand: Company(Novatek Semiconductors Inc) country None -> 'Malta'" in lines
+    assert f"{found[-2]['number']}  by hand: Company(Novatek Semiconductors Inc) country: none -> 'Malta'" in lines
     assert f"{found[-1]['number']}  by hand: alias Novatek of Company(Novatek Semiconductors Inc)" in lines
     assert "nodes, " in lines[0]
     assert run(graph, "history", "--node", NOVATEK)["entries"] == found
@@ -216,7 +216,7 @@ def test_a_property_is_set_and_undone(graph: str, capsys: pytest.CaptureFixture[
     key = NodeKey("Company", "Novatek Semiconductors Inc")
     run(graph, "set", NOVATEK, "country", "Malta")
     changed = run(graph, "set", NOVATEK, "country", "Chile")
-    assert "country 'Malta' (by hand) -> 'Chile'" in capsys.readouterr().out
+    assert "country: 'Malta' (by hand) -> 'Chile'" in capsys.readouterr().out
     run(graph, "undo", str(changed["changes"][0]))
     with GrowingGraph(graph, read_only=True) as opened:
         node = opened.node(key)
@@ -230,3 +230,19 @@ def test_a_property_is_set_and_undone(graph: str, capsys: pytest.CaptureFixture[
     ):
         assert cli.main(["advisor", "set", *words, "--graph", graph]) == 1
         assert problem in capsys.readouterr().err
+
+
+def test_the_name_of_a_node_is_not_set_and_another_name_of_it_is_taken(
+    graph: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(graph, "alias", "Novo", NOVATEK)
+    capsys.readouterr()
+    assert cli.main(["advisor", "set", "Company/Novo", "name", "Novatek plc", "--graph", graph]) == 1
+    assert "finpath advisor alias 'Novatek plc' 'Company/Novatek Semiconductors Inc'" in capsys.readouterr().err
+    run(graph, "alias", "Novatek plc", "Company/novo")
+    assert resolved(graph, "Novatek plc") == "Novatek Semiconductors Inc"
+    run(graph, "set", "Company/Novo", "country", "Malta")
+    with GrowingGraph(graph, read_only=True) as opened:
+        node = opened.node(NodeKey("Company", "Novatek Semiconductors Inc"))
+    assert node is not None
+    assert node.properties["country"] == "Malta"
