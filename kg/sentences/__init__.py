@@ -3,7 +3,7 @@
 from kg.sentences.amounts import Mention, amounts, measures
 from kg.sentences.language import Frame, Relation, Role, event_frames, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
-from kg.sentences.modality import Status, asks_of_plans, status_of
+from kg.sentences.modality import Status, asks_of_plans, is_proposal, status_of
 from kg.sentences.names import Directory, Entity, name_pattern, plain_name
 from kg.sentences.nouns import noun_class
 from kg.sentences.sentence import Sentence, Trigger
@@ -24,6 +24,7 @@ __all__ = [
     "event_frames",
     "frames",
     "inflected",
+    "is_proposal",
     "language",
     "measures",
     "name_pattern",

@@ -139,6 +139,7 @@ class Relation(BaseModel):
         single: Whether a newer value supersedes an older one.
         symmetric: Whether it holds in both directions.
         passive: Whether its object acts on its subject: "fined by".
+        proposes: Words of the act that it only proposes: who offers to buy has not bought.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -153,6 +154,7 @@ class Relation(BaseModel):
     single: bool = False
     symmetric: bool = False
     passive: bool = False
+    proposes: tuple[str, ...] = ()
 
 
 class Frames(BaseModel):

@@ -113,6 +113,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "determined": rf"\b{_DETERMINER}(?: (?:{adjectives}))* $",
         "object": rf" ?(?: {_WORD}){{0,7}} ?",
         "gerund": rf"(?: (?:on|of|about|over|with|in|its?))* ?|(?: {_WORD}){{0,4}} from ?",
+        "proposal": rf"^(?: {_WORD})?? (?:{_nouns('proposals')})\b",
         "adjectives": rf"((?:{_WORD} ){{0,3}})$",
         "governor": rf"(?P<found>{_governor().pattern})(?: (?:on|of|about|over|for|in|to|from|into))?"
         rf" (?:{_DETERMINER} )?(?:(?!(?:{_PREPOSITION})\b){_WORD} ){{0,3}}$",
@@ -138,6 +139,11 @@ def status_of(text: str, start: int, end: int, noun: bool = False) -> Status:
     if (noun and not verbal) or _patterns()["determined"].search(clause):
         return _of_noun(clause, text[end:])
     return _of_verb(clause, text[start:end], text[end:], _DEPTH)
+
+
+def is_proposal(word: str) -> bool:
+    """Whether a word names an offer of an act, and not the act: "bid", "offered"."""
+    return word.lower() in _nouns_of("proposals") or re.fullmatch(_verbs("proposals"), word, re.IGNORECASE) is not None
 
 
 def asks_of_plans(question: str) -> bool:
@@ -205,6 +211,8 @@ def _of_noun(clause: str, after: str, depth: int = _DEPTH) -> Status:
     adjectives = pattern["adjectives"].search(clause)
     own = set(adjectives[1].lower().split()) if adjectives is not None else set()
     found = [status for status in _LEAST_CERTAIN if own & set(_table()[f"{status}_adjectives"])]
+    if pattern["proposal"].search(after):
+        found.append("pending")  # "its takeover bid", "an acquisition proposal"
     governor = pattern["governor"].search(clause)
     if governor is not None and depth:
         inner = _governor().search(clause, governor.start())
