@@ -1,6 +1,7 @@
 """Sentences of news: names, amounts, dates and the words around them."""
 
 from kg.sentences.amounts import Mention, amounts, measures
+from kg.sentences.endings import End, end_of, is_ending, is_nominal
 from kg.sentences.language import Frame, Relation, Role, event_frames, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
 from kg.sentences.modality import Status, asks_of_plans, is_proposal, status_of
@@ -11,6 +12,7 @@ from kg.sentences.sentence import Sentence, Trigger
 __all__ = [
     "Directory",
     "DocumentNames",
+    "End",
     "Entity",
     "Frame",
     "Mention",
@@ -21,9 +23,12 @@ __all__ = [
     "Trigger",
     "amounts",
     "asks_of_plans",
+    "end_of",
     "event_frames",
     "frames",
     "inflected",
+    "is_ending",
+    "is_nominal",
     "is_proposal",
     "language",
     "measures",

@@ -104,6 +104,7 @@ class Frame(BaseModel):
         near: Words of which one must stand near the trigger, unless the first role does.
         objects: Nouns of which one must be the object of the verb: "cut its full-year forecast".
         subjects: Nouns of which one must be its subject: "shares fell".
+        ends: Whether it reports the end of what its object names, where its verb gives up or refuses something.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -123,6 +124,7 @@ class Frame(BaseModel):
     direction: Literal["positive", "negative", "neutral"] = "neutral"
     affected: str = ""
     party: str = ""
+    ends: bool = False
 
 
 class Relation(BaseModel):

@@ -93,3 +93,43 @@ def test_an_event_by_a_rule_hides_no_other_event_of_the_document() -> None:
     updates = FrameReader(graph, NewsRules.model_validate({"events": [rule]})).read(document).updates
     found = [one.properties["type"] for one in updates if isinstance(one, AddNode) and one.type == "MarketEvent"]
     assert found == ["merger", "layoff"]
+
+
+@pytest.mark.parametrize(
+    ("text", "company", "kind", "direction"),
+    [
+        ("Sable Plc has abandoned its takeover bid for Kintor Plc.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc withdrew its offer for Kintor Plc.", "Kintor Plc", "merger", "negative"),
+        ("The offer for Kintor Plc lapsed on Monday.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc said its proposed takeover of Kintor Plc had collapsed.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc said its proposed takeover of Kintor Plc had collapsed.", "Sable Plc", "merger", "neutral"),
+        ("Kintor Plc rejected an improved offer from Sable Plc.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc's bid for Kintor Plc was rejected by its board.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc suspended its $75 million share buyback.", "Sable Plc", "buyback", "negative"),
+        ("Sable Plc postponed its stock market listing in Oslo.", "Sable Plc", "offering", "negative"),
+        ("Sable Plc scrapped its dividend.", "Sable Plc", "dividend", "negative"),
+        ("Sable Plc shelved plans to lay off 300 workers.", "Sable Plc", "layoff", "positive"),
+    ],
+)
+def test_an_act_that_was_given_up_has_the_opposite_direction(
+    text: str, company: str, kind: str, direction: str
+) -> None:
+    found = [one for one in events(text) if one.company == company]
+    assert [(one.kind, one.direction, one.ended) for one in found] == [(kind, direction, True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sable Plc did not withdraw its offer for Kintor Plc.",
+        "Sable Plc may withdraw its offer for Kintor Plc.",
+        "Sable Plc denied that it made a bid for Kintor Plc.",
+        "Sable Plc has no plans for a share buyback.",
+    ],
+)
+def test_a_denial_or_possibility_is_no_end(text: str) -> None:
+    assert not [one for one in events(text) if one.ended]
+
+
+def test_a_withdrawn_offer_is_no_recall() -> None:
+    assert not [one for one in events("Sable Plc withdrew its offer for Kintor Plc.") if one.kind == "recall"]
