@@ -89,6 +89,8 @@ def _events(reading: NewsReading, document: NewsDocument, ruled: Sequence[str]) 
             properties |= {"value": event.value, "measure": event.measure}
         if event.party:
             properties["party"] = event.party
+        if event.ended:
+            properties["outcome"] = "failed"
         updates = (
             AddNode("MarketEvent", name, properties),
             AddNode("Company", event.company),
