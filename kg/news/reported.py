@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kg.news.event_days import stated_day
 from kg.news.facts import Fact
 from kg.news.matching import FrameMatch
 from kg.sentences import Mention, Sentence, is_ending
@@ -44,6 +45,7 @@ class ReportedEvent:
         measure: The relation that the figure is a value of.
         party: Who else takes part.
         ended: Whether it was given up or delayed.
+        day: When it took place, where the sentence states an earlier day than the document's.
     """
 
     company: str
@@ -54,10 +56,11 @@ class ReportedEvent:
     measure: str = ""
     party: str = ""
     ended: bool = False
+    day: str = ""
 
 
 def reported_events(
-    sentence: Sentence, matches: Iterable[FrameMatch], facts: Sequence[tuple[FrameMatch, Fact]]
+    sentence: Sentence, matches: Iterable[FrameMatch], facts: Sequence[tuple[FrameMatch, Fact]], published: str
 ) -> Iterator[ReportedEvent]:
     """Yields the events of a sentence: one for each company and kind.
 
@@ -65,6 +68,7 @@ def reported_events(
         sentence: The sentence.
         matches: Its frames.
         facts: The facts of these frames; a frame that states facts reports an event only if it gave one.
+        published: The document's day.
     """
     found: dict[tuple[str, str], ReportedEvent] = {}
     for match in matches:
@@ -73,7 +77,7 @@ def reported_events(
             known = found.get((event.company, event.kind))
             told = known is not None and (known.direction != "neutral" or event.direction == "neutral")
             if not told or (known is not None and event.ended and not known.ended):
-                found[event.company, event.kind] = event
+                found[event.company, event.kind] = replace(event, day=stated_day(sentence, match, published))
     yield from found.values()
 
 
@@ -82,6 +86,8 @@ def _held(sentence: Sentence, match: FrameMatch, own: Sequence[Fact]) -> Iterato
     frame = match.frame
     company = _company(sentence, match, frame.affected or next(iter(frame.roles)))
     if not frame.event or match.status == "possible" or not company or (frame.facts and not own):
+        return
+    if frame.ends and frame.event == "merger" and not _in_clause(sentence, match):
         return
     figure = next((fact for fact in own if fact.object_kind in _AMOUNTS), None)
     direction: str = frame.direction
@@ -97,6 +103,13 @@ def _held(sentence: Sentence, match: FrameMatch, own: Sequence[Fact]) -> Iterato
         _party(match.filled.get(frame.party), company),
         ended=frame.ends and is_ending(sentence.text[match.trigger.start : match.trigger.end]),
     )
+
+
+def _in_clause(sentence: Sentence, match: FrameMatch) -> bool:
+    """Whether the first participant is in the clause of the verb: not X of "X raised its bid after Y refused it"."""
+    first = match.filled[next(iter(match.frame.roles))]
+    gap = sentence.lower[first.end : match.trigger.start] if first.start >= 0 else ""
+    return re.search(r"\b(?:after|before|when|while|because|as|since)\b(?!.*\bit\b)", gap) is None
 
 
 def _ended(sentence: Sentence, match: FrameMatch) -> Iterator[ReportedEvent]:

@@ -133,3 +133,31 @@ def test_a_denial_or_possibility_is_no_end(text: str) -> None:
 
 def test_a_withdrawn_offer_is_no_recall() -> None:
     assert not [one for one in events("Sable Plc withdrew its offer for Kintor Plc.") if one.kind == "recall"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "day"),
+    [
+        ("The Harbour Authority fined Sable Plc $640,000 in 2023.", "fine", "2023-01-01"),
+        ("In 2023, the Harbour Authority fined Sable Plc $640,000.", "fine", "2023-01-01"),
+        ("A fire at a plant of Sable Plc on 9 March destroyed a shop.", "accident", "2026-03-09"),
+        ("Sable Plc won an order from the navy last month.", "contract", "2026-04-01"),
+        ("Sable Plc won an order from the navy on Monday.", "contract", ""),
+        ("Sable Plc won an order from the navy.", "contract", ""),
+        ("Sable Plc rejected the offer from Hask Plc announced on 5 March 2026.", "merger", ""),
+        ("Sable Plc earned a net profit of $3 million in March.", "earnings", ""),
+        ("Sable Plc will cut 30 jobs, and sold a mill in 2024.", "layoff", ""),
+    ],
+)
+def test_an_event_has_the_earlier_day_that_its_sentence_states(text: str, kind: str, day: str) -> None:
+    assert {one.day for one in events(text) if one.kind == kind} == {day}
+
+
+def test_a_fire_is_no_layoff_of_those_whom_it_injured() -> None:
+    found = events("Sable Plc makes robots. The fire destroyed a shop of Sable Plc and injured two workers.")
+    assert {one.kind for one in found} == {"accident"}
+
+
+def test_a_refusal_by_another_company_ends_no_bid_of_the_subject() -> None:
+    found = events("Sable Plc raised its offer for Kintor Plc after the pump maker rejected a lower proposal.")
+    assert not [one for one in found if one.company == "Sable Plc" and one.ended]
