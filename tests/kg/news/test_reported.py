@@ -161,3 +161,21 @@ def test_a_fire_is_no_layoff_of_those_whom_it_injured() -> None:
 def test_a_refusal_by_another_company_ends_no_bid_of_the_subject() -> None:
     found = events("Sable Plc raised its offer for Kintor Plc after the pump maker rejected a lower proposal.")
     assert not [one for one in found if one.company == "Sable Plc" and one.ended]
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Chief executive Morwen Tull told the Courier the company would hire 60 apprentices.", []),
+        ("Chief executive Morwen Tull said on Monday that the company would leave the market.", []),
+        ("Chief executive Morwen Tull hired 60 apprentices.", []),
+        ("Chief executive Morwen Tull will hire a finance director.", []),
+        ("Chief executive Morwen Tull said she would step down.", ["Morwen Tull"]),
+        ("Morwen Tull was named chief executive.", ["Morwen Tull"]),
+        ("Morwen Tull becomes chief executive.", ["Morwen Tull"]),
+        ("Sable Plc named Morwen Tull as chief executive.", ["Morwen Tull"]),
+    ],
+)
+def test_what_a_chief_says_is_no_change_of_management(text: str, people: list[str]) -> None:
+    found = events(f"Sable Plc makes robots. {text}")
+    assert [one.party for one in found if one.kind == "management" and one.party] == people
