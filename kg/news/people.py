@@ -42,7 +42,7 @@ _HIRES = re.compile(
     re.IGNORECASE,
 )
 _HIRED = re.compile(
-    r"(?:\b(?:is|was|were|are|be|been|being|gets|got|,)(?: (?:\w+ly|also|now|today|then|later|re-?))? |, (?:\w+ly )?|^ )$"
+    r"(?:\b(?:is|was|were|are|be|been|being|gets|got)(?: (?:\w+ly|also|now|today|then|later))? |, (?:\w+ly )?|^ )$"
 )
 """What stands before a verb of which the person is the object: "was named"."""
 
