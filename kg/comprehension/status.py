@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from kg.clauses import Parse, similarity
-from kg.sentences import Status, status_of
+from kg.sentences import Status, is_proposal, status_of
 
 _ALIKE = 0.7
 """The similarity from which a word of a sentence names the act of the question."""
@@ -22,7 +22,12 @@ def status_in(parse: Parse, lemma: str) -> Status:
     """
     places = (place for other, found in parse.places.items() if similarity(lemma, other) > _ALIKE for place in found)
     tokens = [parse.tokens[place] for place in places]
-    found = [status_of(parse.text, one.start, one.end, one.part in ("NOUN", "PROPN")) for one in tokens]
+    found = [
+        "pending"  # who offers to buy has not bought
+        if is_proposal(parse.text[one.start : one.end]) and not is_proposal(lemma)
+        else status_of(parse.text, one.start, one.end, one.part in ("NOUN", "PROPN"))
+        for one in tokens
+    ]
     return next((status for status in _SUREST if status in found), "")
 
 

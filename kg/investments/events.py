@@ -5,7 +5,8 @@
 
 A graph keeps one node for each report, with its source. Reports of one company, kind and direction within some days
 are of one event, unless they name different other parties. A report needs content: a kind other than ``other``, a
-direction or a figure; what has none stays in the graph and is no event here.
+direction or a figure; what has none stays in the graph and is no event here. A report that an act failed supersedes the
+earlier events of the company and kind with the same party: they are one affair.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ class CompanyEvent:
         return event_date(self.reports[0])
 
     @property
+    def failed(self) -> bool:
+        """Whether it is the end of an act: a bid that was withdrawn."""
+        return any(_failed(node) for node in self.reports)
+
+    @property
     def parties(self) -> frozenset[str]:
         """The names of those who take part besides the company, in lower case."""
         return frozenset(str(node.properties["party"]).lower() for node in self.reports if "party" in node.properties)
@@ -51,7 +57,21 @@ class CompanyEvent:
         near = (event_date(report) - self.day).days <= together_days(self.kind)
         agrees = NEUTRAL in (direction, self.direction) or direction == self.direction
         party = str(report.properties.get("party", "")).lower()
-        return near and agrees and (not party or not self.parties or party in self.parties)
+        ends = _failed(report) == self.failed  # the end of an act is no further report of it
+        return near and agrees and ends and (not party or not self.parties or party in self.parties)
+
+    def supersedes(self, other: CompanyEvent) -> bool:
+        """Whether it is the failure of what an earlier event of the same company reports."""
+        if not self.failed or other.failed or other.kind != self.kind or other.day > self.day:
+            return False
+        return not self.parties or not other.parties or _share_a_name(self.parties, other.parties)
+
+
+def standing_events(events: Iterable[CompanyEvent]) -> tuple[list[CompanyEvent], list[CompanyEvent]]:
+    """Returns the events of a company that stand, and those whose failure is reported later."""
+    found = list(events)
+    gone = [one for one in found if any(other.supersedes(one) for other in found)]
+    return [one for one in found if one not in gone], gone
 
 
 def grouped_events(reports: Iterable[tuple[Node, str]]) -> list[CompanyEvent]:
@@ -96,3 +116,14 @@ def events_by_company(graph: GrowingGraph, counts: Callable[[Node], bool]) -> di
 def _has_content(node: Node, direction: str) -> bool:
     """Whether a report states more than that something happened."""
     return node.properties.get("type", OTHER) != OTHER or direction != NEUTRAL or "value" in node.properties
+
+
+def _failed(node: Node) -> bool:
+    return node.properties.get("outcome") == "failed"
+
+
+def _share_a_name(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two groups have a name in common, one of them perhaps in short: "tarrow" of "tarrow holdings plc"."""
+    return any(
+        f"{one} ".startswith(f"{other} ") or f"{other} ".startswith(f"{one} ") for one in first for other in second
+    )

@@ -4,7 +4,8 @@
         type signal, action buy, strength 0.7; derived_from both events
 
 Two or more events that point one way, and none that points the other, make a signal; anything else is an observation.
-Reports of one event count once (:mod:`kg.investments.events`).
+Reports of one event count once (:mod:`kg.investments.events`). An event whose failure is reported later, as a bid that
+lapsed, does not count and is cited as superseded.
 The rule is there to show how insights are derived and cited; it is no advice.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Update
-from kg.investments.events import CompanyEvent, events_by_company
+from kg.investments.events import CompanyEvent, events_by_company, standing_events
 from kg.investments.freshness import Freshness, event_date
 
 FRESH = 30
@@ -51,20 +52,26 @@ def derive_insights(graph: GrowingGraph, today: date, freshness: Freshness | Non
 
 
 def _insight(company: NodeKey, events: Sequence[CompanyEvent], today: date) -> AddNode:
-    ways = [event.direction for event in events]
+    standing, gone = standing_events(events)
+    ways = [event.direction for event in standing]
     good, bad = ways.count("positive"), ways.count("negative")
     days = sorted(event.day for event in events)
     name = f"{company.name}: {good} good and {bad} bad of {len(ways)} events from {days[0]} to {days[-1]}"
+    name += f", {len(gone)} superseded" if gone else ""
     way = "positive" if good > 1 and not bad else "negative" if bad > 1 and not good else None
     properties: dict[str, object] = {
         "type": "signal" if way else "observation",
-        "summary": f"{name}: " + "; ".join(sorted(event.reports[0].key.name for event in events)),
+        "summary": f"{name}: " + "; ".join([*_names(standing), *(f"superseded: {one}" for one in _names(gone))]),
         "strength": round(min(0.5 + 0.1 * max(good, bad), 0.9), 2) if way else 0.5,
         "generated_at": today.isoformat(),
     }
     if way:
         properties["action"] = _ACTIONS[way]
     return AddNode("Insight", name, properties)
+
+
+def _names(events: Sequence[CompanyEvent]) -> list[str]:
+    return sorted(event.reports[0].key.name for event in events)
 
 
 def insights_about(

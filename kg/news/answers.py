@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.news.fact_search import CHANGE, Candidate, FactSearch, cues
+from kg.news.fact_search import CHANGE, Candidate, FactSearch, asks_of_act, cues
 from kg.news.facts import Fact, number_of
 from kg.news.question import NewsQuestion, base, parse_question, parts_of
 from kg.sentences import asks_of_plans, frames, plain_name
@@ -230,7 +230,7 @@ class NewsAnswers(FactSearch):
         """Answers yes where both named participants stand in a fact of the relation that is asked for."""
         words = [word for word, _ in asked.words]
         of_plans = asks_of_plans(asked.text)
-        planned: Fact | None = None
+        planned, proposed = None, None
         for fact in reversed(self.facts):
             if fact.relation in frames().relations and self._both(asked, fact):
                 cue, _, needs = cues(fact.relation)
@@ -239,9 +239,14 @@ class NewsAnswers(FactSearch):
                 asked_for = cue & set(words) and (not needs or needs & set(words)) and ordered
                 if not asked_for or not self._covered(asked, fact, words):
                     continue
+                if asks_of_act(fact.relation, words):
+                    proposed = fact
+                    continue
                 if fact.is_certain and (of_plans or not fact.status):
                     return NewsAnswer(("yes",), (fact,))
                 planned = fact
+        if proposed is not None:
+            return NewsAnswer(why=f"it is only proposed: {proposed.sentence}")
         if planned is not None:
             return NewsAnswer(why=f"it is only {planned.note}: {planned.sentence}")
         return NewsAnswer(why="no fact says yes or no")

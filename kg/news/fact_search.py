@@ -70,6 +70,14 @@ def cues(name: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     return words, beside, _word_set(relation.needs)
 
 
+def asks_of_act(name: str, words: Iterable[str]) -> bool:
+    """Whether words ask for the act that a relation only proposes: "bought" of a bid, but not "offered to buy"."""
+    cue, beside, _ = cues(name)
+    proposed = _word_set(frames().relations[name].proposes)
+    asked = set(words)
+    return bool(proposed & asked) and not ((cue | beside) - proposed) & asked
+
+
 @cache
 def all_words() -> frozenset[str]:
     """Returns the words that ask for some relation: another relation cannot ignore them."""
@@ -133,7 +141,7 @@ class FactSearch:
         found: list[Candidate] = []
         for name, relation in frames().relations.items():
             cue, beside, needs = cues(name)
-            if not cue & set(words) or (needs and not needs & set(words)):
+            if not cue & set(words) or (needs and not needs & set(words)) or asks_of_act(name, words):
                 continue
             for fact in self.facts:
                 if fact.relation == name and (fact.status != "possible" or of_plans):

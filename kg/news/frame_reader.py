@@ -85,11 +85,17 @@ def _events(reading: NewsReading, document: NewsDocument, ruled: Sequence[str]) 
         name = summary if key[:2] not in {other[:2] for other in seen} else f"{summary} ({event.kind})"
         seen.add(key)
         node, affected = NodeKey("MarketEvent", name), NodeKey("Company", event.company)
-        properties = {"type": event.kind, "summary": summary, "occurred_at": document.published.isoformat()}
+        properties = {
+            "type": event.kind,
+            "summary": summary,
+            "occurred_at": event.day or document.published.isoformat(),
+        }
         if event.value:
             properties |= {"value": event.value, "measure": event.measure}
         if event.party:
             properties["party"] = event.party
+        if event.ended:
+            properties["outcome"] = "failed"
         updates = (
             AddNode("MarketEvent", name, properties),
             AddNode("Company", event.company),

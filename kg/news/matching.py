@@ -8,7 +8,21 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from kg.news.facts import Fact, number_of, unit_of
-from kg.sentences import Frame, Mention, Role, Sentence, Status, Trigger, event_frames, frames, inflected, status_of
+from kg.sentences import (
+    End,
+    Frame,
+    Mention,
+    Role,
+    Sentence,
+    Status,
+    Trigger,
+    end_of,
+    event_frames,
+    frames,
+    inflected,
+    is_nominal,
+    status_of,
+)
 from kg.sentences.verbs import has_object, has_subject
 
 _PREVIOUS = re.compile(
@@ -28,17 +42,19 @@ class FrameMatch:
         frame: The frame.
         trigger: The verb or noun that evokes it.
         filled: The mention of each role that has one.
-        status: Whether the act happened, is pending or is possible.
+        status: Whether the act happened, is pending or is possible, or failed.
+        end: Whether it was given up or delayed; an act that failed in another way is no match.
     """
 
     frame: Frame
     trigger: Trigger
     filled: Mapping[str, Mention]
     status: Status
+    end: End = ""
 
 
 def frame_matches(sentence: Sentence) -> Iterator[FrameMatch]:
-    """Yields the frames of a sentence with their participants; an act that failed or is denied is none.
+    """Yields the frames of a sentence with their participants; an act that is denied is none.
 
     Args:
         sentence: The sentence with its mentions.
@@ -49,13 +65,15 @@ def frame_matches(sentence: Sentence) -> Iterator[FrameMatch]:
         if any(sentence.has(word) for word in frame.without):
             continue
         for trigger in sentence.triggers(frame.verbs, frame.nouns):
-            status = status_of(sentence.text, trigger.start, trigger.end, trigger.noun)
-            if status == "failed" or not _governs(frame, sentence, trigger):
+            noun = trigger.noun or is_nominal(sentence.text, trigger.start, trigger.end)
+            status = status_of(sentence.text, trigger.start, trigger.end, noun)
+            end = end_of(sentence.text, trigger.start, trigger.end, noun)
+            if (status == "failed" and not end) or not _governs(frame, sentence, trigger):
                 continue
             filled = _filled(frame.roles, sentence, trigger)
             near = not frame.near or _is_near(frame, sentence, trigger, filled)
             if near and all(role in filled for role in frame.required):
-                yield FrameMatch(frame, trigger, filled, status)
+                yield FrameMatch(frame, trigger, filled, "failed" if end == "ended" else status, end)
 
 
 def _governs(frame: Frame, sentence: Sentence, trigger: Trigger) -> bool:
@@ -70,7 +88,7 @@ def _governs(frame: Frame, sentence: Sentence, trigger: Trigger) -> bool:
 def facts_of(
     sentence: Sentence, matches: Iterable[FrameMatch], document: str, published: str
 ) -> Iterator[tuple[FrameMatch, Fact]]:
-    """Yields the facts that the frames of a sentence state, each with its frame.
+    """Yields the facts that the frames of a sentence state, each with its frame; an act that failed states none.
 
     Args:
         sentence: The sentence with its mentions.
@@ -80,6 +98,8 @@ def facts_of(
     """
     seen: set[tuple[str, str, str]] = set()
     for match in matches:
+        if match.status == "failed":
+            continue
         for fact in _frame_facts(match, sentence, document, published):
             key = (fact.subject, fact.relation, fact.object)
             if key not in seen:

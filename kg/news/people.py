@@ -30,6 +30,22 @@ _DEPART = re.compile(
     r"|(?:is|was|has been) (?:fired|dismissed|ousted|removed)|fired|ousted|dismissed|departure of|resignation of|retirement of|outgoing|former)\b",  # noqa: E501
     re.IGNORECASE,
 )
+_REPORTS = re.compile(
+    r"\b(?:said|says|told|tells|added|adds|announced|announces|warned|warns|predicted|hinted|confirmed|insisted"
+    r"|argued|noted|promised|pledged)\b(?!.*\b(?:he|she|they|his|her|their)\b)",
+    re.IGNORECASE,
+)
+"""A verb of speech after which another one acts: "Chief executive X told the Courier the company would hire"."""
+
+_HIRES = re.compile(
+    rf"(?:{_forms('appoint', 'name', 'elect', 'hire', 'promote', 'choose', 're-appoint', 'reappoint', 'recruit')})$",
+    re.IGNORECASE,
+)
+_HIRED = re.compile(
+    r"(?:\b(?:is|was|were|are|be|been|being|gets|got)(?: (?:\w+ly|also|now|today|then|later))? |, (?:\w+ly )?|^ )$"
+)
+"""What stands before a verb of which the person is the object: "was named"."""
+
 _NEVER = re.compile(r"(?!)")
 _ACTS = frozenset(("appointed_at", "departs", "start_date", "end_date"))
 _PREDECESSOR = re.compile(
@@ -247,11 +263,20 @@ def _status(sentence: Sentence, person: Mention, people: list[Mention], role: Me
     if _PREDECESSOR.search(before) and re.search(r"from|in succession|ucceed|eplac|uccessor", before[-40:]):
         return "departed"
     match = _DEPART.search(own)
-    if match and match.start() < 110 and not _APPOINT.search(own[: match.start()]) and match[0].lower() != "former":
+    speaks = match is not None and _REPORTS.search(own[: match.start()]) is not None
+    if (
+        match
+        and not speaks
+        and match.start() < 110
+        and not _APPOINT.search(own[: match.start()])
+        and match[0].lower() != "former"
+    ):
         return "departed"
     if re.search(r"\b(?:former|outgoing|ex-)(?: [\w-]+){0,4} $", before):
         return "departed"
     match = _APPOINT.search(own)
+    if match and (_REPORTS.search(own[: match.start()]) or _is_employer(own, match)):
+        match = None  # the person speaks, or hires others
     if (
         match
         and match.start() < 60
@@ -273,6 +298,14 @@ def _status(sentence: Sentence, person: Mention, people: list[Mention], role: Me
     ):
         return "appointed"
     return "works" if re.search(r"\bworks? (?:now )?(?:for|at)\b|\bnow works\b", own) else ""
+
+
+def _is_employer(own: str, match: re.Match[str]) -> bool:
+    """Whether a person is the one who hires: "X hired 60 apprentices", but not "X was hired" or "X named chairman"."""
+    if _HIRES.search(match[0]) is None:
+        return False
+    others = re.match(r" (?:\d|about|some|more|hundreds|dozens|new staff|people|workers|staff)", own[match.end() :])
+    return others is not None or _HIRED.search(own[: match.start()]) is None
 
 
 def _day(sentence: Sentence, near: Mention) -> str:

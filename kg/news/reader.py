@@ -89,7 +89,7 @@ def read_news(document: NewsDocument, directory: Directory) -> NewsReading:
         sentence = Sentence(text, found, topic, main, target, ambiguous)
         matches = list(frame_matches(sentence))
         by_frames = list(facts_of(sentence, matches, document.name, published))
-        events += reported_events(sentence, matches, by_frames)
+        events += reported_events(sentence, matches, by_frames, published)
         stated = [
             *(fact for _, fact in by_frames),
             *people_facts(sentence, document.name, published, person),

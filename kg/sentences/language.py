@@ -104,6 +104,7 @@ class Frame(BaseModel):
         near: Words of which one must stand near the trigger, unless the first role does.
         objects: Nouns of which one must be the object of the verb: "cut its full-year forecast".
         subjects: Nouns of which one must be its subject: "shares fell".
+        ends: Whether it reports the end of what its object names, where its verb gives up or refuses something.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -123,6 +124,7 @@ class Frame(BaseModel):
     direction: Literal["positive", "negative", "neutral"] = "neutral"
     affected: str = ""
     party: str = ""
+    ends: bool = False
 
 
 class Relation(BaseModel):
@@ -139,6 +141,7 @@ class Relation(BaseModel):
         single: Whether a newer value supersedes an older one.
         symmetric: Whether it holds in both directions.
         passive: Whether its object acts on its subject: "fined by".
+        proposes: Words of the act that it only proposes: who offers to buy has not bought.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -153,6 +156,7 @@ class Relation(BaseModel):
     single: bool = False
     symmetric: bool = False
     passive: bool = False
+    proposes: tuple[str, ...] = ()
 
 
 class Frames(BaseModel):

@@ -28,16 +28,16 @@ Status = Literal["", "pending", "possible", "failed"]
 
 _GROUP = r"(?:\w+ly|also|now|then|later|since|already|soon|again|still|yet|just|together|first|jointly|formally)"
 _AUXILIARY = r"(?:be|been|being|is|are|was|were|am|has|have|had|having|do|does|did|get|got)"
-_BOUND = re.compile(
+BOUND = re.compile(
     r"[;:“”\"]|,? \b(?:while|although|but|because|after|before|when|since|that)\b |, and | - |(?<=[a-z])\. "
 )
 _LEAST_CERTAIN: tuple[Status, ...] = ("failed", "possible", "pending")
 
-_WORD = r"(?!(?:and|or|but|who|which|that|while|after|as)\b)(?:[\w$€£%.'’-]|,(?=\d))+"
+WORD = r"(?!(?:and|or|but|who|which|that|while|after|as)\b)(?:[\w$€£%.'’-]|,(?=\d))+"
 """A word that does not begin another clause."""
 
-_DETERMINER = r"(?:a|an|the|its|their|this|that|any|his|her|all)"
-_PREPOSITION = r"with|in|at|by|of|on|for|from|to|into|over|against"
+DETERMINER = r"(?:a|an|the|its|their|this|that|any|his|her|all)"
+PREPOSITION = r"with|in|at|by|of|on|for|from|to|into|over|against"
 _DEPTH = 3
 """Governors above a verb that are looked at: "plans to seek to buy"."""
 
@@ -48,13 +48,13 @@ def _table() -> Mapping[str, Sequence[str]]:
     return {name: tuple(words) for name, words in found.items() if name != "about"}
 
 
-def _alternatives(words: set[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+def _alternatives(found: set[str]) -> str:
+    return "|".join(sorted(map(re.escape, found), key=len, reverse=True))
 
 
 @cache
-def _verbs(name: str) -> str:
-    """Returns the forms of the verbs of a list, as alternatives of a regular expression."""
+def verbs(name: str) -> str:
+    """Returns the forms of the verbs of a list of ``modality.json``, as alternatives of a regular expression."""
     forms = set()
     for verb in _table()[name]:
         first, _, rest = verb.partition(" ")
@@ -63,7 +63,8 @@ def _verbs(name: str) -> str:
 
 
 @cache
-def _words(name: str) -> str:
+def words(name: str) -> str:
+    """Returns the words of a list, as alternatives of a regular expression."""
     return _alternatives(set(_table()[name]))
 
 
@@ -73,7 +74,8 @@ def _nouns_of(name: str) -> frozenset[str]:
 
 
 @cache
-def _nouns(name: str) -> str:
+def nouns(name: str) -> str:
+    """Returns the nouns of a list and their plurals, as alternatives of a regular expression."""
     return _alternatives(set(_nouns_of(name)))
 
 
@@ -88,15 +90,15 @@ _GOVERNORS: tuple[tuple[str, str, Status], ...] = (
 @cache
 def _governor() -> re.Pattern[str]:
     """Returns the pattern of governors; each group is named after its list."""
-    lists = [(verbs, _verbs(verbs)) for verbs, _, _ in _GOVERNORS]
-    lists += [(name, _nouns(name)) for _, name, _ in _GOVERNORS if name]
+    lists = [(name, verbs(name)) for name, _, _ in _GOVERNORS]
+    lists += [(name, nouns(name)) for _, name, _ in _GOVERNORS if name]
     return re.compile(r"\b(?:" + "|".join(f"(?P<{name}>{words})" for name, words in lists) + r")\b", re.IGNORECASE)
 
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    possible, negations = _words("possible"), _words("negations")
-    adjectives = "|".join(_words(f"{status}_adjectives") for status in _LEAST_CERTAIN)
+    possible, negations = words("possible"), words("negations")
+    adjectives = "|".join(words(f"{status}_adjectives") for status in _LEAST_CERTAIN)
     between = rf"(?: (?:{_GROUP}|{_AUXILIARY}))*"
     made = {
         "negated": rf"(?:\b(?:{negations})(?! only\b)|n['’]t){between} $",
@@ -105,17 +107,18 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "infinitive": rf"\bto{between} $",
         "is to": rf"\b(?:is|are|was|were) (?:{_GROUP} )?(?:not )?$",
         "progressive": rf"\b(?:is|are|was|were|be) (?:{_GROUP} )*$",
-        "conditional": rf"\b(?:{_words('conditions')}) [^,]*$",
-        "doubtful": rf"\b(?:{_words('doubtful_adverbs')}) (?:\w+ ){{0,2}}$",
-        "after": rf"^(?: {_WORD})*? (?:{_verbs('collapsing')}|(?:is|was|were|be|been|being) (?:{_verbs('failing')}))\b",
-        "no noun": rf"(?:\b(?:not|never|without)|n['’]t)(?: (?:{_DETERMINER}|under|in|facing|subject|part|of|to))* $",
-        "denied": rf"\b(?:{_verbs('failing')})(?: {_WORD}){{0,3}},? that $",
-        "determined": rf"\b{_DETERMINER}(?: (?:{adjectives}))* $",
-        "object": rf" ?(?: {_WORD}){{0,7}} ?",
-        "gerund": rf"(?: (?:on|of|about|over|with|in|its?))* ?|(?: {_WORD}){{0,4}} from ?",
-        "adjectives": rf"((?:{_WORD} ){{0,3}})$",
+        "conditional": rf"\b(?:{words('conditions')}) [^,]*$",
+        "doubtful": rf"\b(?:{words('doubtful_adverbs')}) (?:\w+ ){{0,2}}$",
+        "after": rf"^(?: {WORD})*? (?:{verbs('collapsing')}|(?:is|was|were|be|been|being) (?:{verbs('failing')}))\b",
+        "no noun": rf"(?:\b(?:not|never|without)|n['’]t)(?: (?:{DETERMINER}|under|in|facing|subject|part|of|to))* $",
+        "denied": rf"\b(?:{verbs('failing')})(?: {WORD}){{0,3}},? that $",
+        "determined": rf"\b{DETERMINER}(?: (?:{adjectives}))* $",
+        "object": rf" ?(?: {WORD}){{0,7}} ?",
+        "gerund": rf"(?: (?:on|of|about|over|with|in|its?))* ?|(?: {WORD}){{0,4}} from ?",
+        "proposal": rf"^(?: {WORD})?? (?:{nouns('proposals')})\b",
+        "adjectives": rf"((?:{WORD} ){{0,3}})$",
         "governor": rf"(?P<found>{_governor().pattern})(?: (?:on|of|about|over|for|in|to|from|into))?"
-        rf" (?:{_DETERMINER} )?(?:(?!(?:{_PREPOSITION})\b){_WORD} ){{0,3}}$",
+        rf" (?:{DETERMINER} )?(?:(?!(?:{PREPOSITION})\b){WORD} ){{0,3}}$",
     }
     return {name: re.compile(text, re.IGNORECASE) for name, text in made.items()}
 
@@ -130,7 +133,7 @@ def status_of(text: str, start: int, end: int, noun: bool = False) -> Status:
         noun: Whether it is a noun.
     """
     before = text[:start]
-    bounds = [match.end() for match in _BOUND.finditer(before)]
+    bounds = [match.end() for match in BOUND.finditer(before)]
     clause = before[bounds[-1] if bounds else 0 :]
     if bounds and _patterns()["denied"].search(before[: bounds[-1]]):
         return "failed"
@@ -140,9 +143,14 @@ def status_of(text: str, start: int, end: int, noun: bool = False) -> Status:
     return _of_verb(clause, text[start:end], text[end:], _DEPTH)
 
 
+def is_proposal(word: str) -> bool:
+    """Whether a word names an offer of an act, and not the act: "bid", "offered"."""
+    return word.lower() in _nouns_of("proposals") or re.fullmatch(verbs("proposals"), word, re.IGNORECASE) is not None
+
+
 def asks_of_plans(question: str) -> bool:
     """Whether a question asks for what is planned or possible: "Is X buying Y?", "Which company may X sell?"."""
-    modal = rf"\b(?:will|would|shall|{_words('possible')})\b|\b(?:is|are|be) (?:[\w'’.-]+ )*?\w+ing\b"
+    modal = rf"\b(?:will|would|shall|{words('possible')})\b|\b(?:is|are|be) (?:[\w'’.-]+ )*?\w+ing\b"
     governors = {match.lastgroup for match in _governor().finditer(question)}
     planned = governors & {"intending", "intentions", "doubting", "doubts"}
     return bool(planned) or re.search(modal, question, re.IGNORECASE) is not None
@@ -189,7 +197,7 @@ def _governed(before: str, after: str, between: str, alone: Status, depth: int) 
 
 
 def _given(governor: re.Match[str]) -> Status:
-    return next(status for verbs, nouns, status in _GOVERNORS if governor.lastgroup in (verbs, nouns))
+    return next(status for name, noun, status in _GOVERNORS if governor.lastgroup in (name, noun))
 
 
 def _combined(*found: Status) -> Status:
@@ -205,6 +213,8 @@ def _of_noun(clause: str, after: str, depth: int = _DEPTH) -> Status:
     adjectives = pattern["adjectives"].search(clause)
     own = set(adjectives[1].lower().split()) if adjectives is not None else set()
     found = [status for status in _LEAST_CERTAIN if own & set(_table()[f"{status}_adjectives"])]
+    if pattern["proposal"].search(after):
+        found.append("pending")  # "its takeover bid", "an acquisition proposal"
     governor = pattern["governor"].search(clause)
     if governor is not None and depth:
         inner = _governor().search(clause, governor.start())

@@ -122,7 +122,8 @@ class Sentence:
                     names = (m for m in self.mentions if m.kind in ("company", "person", "place", "product", "name"))
                     of_name = noun and re.match(r" of [A-Z]", self.text[match.end() :]) and word in ("sales", "revenue")
                     outside = not any(match.start() < m.end and m.start < match.end() for m in names)
-                    if not of_name and outside and (noun or not self._attribute(match)):
+                    verbal = noun or not (self._attribute(match) or self._determined(match, word))
+                    if not of_name and outside and verbal:
                         yield Trigger(match.start(), match.end(), not noun and self._passive(match), noun)
 
     def _attribute(self, match: re.Match[str]) -> bool:
@@ -130,6 +131,11 @@ class Sentence:
         form = match[0].split(" ")[0].lower()
         verbal = _PARTICIPLE.search(self.text[: match.start()]) or re.match(r" of\b", self.text[match.end() :])
         return form.endswith("ing") and verbal is None
+
+    def _determined(self, match: re.Match[str], verb: str) -> bool:
+        """Whether a verb in its base form follows an article, and is a noun: "the fire destroyed a shop"."""
+        article = re.search(r"\b(?:the|an?) $", self.text[: match.start()], re.IGNORECASE)
+        return article is not None and match[0].lower() == verb
 
     def _passive(self, match: re.Match[str]) -> bool:
         form = match[0].split(" ")[0].lower()

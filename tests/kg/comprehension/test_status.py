@@ -19,6 +19,8 @@ TEXTS = (
     "Harlow Industries agreed to buy Tarn Valves.",
     "Corlan Foods failed to buy Keld Dairies.",
     "Norvik Line may sell Halden Ferries.",
+    "Sable Plc has offered 90 million pounds for Kintor Plc.",
+    "Lodden Plc made a bid for Wexcombe Plc.",
 )
 
 
@@ -38,6 +40,9 @@ def answers() -> ClauseAnswers:
         ("Has Harlow Industries bought Tarn Valves?", ()),
         ("Did Corlan Foods buy Keld Dairies?", ("no",)),
         ("Did Norvik Line sell Halden Ferries?", ()),
+        ("Has Sable acquired Kintor?", ()),
+        ("Did Sable buy Kintor?", ()),
+        ("Did Lodden acquire Wexcombe?", ()),
     ],
 )
 def test_only_what_happened_is_a_yes(answers: ClauseAnswers, question: str, values: tuple[str, ...]) -> None:

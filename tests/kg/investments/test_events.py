@@ -60,3 +60,50 @@ def test_a_second_report_joins_the_insight_of_the_first() -> None:
     ((insight, edges),) = insights_about(graph, "CLD", TODAY)
     assert insight.key.name == "Calderstone: 0 good and 1 bad of 1 events from 2026-11-03 to 2026-11-03"
     assert {edge.target.name for edge in edges} == {"1,200 jobs", "900 jobs"}
+
+
+def insights_of(*reports: tuple[Node, str]) -> list[str]:
+    """The action, or the type, of each insight after each report of a company has come in."""
+    graph = GrowingGraph(None, investment_schema())
+    asset, company = AddNode("Asset", "KNT", {"symbol": "KNT"}), AddNode("Company", "Kintor Plc")
+    graph.apply([asset, company, AddEdge("issued_by", asset.key, company.key)], Origin("a"))
+    for node, direction in reports:
+        event = AddNode("MarketEvent", node.key.name, dict(node.properties))
+        graph.apply(
+            [event, AddEdge("affects", event.key, company.key, {"direction": direction})], Origin(node.key.name)
+        )
+        for found in list(derive_insights(graph, TODAY)):
+            graph.apply(found, Origin("insights"))
+    return [
+        str(node.properties.get("action", node.properties["type"])) for node, _ in insights_about(graph, "KNT", TODAY)
+    ]
+
+
+BIDS = (
+    (report("offers", "merger", "2026-10-20", party="Sable Plc"), "positive"),
+    (report("raises its offer", "merger", "2026-10-26", party="Sable Plc"), "positive"),
+)
+
+
+@pytest.mark.parametrize(
+    ("later", "insights"),
+    [
+        ((), ["buy"]),
+        (((report("lapses", "merger", "2026-11-05", party="Sable", outcome="failed"), "negative"),), ["observation"]),
+        (((report("lapses", "merger", "2026-11-05", outcome="failed"), "negative"),), ["observation"]),
+        (((report("halted", "buyback", "2026-11-05", outcome="failed"), "neutral"),), ["buy"]),
+        (((report("gives up", "merger", "2026-11-05", party="Hask Plc", outcome="failed"), "neutral"),), ["buy"]),
+        (
+            ((report("gives up", "merger", "2026-10-21", party="Sable Plc", outcome="failed"), "neutral"),),
+            ["observation"],
+        ),
+    ],
+)
+def test_a_later_failure_supersedes_earlier_good_news(later: tuple[tuple[Node, str], ...], insights: list[str]) -> None:
+    assert insights_of(*BIDS, *later) == insights
+
+
+def test_a_superseded_event_is_cited_and_does_not_count() -> None:
+    failure = report("lapses", "merger", "2026-11-05", party="Sable Plc", outcome="failed")
+    further = report("shares fall", "share_price", "2026-11-05")
+    assert insights_of(*BIDS, (failure, "negative"), (further, "negative")) == ["sell"]

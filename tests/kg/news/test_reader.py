@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kg.investments.documents import parse_document
+from kg.news.answers import NewsAnswers
 from kg.news.reader import NewsReading, read_news
 from kg.sentences import Directory
 
@@ -222,3 +223,27 @@ def test_a_company_that_has_moved_is_no_longer_at_its_former_seat() -> None:
 def test_a_headline_in_title_case_is_read_with_the_names_of_the_text(headline: str, body: str, company: str) -> None:
     facts = [str(fact) for fact in read(body, headline).facts if fact.relation == "ticker"]
     assert facts == [f"{company} -> ticker -> SMDR"]
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Has Sable acquired Kintor Plc?", ()),
+        ("Did Sable buy Kintor?", ()),
+        ("Is Sable buying Kintor?", ()),
+        ("Has Sable offered to buy Kintor?", ("yes",)),
+        ("Is Sable trying to buy Kintor?", ("yes",)),
+        ("Who bought Kintor?", ()),
+        ("Did Lodden buy Wexcombe?", ()),
+        ("Did Ormley buy Tansley?", ("yes",)),
+    ],
+)
+def test_a_bid_is_no_acquisition(question: str, values: tuple[str, ...]) -> None:
+    reading = read(
+        "Sable Plc has offered 90 million pounds for Kintor Plc. Lodden Plc raised its takeover offer for Wexcombe Plc."
+        " Ormley Plc has bought Tansley Plc."
+    )
+    directory = Directory()
+    for kind, name, aliases in reading.entities:
+        directory.add(kind, name, aliases)
+    assert NewsAnswers(reading.facts, directory).answer(question).values == values

@@ -93,3 +93,89 @@ def test_an_event_by_a_rule_hides_no_other_event_of_the_document() -> None:
     updates = FrameReader(graph, NewsRules.model_validate({"events": [rule]})).read(document).updates
     found = [one.properties["type"] for one in updates if isinstance(one, AddNode) and one.type == "MarketEvent"]
     assert found == ["merger", "layoff"]
+
+
+@pytest.mark.parametrize(
+    ("text", "company", "kind", "direction"),
+    [
+        ("Sable Plc has abandoned its takeover bid for Kintor Plc.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc withdrew its offer for Kintor Plc.", "Kintor Plc", "merger", "negative"),
+        ("The offer for Kintor Plc lapsed on Monday.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc said its proposed takeover of Kintor Plc had collapsed.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc said its proposed takeover of Kintor Plc had collapsed.", "Sable Plc", "merger", "neutral"),
+        ("Kintor Plc rejected an improved offer from Sable Plc.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc's bid for Kintor Plc was rejected by its board.", "Kintor Plc", "merger", "negative"),
+        ("Sable Plc suspended its $75 million share buyback.", "Sable Plc", "buyback", "negative"),
+        ("Sable Plc postponed its stock market listing in Oslo.", "Sable Plc", "offering", "negative"),
+        ("Sable Plc scrapped its dividend.", "Sable Plc", "dividend", "negative"),
+        ("Sable Plc shelved plans to lay off 300 workers.", "Sable Plc", "layoff", "positive"),
+    ],
+)
+def test_an_act_that_was_given_up_has_the_opposite_direction(
+    text: str, company: str, kind: str, direction: str
+) -> None:
+    found = [one for one in events(text) if one.company == company]
+    assert [(one.kind, one.direction, one.ended) for one in found] == [(kind, direction, True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sable Plc did not withdraw its offer for Kintor Plc.",
+        "Sable Plc may withdraw its offer for Kintor Plc.",
+        "Sable Plc denied that it made a bid for Kintor Plc.",
+        "Sable Plc has no plans for a share buyback.",
+    ],
+)
+def test_a_denial_or_possibility_is_no_end(text: str) -> None:
+    assert not [one for one in events(text) if one.ended]
+
+
+def test_a_withdrawn_offer_is_no_recall() -> None:
+    assert not [one for one in events("Sable Plc withdrew its offer for Kintor Plc.") if one.kind == "recall"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "day"),
+    [
+        ("The Harbour Authority fined Sable Plc $640,000 in 2023.", "fine", "2023-01-01"),
+        ("In 2023, the Harbour Authority fined Sable Plc $640,000.", "fine", "2023-01-01"),
+        ("A fire at a plant of Sable Plc on 9 March destroyed a shop.", "accident", "2026-03-09"),
+        ("Sable Plc won an order from the navy last month.", "contract", "2026-04-01"),
+        ("Sable Plc won an order from the navy on Monday.", "contract", ""),
+        ("Sable Plc won an order from the navy.", "contract", ""),
+        ("Sable Plc rejected the offer from Hask Plc announced on 5 March 2026.", "merger", ""),
+        ("Sable Plc earned a net profit of $3 million in March.", "earnings", ""),
+        ("Sable Plc will cut 30 jobs, and sold a mill in 2024.", "layoff", ""),
+    ],
+)
+def test_an_event_has_the_earlier_day_that_its_sentence_states(text: str, kind: str, day: str) -> None:
+    assert {one.day for one in events(text) if one.kind == kind} == {day}
+
+
+def test_a_fire_is_no_layoff_of_those_whom_it_injured() -> None:
+    found = events("Sable Plc makes robots. The fire destroyed a shop of Sable Plc and injured two workers.")
+    assert {one.kind for one in found} == {"accident"}
+
+
+def test_a_refusal_by_another_company_ends_no_bid_of_the_subject() -> None:
+    found = events("Sable Plc raised its offer for Kintor Plc after the pump maker rejected a lower proposal.")
+    assert not [one for one in found if one.company == "Sable Plc" and one.ended]
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Chief executive Morwen Tull told the Courier the company would hire 60 apprentices.", []),
+        ("Chief executive Morwen Tull said on Monday that the company would leave the market.", []),
+        ("Chief executive Morwen Tull hired 60 apprentices.", []),
+        ("Chief executive Morwen Tull will hire a finance director.", []),
+        ("Chief executive Morwen Tull said she would step down.", ["Morwen Tull"]),
+        ("Morwen Tull was named chief executive.", ["Morwen Tull"]),
+        ("Morwen Tull becomes chief executive.", ["Morwen Tull"]),
+        ("Sable Plc named Morwen Tull as chief executive.", ["Morwen Tull"]),
+    ],
+)
+def test_what_a_chief_says_is_no_change_of_management(text: str, people: list[str]) -> None:
+    found = events(f"Sable Plc makes robots. {text}")
+    assert [one.party for one in found if one.kind == "management" and one.party] == people
