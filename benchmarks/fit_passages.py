@@ -40,6 +40,7 @@ from kg.arrays import FloatArray
 from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
+from kg.sentences import plain_name
 from programs.advisor import GraphAnswers, PassageReader, ReadingModel, near_documents
 from programs.advisor.passages import PASSAGE_FEATURES, ReadAnswer
 from programs.advisor.quotes import ADAPTER, NONE
@@ -48,7 +49,7 @@ from programs.advisor.spans import HeldReply
 from programs.lm import EngineSettings
 
 PENALTY = 1.0
-THRESHOLDS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
+THRESHOLDS = (0.0, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,14 @@ def is_right(values: Sequence[str], row: dict[str, Any]) -> str:
     folder, gold = DATA / row["set"], row["gold"]
     if folder.exists() or gold is None or not values:
         return verdict(values, gold, aliases(folder) if folder.exists() else {})
-    matched = all(any(is_answer(value, one) or _is_day(value, one) for value in values) for one in gold)
+    matched = all(any(_is_same(value, one) for value in values) for one in gold)
     return "right" if matched and len(values) == len(gold) else "wrong"
+
+
+def _is_same(value: str, written: str) -> bool:
+    """Whether a value is an answer as a passage writes it, or the full name of a person for "Bowyer"."""
+    is_fuller = value.istitle() and written.istitle() and plain_name(value).endswith(f" {plain_name(written)}")
+    return is_fuller or is_answer(value, written) or _is_day(value, written)
 
 
 def _is_day(value: str, written: str) -> bool:
