@@ -41,6 +41,7 @@ class Language(BaseModel):
     regions: frozenset[str]
     demonyms: frozenset[str]
     not_names: frozenset[str]
+    currency_codes: frozenset[str]
 
     @cached_property
     def roles_by_word(self) -> dict[str, str]:

@@ -122,7 +122,13 @@ def _trimmed(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while len(words) > 2 and words[0] in lang.demonyms and words[-1] not in _PUBLIC:
         start += len(words[0]) + 1
         words = words[1:]
-    if words and words[0].strip("."):
+    if words[:2] == ["Board", "of"] and words[-1].strip(".,") in lang.legal_forms:  # of a company, not of trade
+        start += len("Board of ")
+        words = words[2:]
+        if words[0] == "the":
+            start += len("the ")
+            words = words[1:]
+    if words and words[0].strip(".") and words[0] not in lang.currency_codes:
         yield start, max(start, end)
 
 

@@ -179,3 +179,13 @@ def test_a_refusal_by_another_company_ends_no_bid_of_the_subject() -> None:
 def test_what_a_chief_says_is_no_change_of_management(text: str, people: list[str]) -> None:
     found = events(f"Sable Plc makes robots. {text}")
     assert [one.party for one in found if one.kind == "management" and one.party] == people
+
+
+def test_currencies_and_boards_are_no_companies_of_events() -> None:
+    text = """Sable Plc rejects an offer
+
+    CHICAGO, May 4, 2026 (Wire) - The Board of Sable Plc has rejected an offer from Hask Plc. Net profit of Sable Plc
+    fell to NOK 305 million from NOK 388 million, after an outage in August."""
+    found = read_news(parse_document(text, "a.txt"), Directory()).events
+    assert {one.company for one in found} <= {"Sable Plc", "Hask Plc"}
+    assert ("Sable Plc", "merger") in {(one.company, one.kind) for one in found}
