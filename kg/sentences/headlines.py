@@ -18,6 +18,9 @@ from kg.sentences.language import language
 _TITLED = 0.7
 """The share of capitalised words from which a headline is in title case."""
 
+_WHOLE = 5
+"""Words from which a part of a headline is not a name as a whole."""
+
 _LONG, _FEWEST = 3, 3
 """Letters up to which a word does not count, and the least number of words that count."""
 
@@ -58,6 +61,9 @@ def names_in_title(headline: str, span: tuple[int, int], names: Mapping[str, boo
             first, last = start + match.start(), start + match.end()
             if (first == start or names[name]) and not any(first < b and a < last for a, b in found):
                 found.append((first, last))
+    words = len(headline[start:end].split())
+    if words < _WHOLE and not any(" " in headline[first:last] for first, last in found):
+        return [span]  # "Palomar Systems", of which the text may have "Palomar" alone
     return [(first, _extended(headline, last, end)) for first, last in sorted(found)] or [span]
 
 
