@@ -34,10 +34,7 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def answers() -> ClauseAnswers:
-    parser = SentenceParser.load()
-    if parser is None:
-        pytest.skip("the model of the extra 'news' is not installed")
+def answers(parser: SentenceParser) -> ClauseAnswers:
     passages = [
         Passage(document, day, place, text)
         for (document, day), texts in TEXTS.items()
@@ -86,9 +83,8 @@ def test_what_no_sentence_says_is_not_answered(answers: ClauseAnswers, question:
     assert found.why
 
 
-def test_a_list_has_what_the_reader_takes_for_answers() -> None:
-    parser = SentenceParser.load()
-    if parser is None or SentenceEncoder.load() is None:
+def test_a_list_has_what_the_reader_takes_for_answers(parser: SentenceParser) -> None:
+    if SentenceEncoder.load() is None:
         pytest.skip("the models of the extra 'news' are not installed")
     texts = [
         "Ferry line Norvik drops three ports",
@@ -107,10 +103,7 @@ def test_yes_and_no(answers: ClauseAnswers) -> None:
     assert answers.answer("Did the shares of Oriel Shipping fall in June 2026?").values == ("yes",)
 
 
-def test_a_contradiction_of_the_same_day_is_shown() -> None:
-    parser = SentenceParser.load()
-    if parser is None:
-        pytest.skip("the model of the extra 'news' is not installed")
+def test_a_contradiction_of_the_same_day_is_shown(parser: SentenceParser) -> None:
     day = date(2026, 5, 4)
     texts = {"one": "Corlan Foods said it would cut 40 jobs.", "two": "Corlan Foods will cut 60 jobs, the union said."}
     passages = [Passage(name, day, 0, text) for name, text in texts.items()]
@@ -135,9 +128,8 @@ REPORTS = {
 
 
 @pytest.fixture(scope="module")
-def reports() -> ClauseAnswers:
-    parser = SentenceParser.load()
-    if parser is None or SentenceEncoder.load() is None:
+def reports(parser: SentenceParser) -> ClauseAnswers:
+    if SentenceEncoder.load() is None:
         pytest.skip("the models of the extra 'news' are not installed")
     return ClauseAnswers(
         [

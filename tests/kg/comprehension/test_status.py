@@ -25,10 +25,7 @@ TEXTS = (
 
 
 @pytest.fixture(scope="module")
-def answers() -> ClauseAnswers:
-    parser = SentenceParser.load()
-    if parser is None:
-        pytest.skip("the model of the extra 'news' is not installed")
+def answers(parser: SentenceParser) -> ClauseAnswers:
     passages = [Passage(f"{number}.txt", date(2026, 5, 4), 0, text) for number, text in enumerate(TEXTS)]
     return ClauseAnswers(passages, parser)
 
