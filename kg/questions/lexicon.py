@@ -175,15 +175,18 @@ class GraphLexicon:
             self.labels[node] = called[0]
             for name in called:
                 _append(self._classes[stemmed(name)], node)
-        for node, found in kinds.items():
+        others: list[tuple[str, str]] = []
+        for node, found in sorted(kinds.items()):  # a store gives no order
             own = [kind for kind in found if kind not in _SCHEMA]
             if not own or node in self.properties or node in classes:
                 continue
             called = names.get(node, []) or [spaced(local_name(node))]
             self.labels[node] = called[0]
             self.types[node] = tuple(sorted(own))
-            for name in called:
-                _append(self._entities[folded(name)], node)
+            _append(self._entities[folded(called[0])], node)
+            others += [(folded(name), node) for name in called[1:]]
+        for name, node in others:
+            _append(self._entities[name], node)
 
     def _add_degrees(self, about: dict[str, dict[str, list[str]]]) -> None:
         measures: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
