@@ -1,7 +1,7 @@
 """Trains an adapter (LoRA) of an embedded model that answers questions about news by quoting, on passages people wrote.
 
 $ python benchmarks/fit_quotes.py --lm local/qwen2.5-coder-0.5b
-$ python benchmarks/fit_quotes.py --lm local/qwen2.5-coder-1.5b --passes 2 --hours 1 --folder checkpoints
+$ python benchmarks/fit_quotes.py --lm local/qwen2.5-coder-1.5b --passes 3 --rank 8 --blocks 24 --tokens 4096
 
 It needs the extra ``finetune``. Two or three passages that follow each other in a file are read together with all their
 questions, as the product shows the documents nearest to a question. They often report on one affair. Some questions
@@ -97,6 +97,8 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=1, help="how often each question is learned")
     parser.add_argument("--hours", type=float, default=1.0, help="time for the training")
     parser.add_argument("--rate", type=float, default=4e-4, help="the largest learning rate")
+    parser.add_argument("--rank", type=int, default=4, help="the rank of the adapters")
+    parser.add_argument("--tokens", type=int, default=2048, help="tokens of a step at the most")
     parser.add_argument("--blocks", type=int, default=14, help="blocks that get adapters, the last ones")
     parser.add_argument("--points", type=float, default=1500.0, help="seconds between two measurements")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch")
@@ -110,11 +112,11 @@ def main() -> None:
     measured = [one for group in contexts(kept, random.Random(0)) for one in group]
     config = TrainingConfig(
         hours=arguments.hours,
-        rank=4,
-        alpha=8.0,
+        rank=arguments.rank,
+        alpha=2.0 * arguments.rank,
         blocks=arguments.blocks,
         learning_rate=arguments.rate,
-        batch_tokens=2048,
+        batch_tokens=arguments.tokens,
         longest=4096,
         together=64,
         token_weight=1.0,

@@ -25,6 +25,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from passage_readings import SMALL_WORDS
+
 from experiments.commands.main import main as command
 from kg.clauses import Library, SentenceParser
 from kg.growing import GrowingGraph
@@ -35,9 +37,15 @@ from programs.advisor.calculations import in_digits
 
 DATA = Path(__file__).parent / "data"
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",
-        "writers_news_a", "writers_news_b", "writers_news_c", "writers_news_d")  # fmt: skip
+        "strangers_news_3", "writers_news_a", "writers_news_b", "writers_news_c", "writers_news_d",
+        "writers_news_e")  # fmt: skip
 FEW = 5
 """Kinds with fewer facts are reported together."""
+
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+_QUARTER = re.compile(
+    rf"(?:the )?(?:Q(?P<number>[1-4])|(?P<name>{'|'.join(_ORDINALS)})[ -]quarter)(?: of)? (?P<year>\d{{4}})", re.I
+)
 
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _NAMES = ("dollar", "euro", "pound", "rupee", "pence", "yen", "franc", "krona", "krone", "yuan")
@@ -60,13 +68,21 @@ def normal(text: str, names: dict[str, str]) -> tuple[str, str]:
     text = re.sub(r"\b(?:US|A|C|HK|S)(?=[$])", "", in_digits(text.strip()))
     if re.fullmatch(r"\d{4}-\d\d(?:-\d\d)?", text):
         return text, ""
+    quarter = _QUARTER.fullmatch(text)
+    if quarter is not None:
+        return f"{quarter['year']}-Q{_ORDINALS.get((quarter['name'] or '').lower()) or quarter['number']}", ""
     number = number_of(text)
     if number is None or re.match(r"[A-Za-z]{2}", text.lstrip("-+ ")):
         plain = plain_name(text)
-        return names.get(plain, plain), ""
+        return names.get(plain, names.get(_bare(text), _bare(text))), ""
     signs = [name for sign, name in _CURRENCIES.items() if sign in text]
     currency = next((name for name in _NAMES if name in text.lower()), signs[0] if signs else "")
     return format(abs(number).normalize(), "f"), currency
+
+
+def _bare(text: str) -> str:
+    """Returns a name or phrase without the small words before it, as the answers of passages are compared."""
+    return plain_name(SMALL_WORDS.sub("", text))
 
 
 def same(found: str, gold: str, names: dict[str, str]) -> bool:

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 from kg.clauses import NAMES, Library, SentenceParser
 from kg.comprehension.candidates import Candidate
 from kg.comprehension.matching import CLOSE
-from kg.comprehension.polar import polar_answer
+from kg.comprehension.polar import polar_answer, read_polar
 from kg.comprehension.questions import Asked, parse_question
 from kg.comprehension.ranking import Ranked, candidates_of, rank
 from kg.comprehension.sets import difference_of, extreme_answer, listed_values, read_score
@@ -81,15 +81,17 @@ class ClauseAnswer:
 
 
 COPIED_FEATURES = (
-    "reader", "reader lead", "reader share", "reader first", "kind", "kind conflict", "names", "names missing",
+    "reader", "reader lead", "reader share", "reader first", "reader none", "reader mass", "kind",
+    "kind conflict", "names", "names missing",
     "out of period", "document lead", "meaning",
 )  # fmt: skip
 """Features of the best candidate that are features of its confidence."""
 
 CONFIDENCE_FEATURES = (
-    *COPIED_FEATURES, "share", "margin", "score", "terms", "names asked", "others", "supports", "unknown", "problem",
-    "contest", "listed", "joined", "several asked", "extreme", "extreme agrees", "polar", "polar strength",
-    "polar named", "polar verb", "polar office", "polar said", "difference", "difference share",
+    *COPIED_FEATURES, "reader all", "share", "margin", "score", "terms", "names asked", "others", "supports", "unknown",
+    "problem", "contest", "listed", "joined", "several asked", "extreme", "extreme agrees", "polar", "polar strength",
+    "polar named", "polar verb", "polar office", "polar said", "polar read", "polar lead", "polar none", "polar agrees",
+    "polar against", "difference", "difference share",
     "least read", "next read",
 )  # fmt: skip
 
@@ -120,6 +122,7 @@ def ranked_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, float]:
     found = {name: best.candidates[0].features.get(name, 0.0) for name in COPIED_FEATURES}
     return {
         **found,
+        "reader all": min(sum(one.features.get("reader mass", 0.0) for one in best.candidates), 1.0),
         "share": best.probability,
         "margin": best.probability - second,
         "score": best.score / 5,
@@ -268,12 +271,18 @@ class ClauseAnswers:
         return extreme_answer(asked, self.library) if is_asked else ""
 
     def _polar(self, asked: Asked) -> Proposal:
-        found = polar_answer(asked, self.library, self.ranked)
+        found, read = polar_answer(asked, self.library, self.ranked), read_polar(asked, self.library)
+        if found is not None:
+            said = found.value == "no" or found.features.get("polar strength", 1.0) >= _WHOLE
+            found = replace(found, features={**found.features, "polar said": float(said)})
+        if read is not None:
+            agrees = found is not None and found.value == read.value
+            rules = found.features if found is not None and agrees else {}
+            against = {"polar agrees": float(agrees), "polar against": float(found is not None and not agrees)}
+            found = replace(read, features={**rules, **read.features, **against})
         if found is None:
             return Proposal(problem="no sentence says so, and none says otherwise")
-        features = {"polar": 1.0, **found.features}
-        said = found.value == "no" or features.get("polar strength", 1.0) >= _WHOLE
-        return Proposal((found.value,), (found.passage,), {**features, "polar said": float(said)})
+        return Proposal((found.value,), (found.passage,), {"polar": 1.0, **found.features})
 
     def _answered(self, asked: Asked) -> ClauseAnswer:
         proposal = self.proposed(asked, () if asked.words.polar else self.ranked(asked))

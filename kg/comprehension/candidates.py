@@ -22,7 +22,8 @@ FEATURES = (
     "role and words", "converse", "weakest word", "superseded", "superseded asked", "superseding asked", "phrase",
     "region", "weakest context", "gone", "weakest name", "meaning", "meaning alone", "meaning lead",
     "own date", "other date", "predicate", "name within", "window", "clause", "window lead", "clause lead",
-    "no person", "own span", "other span", "reader", "reader lead", "reader share", "reader first",
+    "no person", "own span", "other span", "reader", "reader lead", "reader share", "reader first", "reader none",
+    "reader mass",
     "other kind", "width", "document words", "document words lead", "document names", "document lead",
 )  # fmt: skip
 

@@ -173,12 +173,12 @@ class StatementMatch:
         """Returns the possible answers of the statement: the values of the wanted kinds, and those that are read well.
 
         Args:
-            read: The values that a reader says may answer, of whatever kind.
+            read: The values and other spans that a reader says may answer, of whatever kind.
         """
         asked_names = {plain_name(entity[1]) for entity, _ in self.asked.entities}
         shared = self._shared()
         found = []
-        for mention in self.statement.values:
+        for mention in dict.fromkeys((*self.statement.values, *read)):
             strong, weak = self._kind(mention)
             named = mention.kind in NAMES and mention.kind != "ticker"
             value = self._full(mention) if named or self.asked.kinds[:1] != ("ticker",) else mention.value

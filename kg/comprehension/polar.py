@@ -1,7 +1,8 @@
-"""Questions for yes or no: a statement that says the same, or the opposite."""
+"""Questions for yes or no: a statement that says the same, or the opposite, and what a reader says of documents."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from kg.clauses import EQUAL, Library, are_opposite, direction, is_negated
 from kg.comprehension.candidates import FORMER
 from kg.comprehension.matching import ALIAS, NEAR, StatementMatch
 from kg.comprehension.questions import Asked
-from kg.comprehension.ranking import Ranked
+from kg.comprehension.ranking import Ranked, nearest_of, read_texts
 from kg.comprehension.status import status_in
 from kg.news import Passage, number_of
 from kg.sentences import asks_of_plans, plain_name
@@ -34,6 +35,29 @@ class Verdict:
     value: str
     passage: Passage
     features: dict[str, float]
+
+
+def read_polar(asked: Asked, library: Library) -> Verdict | None:
+    """Returns what the installed reader says, with the sentence nearest to the question of the document that says so.
+
+    Args:
+        asked: The question.
+        library: The documents.
+    """
+    nearest = nearest_of(asked, library)
+    read = read_texts(asked.text, nearest.texts)
+    if not read.polar:
+        return None
+    document, value, score = max(read.polar, key=lambda one: one[2])
+    other = max(one for _, verdict, one in read.polar if verdict != value)
+    own = [match for match in nearest.matches if match.text.name == document]
+    best = max(own, key=lambda match: (match.score, nearest.features[id(match)]["meaning"]))
+    features = {
+        "polar read": math.exp(score - read.total),
+        "polar lead": min(score - other, 10.0) / 5,
+        "polar none": math.exp(-read.total),
+    }
+    return Verdict(value, best.statement.passage, features)
 
 
 def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> Verdict | None:

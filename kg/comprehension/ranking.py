@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.clauses import Library, Statement
+from kg.clauses import Library, Text
 from kg.comprehension.candidates import FEATURES, Candidate
 from kg.comprehension.matching import StatementMatch
 from kg.comprehension.questions import Asked
-from kg.comprehension.reader import SpanReader, reading_of
+from kg.comprehension.reader import SpanReader, Window, WindowScores, windows_of
 from kg.news import number_of
 from kg.sentences import Mention, plain_name
 
@@ -30,8 +30,11 @@ STATEMENTS, NEAREST = 20, 8
 COMPARED = 80
 """Statements whose meaning is compared with the question's."""
 
-READ, BEST = 20, 12
-"""Sentences of a question that are read, and values that are candidates although they are of another kind."""
+READ, BEST = 4, 12
+"""Documents that are read for a question, and values that are candidates although they are of another kind."""
+
+SPANS, LESS, LESS_AS_VALUE = 6, 0.4, 1.0
+"""The best spans of a document that may be answers, and how much less phrases and other values in them must score."""
 
 UNREAD = 10.0
 """How much less a candidate scores that is not read."""
@@ -54,8 +57,25 @@ class Ranked:
     candidates: tuple[Candidate, ...]
 
 
-def matches_of(asked: Asked, library: Library) -> tuple[list[StatementMatch], dict[int, dict[str, float]]]:
-    """Returns the statements nearest to a question, the nearest first, and by their ids how near their meanings are.
+@dataclass(frozen=True)
+class Nearest:
+    """The statements and documents nearest to a question.
+
+    Attributes:
+        matches: The statements, the nearest first, and those of the documents.
+        kept: How many of them are nearest by themselves.
+        features: What they share with their documents, and how near their meanings are, by their ids.
+        texts: The documents, the nearest first.
+    """
+
+    matches: list[StatementMatch]
+    kept: int
+    features: dict[int, dict[str, float]]
+    texts: list[Text]
+
+
+def nearest_of(asked: Asked, library: Library) -> Nearest:
+    """Returns the statements and the documents nearest to a question.
 
     Args:
         asked: The question.
@@ -63,12 +83,18 @@ def matches_of(asked: Asked, library: Library) -> tuple[list[StatementMatch], di
     """
     matches = [StatementMatch(asked, statement, library) for statement in library.statements]
     order = sorted(matches, key=lambda match: -match.score)
-    meanings = _meanings(asked, order[:COMPARED], library)
+    compared = order[:COMPARED]
+    documents = _documents(matches, _meanings(asked, compared, library))
+    names = sorted(documents, key=lambda name: -documents[name]["document words"] - documents[name]["document lead"])
+    texts = [library.text_of[name] for name in names[:READ]]
+    compared += [match for match in order[COMPARED:] if match.text in texts]
+    meanings = _meanings(asked, compared, library)
     kept = [match for match in order[:STATEMENTS] if match.score >= 0.4 * order[0].score]
-    nearest = sorted(order[:COMPARED], key=lambda match: -meanings[id(match)]["meaning"])[:NEAREST]
+    nearest = sorted(compared, key=lambda match: -meanings[id(match)]["meaning"])[:NEAREST]
     kept += [match for match in nearest if library.encoder is not None and match not in kept]
-    documents = _documents(matches, meanings)
-    return kept, {id(match): {**meanings[id(match)], **documents[match.text.name]} for match in kept}
+    others = [match for match in compared if match.text in texts and match not in kept]
+    features = {id(match): {**meanings[id(match)], **documents[match.text.name]} for match in (*kept, *others)}
+    return Nearest([*kept, *others], len(kept), features, texts)
 
 
 def _documents(
@@ -100,24 +126,26 @@ def _documents(
 
 def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
     """Returns the possible answers in the statements nearest to a question."""
-    kept, meanings = matches_of(asked, library)
+    nearest = nearest_of(asked, library)
+    kept = nearest.matches[: nearest.kept]
     if not kept:
         return []
-    read = read_values(asked, [match.statement for match in kept[:READ]], library)
+    read = read_texts(asked.text, nearest.texts)
     well = {key for key, score in read.scores.items() if score >= read.least}
+    holding = {place for place, _ in well}
     days = sorted({match.statement.passage.published for match in kept if match.score >= 0.75 * kept[0].score})
     found = []
-    for match in kept:
+    for match in [*kept, *(one for one in nearest.matches[nearest.kept :] if id(one.statement) in holding)]:
         day = match.statement.passage.published
         recency = sum(one <= day for one in days) / len(days) if days else 0.0
         timed = asked.earlier or asked.first or asked.period is not None
         features = {
-            **meanings[id(match)],
+            **nearest.features[id(match)],
             "newest": 0.0 if timed else recency,
             "newest asked": recency if asked.latest and not timed else 0.0,
             "oldest asked": 1 - recency if asked.earlier or asked.first else 0.0,
         }
-        also = {mention for mention in match.statement.values if (id(match.statement), mention) in well}
+        also = [mention for place, mention in well if place == id(match.statement)]
         found += [
             replace(one, features={**one.features, **features, **read.features(one)}) for one in match.candidates(also)
         ]
@@ -148,13 +176,19 @@ def _with_local_meaning(asked: Asked, candidates: list[Candidate], library: Libr
 
 @dataclass(frozen=True)
 class Read:
-    """The scores that a reader gives the values of the first sentences; none where it is not installed.
+    """The scores of a reader for a question and some documents; nothing where it is not installed.
 
     Attributes:
-        scores: The score of each value, by the id of its statement.
+        scores: The score of each value and of the best other spans, by the id of its statement.
+        masses: The logarithm of the sum of the exponentials of the spans that are about the same.
+        polar: The scores of yes and of no for each document, by its name.
+        total: The logarithm of the sum of the exponentials of all scores, that of no answer among them.
     """
 
     scores: Mapping[tuple[int, Mention], float] = field(default_factory=dict)
+    masses: Mapping[tuple[int, Mention], float] = field(default_factory=dict)
+    polar: Sequence[tuple[str, str, float]] = ()
+    total: float = 0.0
 
     @cached_property
     def least(self) -> float:
@@ -163,47 +197,70 @@ class Read:
         return best[-1] if best else 0.0
 
     @cached_property
-    def _total(self) -> float:
-        return _log_sum([0.0, *self.scores.values()])
+    def _best(self) -> float:
+        return max(self.scores.values())
 
     def features(self, candidate: Candidate) -> dict[str, float]:
         """Returns the features of a candidate; none without a reader."""
         if not self.scores:
             return {}
-        best = max(self.scores.values())
-        score = self.scores.get((id(candidate.statement), candidate.mention), min(best, 0.0) - UNREAD)
+        key = id(candidate.statement), candidate.mention
+        score = self.scores.get(key, min(self._best, 0.0) - UNREAD)
         return {
             "reader": max(score, -UNREAD) / 5,
-            "reader lead": max(score - best, -UNREAD) / 5,
-            "reader share": math.exp(score - self._total),
-            "reader first": float(score == best),
+            "reader lead": max(score - self._best, -UNREAD) / 5,
+            "reader share": math.exp(score - self.total),
+            "reader first": float(score == self._best),
+            "reader none": math.exp(-self.total),
+            "reader mass": math.exp(self.masses.get(key, -math.inf) - self.total),
         }
 
 
-def _log_sum(values: Sequence[float]) -> float:
-    best = max(values)
-    return best + math.log(sum(math.exp(one - best) for one in values))
-
-
-def read_values(asked: Asked, statements: Sequence[Statement], library: Library) -> Read:
-    """Returns what the installed reader says of some statements.
+def read_texts(question: str, texts: Sequence[Text]) -> Read:
+    """Returns what the installed reader says of some documents.
 
     Args:
-        asked: The question.
-        statements: The statements.
-        library: All documents.
+        question: The question.
+        texts: The documents.
     """
     reader = SpanReader.load()
-    if reader is None or not statements:
+    windows = [window for text in texts for window in windows_of(text)]
+    if reader is None or not windows:
         return Read()
-    readings = [reading_of(one, library.text_of[one.passage.document]) for one in statements]
-    found = reader.scores(asked.text, readings)
-    scores = {
-        (id(statement), value): float(score)
-        for statement, own in zip(statements, found, strict=True)
-        for value, score in zip(statement.values, own, strict=True)
-    }
-    return Read(scores)
+    found = reader.read(question, windows)
+    scores: dict[tuple[int, Mention], float] = {}
+    masses: dict[tuple[int, Mention], float] = {}
+    polar: list[tuple[str, str, float]] = []
+    parts = [0.0]
+    for window, own in zip(windows, found, strict=True):
+        for key, score, mass in _scored(window, own):
+            scores[key] = max(score, scores.get(key, -math.inf))
+            masses[key] = max(mass, masses.get(key, -math.inf))
+        polar += [(window.document, "yes", own.yes), (window.document, "no", own.no)]
+        parts += [own.yes, own.no, float(np.logaddexp.reduce(own.spans[np.isfinite(own.spans)]))]
+    return Read(scores, masses, polar, float(np.logaddexp.reduce(parts)))
+
+
+def _scored(window: Window, found: WindowScores) -> Iterator[tuple[tuple[int, Mention], float, float]]:
+    """Yields the values of a window with their scores and masses, and the best spans that are no values."""
+    of: defaultdict[int, list[tuple[Mention, float, float]]] = defaultdict(list)
+    for line, statement in enumerate(window.statements):
+        for value in statement.values if statement is not None else ():
+            ends = window.ends(line, value.start, value.end)
+            if statement is not None and ends is not None:
+                of[id(statement)].append((value, found.near(*ends), found.mass(*ends)))
+    for first, last, score in found.best(SPANS):
+        part = window.part(first, last)
+        if part is not None:
+            statement, start, end = part
+            own = of[id(statement)]
+            inside = [one for one in own if one[0].start < end and start < one[0].end]
+            if not any(near >= score - (LESS if one.kind == "phrase" else LESS_AS_VALUE) for one, near, _ in inside):
+                span = Mention("phrase", statement.parse.text[start:end], start, end)
+                own.append((span, score, found.mass(first, last)))
+    for place, values in of.items():
+        for value, score, mass in values:
+            yield (place, value), score, mass
 
 
 def _meanings(asked: Asked, matches: Sequence[StatementMatch], library: Library) -> dict[int, dict[str, float]]:

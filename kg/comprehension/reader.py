@@ -1,19 +1,28 @@
-"""Reading of a question together with a sentence: how well each value of the sentence answers it.
+"""Reading of a question together with documents: how well each span answers it, and whether they say yes or no.
 
 >>> reader = SpanReader.load()
->>> words = "Corvex Resources agreed to buy Talbridge Mining .".split()
->>> reader.scores("Who is the buyer of Talbridge?", [Reading("March 2026", words, [(0, 1), (5, 6)])])
-[array([ 3.1, -4.2])]
+>>> [window] = windows_of(text)
+>>> found = reader.read("Who is the buyer of Talbridge?", [window])[0]
+>>> window.span(*found.best)
+('Corvex Resources', <Statement>)
 
-The transformer is that of :mod:`kg.transformer`, with a low-rank change of its matrices (Hu et al., 2022), a
-head for spans. ``benchmarks/fit_reader.py`` fits both; they are the file ``reader.npz``.
+The transformer is that of :mod:`kg.transformer`, with a low-rank change of its matrices (Hu et al., 2022). The score of
+a span is a bilinear form of the states of its ends (Dozat and Manning, 2017). All spans of all documents, yes, no and
+"no answer", whose score is 0, share one softmax (Clark and Gardner, 2018). ``benchmarks/fit_reader.py`` fits both; they
+are the file ``reader.npz``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from kg.arrays import FloatArray
 from kg.clauses import Statement, Text
@@ -22,79 +31,156 @@ from kg.transformer import TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 
-QUESTION_PIECES, CONTEXT_PIECES, BEFORE_PIECES, WORD_PIECES = 28, 24, 40, 72
-"""Pieces that are read of a question, of a sentence's context, of the end of the sentence before and of a sentence."""
+QUESTION_PIECES, MOST_PIECES, SPAN_PIECES = 40, 500, 16
+"""Pieces of a question, of what is read at once, and of a span, at most."""
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+_APART, _NEAR = 0.5, 2
+"""What each piece costs by which a span differs from a value at one of its ends, and the most pieces at each end."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A sentence that is read with a question.
+class Piece:
+    """A piece of a document.
 
     Attributes:
-        context: The time and headline of its document.
-        words: Its words.
-        spans: The first and last word of each value.
-        before: The sentence before it.
+        number: Its number.
+        line: The number of its line.
+        start: The offset of the first character of its word.
+        end: The offset after the last character of its word.
     """
 
-    context: str
-    words: Sequence[str]
-    spans: Sequence[tuple[int, int]]
-    before: str = ""
-
-
-def reading_of(statement: Statement, text: Text) -> Reading:
-    """Returns a statement as it is read: with the names that its pronouns stand for, after its time and headline.
-
-    Args:
-        statement: The statement.
-        text: Its document.
-    """
-    words, places = _named_words(statement)
-    spans = []
-    for value in statement.values:
-        inside = statement.parse.inside(value.start, value.end)
-        spans.append((places[inside[0].place], places[inside[-1].place]))
-    place = text.statements.index(statement)
-    day = f"{statement.passage.published:%B %Y}"
-    before = " ".join(_named_words(text.statements[place - 1])[0]) if place > 1 else ""
-    return Reading(f"{day}. {text.statements[0].parse.text}" if place else day, words, spans, before)
-
-
-def _named_words(statement: Statement) -> tuple[list[str], list[int]]:
-    """Returns the words of a statement with the names that its pronouns stand for, and the place of each own word."""
-    names = dict(statement.referred)
-    words: list[str] = []
-    places: list[int] = []
-    for token in statement.parse.tokens:
-        places.append(len(words))
-        words.append(token.text)
-        if token.place in names:
-            words += ["(", names[token.place], ")"]
-    return words, places
+    number: int
+    line: int
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
-class PiecesOfSpans:
-    """The numbers of the pieces of a question and a sentence, and the first and last piece of each span."""
+class Window:
+    """Sentences of a document that are read at once, after its day and its headline.
 
-    numbers: Sequence[int]
-    spans: Sequence[tuple[int, int]]
+    Attributes:
+        document: The name of the document.
+        statements: Those of its lines; that of the day has none.
+        pieces: Its pieces.
+    """
+
+    document: str
+    statements: tuple[Statement | None, ...]
+    pieces: tuple[Piece, ...]
+
+    @cached_property
+    def _of_line(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for place, piece in enumerate(self.pieces):
+            found.setdefault(piece.line, []).append(place)
+        return found
+
+    def ends(self, line: int, start: int, end: int) -> tuple[int, int] | None:
+        """Returns the first and last piece of a part of a line; ``None`` if none of it is read."""
+        inside = [
+            place
+            for place in self._of_line.get(line, ())
+            if self.pieces[place].start < end and self.pieces[place].end > start
+        ]
+        return (inside[0], inside[-1]) if inside else None
+
+    def part(self, first: int, last: int) -> tuple[Statement, int, int] | None:
+        """Returns the statement of a span of pieces and its offsets; ``None`` if it is in no single one."""
+        begin, end = self.pieces[first], self.pieces[last]
+        statement = self.statements[begin.line]
+        return (statement, begin.start, end.end) if statement is not None and begin.line == end.line else None
 
 
-def pieces_of(wordpiece: WordPiece, question: str, reading: Reading) -> PiecesOfSpans:
-    """Returns what the transformer reads. A span after the last piece is read as that piece."""
-    head = [wordpiece.cls, *wordpiece(question)[:QUESTION_PIECES], wordpiece.sep]
-    before = wordpiece(reading.before)[-BEFORE_PIECES:]
-    numbers = [*head, *wordpiece(reading.context)[:CONTEXT_PIECES], *before, wordpiece.sep]
-    most = len(numbers) + WORD_PIECES
-    starts, ends = [], []
-    for word in reading.words:
-        starts.append(min(len(numbers), most - 1))
-        numbers += wordpiece(word)
-        ends.append(min(max(len(numbers) - 1, starts[-1]), most - 1))
-    numbers = [*numbers[:most], wordpiece.sep]
-    return PiecesOfSpans(numbers, [(starts[first], ends[last]) for first, last in reading.spans])
+def windows_of(text: Text) -> list[Window]:
+    """Returns a document as it is read: at once, or in parts that begin with the last sentence of the part before.
+
+    Args:
+        text: The document.
+    """
+    most = MOST_PIECES - QUESTION_PIECES - 4
+    wordpiece = word_pieces()
+    day = pieces_of(wordpiece, day_line(text.published), 0)
+    lines = [pieces_of(wordpiece, one.parse.text, 0) for one in text.statements]
+    begin = len(day) + len(lines[0])
+    found: list[Window] = []
+    place = 1
+    while place < len(lines) or not found:
+        last, length = place, begin
+        while last < len(lines) and (last == place or length + len(lines[last]) <= most):
+            length += len(lines[last])
+            last += 1
+        chosen = [0, *range(place, last)]
+        numbered = [day, *(lines[one] for one in chosen)]
+        pieces = [Piece(one.number, line, one.start, one.end) for line, own in enumerate(numbered) for one in own]
+        statements = (None, *(text.statements[one] for one in chosen))
+        found.append(Window(text.name, statements, tuple(pieces[:most])))
+        place = last if last >= len(lines) or last - place < 2 else last - 1
+    return found
+
+
+def day_line(day: date) -> str:
+    """Returns the day of a document as it is read before its headline."""
+    return f"{day:%d %B %Y}."
+
+
+def pieces_of(wordpiece: WordPiece, text: str, line: int) -> list[Piece]:
+    """Returns the pieces of a line."""
+    return [
+        Piece(number, line, word.start(), word.end()) for word in _WORD.finditer(text) for number in wordpiece(word[0])
+    ]
+
+
+@dataclass(frozen=True)
+class WindowScores:
+    """The scores of a question and a window.
+
+    Attributes:
+        spans: The score of each span by its first piece and its further pieces, shape ``(pieces, SPAN_PIECES)``;
+            minus infinity for those that end outside.
+        yes: The score of yes.
+        no: The score of no.
+    """
+
+    spans: FloatArray
+    yes: float
+    no: float
+
+    def near(self, first: int, last: int) -> float:
+        """Returns the score of a span, or that of a better one that differs little from it, less what it differs."""
+        found = -np.inf
+        for begin in range(max(first - _NEAR, 0), min(first + _NEAR, last) + 1):
+            for end in range(max(last - _NEAR, begin, first), min(last + _NEAR, begin + SPAN_PIECES - 1) + 1):
+                if end < len(self.spans):
+                    less = _APART * (abs(begin - first) + abs(end - last))
+                    found = max(found, float(self.spans[begin, end - begin]) - less)
+        return found
+
+    def mass(self, first: int, last: int) -> float:
+        """Returns the log of the sum of the exponentials of the spans that share half of their pieces with one."""
+        length = last - first + 1
+        found = [
+            float(self.spans[begin, end - begin])
+            for begin in range(max(first - length, 0), min(last, len(self.spans) - 1) + 1)
+            for end in range(max(begin, first), min(last + length, begin + SPAN_PIECES - 1) + 1)
+            if 2 * (min(end, last) - max(begin, first) + 1) >= max(end, last) - min(begin, first) + 1
+        ]
+        return float(np.logaddexp.reduce(found)) if found else -math.inf
+
+    def best(self, most: int) -> Iterator[tuple[int, int, float]]:
+        """Yields the first and last piece of the best spans that do not overlap, with their scores, the best first."""
+        order = np.argsort(-self.spans, axis=None, kind="stable")[: most * SPAN_PIECES * SPAN_PIECES]
+        taken: list[tuple[int, int]] = []
+        for place in order.tolist():
+            first, length = divmod(place, SPAN_PIECES)
+            last = first + length
+            if len(taken) == most or not np.isfinite(self.spans[first, length]):
+                return
+            if all(last < begin or end < first for begin, end in taken):
+                taken.append((first, last))
+                yield first, last, float(self.spans[first, length])
 
 
 class SpanReader(TransformerReader):
@@ -102,12 +188,28 @@ class SpanReader(TransformerReader):
 
     file = FILE
 
-    def scores(self, question: str, readings: Sequence[Reading]) -> list[FloatArray]:
-        """Returns for each sentence the score of each span; above 0 it rather answers the question than not.
+    def read(self, question: str, windows: Sequence[Window]) -> list[WindowScores]:
+        """Returns what is read of a question in some windows; all scores are comparable, and above 0 beats no answer.
 
         Args:
             question: The question.
-            readings: The sentences.
+            windows: The windows.
         """
-        given = [pieces_of(word_pieces(), question, reading) for reading in readings]
-        return self.model.scores([pieces.numbers for pieces in given], [pieces.spans for pieces in given])
+        wordpiece = word_pieces()
+        head = [wordpiece.cls, *wordpiece(question)[:QUESTION_PIECES], wordpiece.sep, wordpiece.sep]
+        given = [[*head, *(one.number for one in window.pieces), wordpiece.sep] for window in windows]
+        return [self._scores(states, len(head)) for states in self.model.states(given)]
+
+    def _scores(self, states: FloatArray, begin: int) -> WindowScores:
+        arrays = self.model.arrays
+        hidden = np.maximum(states[0] @ arrays["whole"] + arrays["whole_bias"], 0)
+        here, yes, no = (hidden @ arrays["verdicts"] + arrays["verdicts_bias"]).tolist()
+        inside = states[begin:-1]
+        first = inside @ arrays["begin"] + arrays["begin_bias"]
+        last = inside @ arrays["end"] + arrays["end_bias"]
+        scores = first @ last.T / np.float32(first.shape[1] ** 0.5)
+        scores += (inside @ arrays["begins"])[:, None] + (inside @ arrays["ends"] + arrays["ends_bias"])[None, :] + here
+        spans = np.full((len(inside), SPAN_PIECES), -np.inf, dtype=np.float32)
+        for further in range(min(SPAN_PIECES, len(inside))):
+            spans[: len(inside) - further, further] = np.diagonal(scores, further)
+        return WindowScores(spans, yes, no)

@@ -51,10 +51,21 @@ class LowRankTransformer:
         Raises:
             DataError: The weights are others than expected, or the fitted arrays do not fit them.
         """
+        return [self._head(row, own) for row, own in zip(self.states(sequences), spans, strict=True)]
+
+    def states(self, sequences: Sequence[Sequence[int]]) -> list[FloatArray]:
+        """Returns for each sequence the states of its pieces, shape ``(pieces, WIDTH)``.
+
+        Args:
+            sequences: The numbers of their pieces.
+
+        Raises:
+            DataError: The weights are others than expected, or the fitted arrays do not fit them.
+        """
         found: dict[int, FloatArray] = {}
         for batch in batches(sequences, BATCH):
             states = self._network.states([sequences[place] for place in batch])
-            found.update((place, self._head(row, spans[place])) for place, row in zip(batch, states, strict=True))
+            found.update((place, row[: len(sequences[place])]) for place, row in zip(batch, states, strict=True))
         return [found[place] for place in range(len(sequences))]
 
     def _head(self, states: FloatArray, spans: Sequence[tuple[int, int]]) -> FloatArray:
@@ -63,17 +74,18 @@ class LowRankTransformer:
         firsts, lasts = np.array(spans).T
         whole = np.broadcast_to(states[0], (len(spans), WIDTH))
         joined = np.concatenate([states[firsts], states[lasts], whole], axis=1)
-        hidden = np.maximum(joined @ self._arrays["hidden"] + self._arrays["hidden_bias"], 0)
-        found: FloatArray = hidden @ self._arrays["out"] + self._arrays["out_bias"]
+        hidden = np.maximum(joined @ self.arrays["hidden"] + self.arrays["hidden_bias"], 0)
+        found: FloatArray = hidden @ self.arrays["out"] + self.arrays["out_bias"]
         return found
 
     @cached_property
-    def _arrays(self) -> Arrays:
+    def arrays(self) -> Arrays:
+        """The arrays, those of the head among them."""
         return self._given()
 
     @cached_property
     def _network(self) -> Network:
-        return Network(self._arrays)
+        return Network(self.arrays)
 
 
 class TransformerReader:

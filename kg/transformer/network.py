@@ -19,9 +19,6 @@ from kg.transformer.pieces import padded, word_pieces
 
 GRAPH = Path(__file__).with_name("network.onnx")
 
-_OUTSIDE = {"words", "positions", "relative", "hidden", "hidden_bias", "out", "out_bias"}
-"""The arrays that are no part of the graph: those of the embeddings, of distances and of the head."""
-
 
 class Network:
     """The transformer, which gives each piece of a sequence its state.
@@ -33,7 +30,8 @@ class Network:
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._words, self._positions = arrays["words"], arrays["positions"][FIRST_POSITION:]
         self._relative = arrays["relative"]
-        inside = {name: values for name, values in arrays.items() if name not in _OUTSIDE}
+        # the others are those of the embeddings, of distances and of the head
+        inside = {name: values for name, values in arrays.items() if "." in name}
         self._session = inference_session(GRAPH.read_bytes(), inside)
 
     def states(self, sequences: Sequence[Sequence[int]]) -> FloatArray:

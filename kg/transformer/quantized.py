@@ -32,6 +32,9 @@ Arrays = Mapping[str, NDArray[Any]]
 KEPT = 4
 """Files in the cache, those that were used last; each has about 140 MB."""
 
+HEADS_OF = {"hidden": 3 * WIDTH, "begin": WIDTH}
+"""The first matrix of each head, that of given spans and that of all spans, and its rows."""
+
 _LAYOUT = "1"
 """Another one for another layout of the arrays."""
 
@@ -94,15 +97,19 @@ def quantized(weights: Weights, fitted: Arrays) -> Arrays:
 
     Args:
         weights: The weights.
-        fitted: For the matrix N that is changed ``down_N`` and ``up_N``, whose product is added; ``hidden`` and
-            ``out`` of the head, and their biases.
+        fitted: For the matrix N that is changed ``down_N`` and ``up_N``, whose product is added; all others are of the
+            head. Their names have no dots, and those of the network do.
 
     Raises:
         DataError: The head is one of another transformer.
     """
-    if fitted["hidden"].shape[0] != 3 * WIDTH:
-        raise DataError(f"hidden must have {3 * WIDTH} rows, got {fitted['hidden'].shape[0]}")
-    head = {name: fitted[name].astype(np.float32) for name in ("hidden", "hidden_bias", "out", "out_bias")}
+    for name, rows in HEADS_OF.items():
+        if name in fitted and fitted[name].shape[0] != rows:
+            raise DataError(f"{name} must have {rows} rows, got {fitted[name].shape[0]}")
+    if not HEADS_OF.keys() & fitted.keys():
+        raise DataError(f"the fitted arrays have no head: one of {', '.join(HEADS_OF)}")
+    changes = ("down_", "up_")
+    head = {name: values.astype(np.float32) for name, values in fitted.items() if not name.startswith(changes)}
     found: dict[str, NDArray[Any]] = {
         "words": weights.words.astype(np.float16),
         "positions": weights.positions,

@@ -135,6 +135,8 @@ def test_a_head_of_another_width_is_refused() -> None:
     weights, fitted = _one_layer()
     with pytest.raises(DataError, match=f"hidden must have {3 * WIDTH} rows, got 7"):
         quantized.quantized(weights, {**fitted, "hidden": np.zeros((7, 2))})
+    with pytest.raises(DataError, match="no head: one of hidden, begin"):
+        quantized.quantized(weights, {"down_3": fitted["down_3"], "up_3": fitted["up_3"]})
 
 
 def test_the_graph_is_what_its_tool_writes() -> None:
