@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kg.clauses import EQUAL, Library, are_opposite, direction, is_negated
+from kg.clauses import EQUAL, Library, Statement, are_opposite, direction, is_negated
 from kg.comprehension.candidates import FORMER
 from kg.comprehension.matching import ALIAS, NEAR, StatementMatch
 from kg.comprehension.questions import Asked
@@ -40,6 +40,8 @@ class Verdict:
 def read_polar(asked: Asked, library: Library) -> Verdict | None:
     """Returns what the installed reader says, with the sentence nearest to the question of the document that says so.
 
+    A "yes" by a sentence of what is planned, possible or failed is none.
+
     Args:
         asked: The question.
         library: The documents.
@@ -52,12 +54,20 @@ def read_polar(asked: Asked, library: Library) -> Verdict | None:
     other = max(one for _, verdict, one in read.polar if verdict != value)
     own = [match for match in nearest.matches if match.text.name == document]
     best = max(own, key=lambda match: (match.score, nearest.features[id(match)]["meaning"]))
+    if value == "yes" and not asks_of_plans(asked.text) and _status(asked, best.statement):
+        return None
     features = {
         "polar read": math.exp(score - read.total),
         "polar lead": min(score - other, 10.0) / 5,
         "polar none": math.exp(-read.total),
     }
     return Verdict(value, best.statement.passage, features)
+
+
+def _status(asked: Asked, statement: Statement) -> str:
+    """Returns the status of the act that a question asks for in a statement, as ``pending``; empty if it happened."""
+    verbs = [token for token in asked.parse.tokens if token.relation == "ROOT" and token.part == "VERB"]
+    return status_in(statement.parse, verbs[0].lemma) if verbs else ""
 
 
 def polar_answer(asked: Asked, library: Library, ranked: Ranking) -> Verdict | None:

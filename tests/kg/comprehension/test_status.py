@@ -8,6 +8,7 @@ import pytest
 
 from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
+from kg.comprehension.polar import read_polar
 from kg.news import Passage
 from kg.transformer.installed import installed_parts
 
@@ -43,5 +44,10 @@ def answers(parser: SentenceParser) -> ClauseAnswers:
     ],
 )
 def test_only_what_happened_is_a_yes(answers: ClauseAnswers, question: str, values: tuple[str, ...]) -> None:
-    asked = answers.parse(question)
-    assert answers.proposed(asked, ()).values == values
+    assert answers.answer(question).values == values
+
+
+def test_the_reader_says_no_yes_by_what_is_agreed(answers: ClauseAnswers) -> None:
+    asked = answers.parse("Has Harlow Industries bought Tarn Valves?")
+    assert read_polar(asked, answers.library) is None
+    assert read_polar(answers.parse("Has Harlow Industries agreed to buy Tarn Valves?"), answers.library) is not None
