@@ -23,7 +23,7 @@ from kg.clauses import NAMES, Library, SentenceParser
 from kg.comprehension.candidates import Candidate
 from kg.comprehension.matching import CLOSE
 from kg.comprehension.polar import polar_answer, read_polar
-from kg.comprehension.questions import Asked, parse_question
+from kg.comprehension.questions import ELSEWHERE, Asked, parse_question
 from kg.comprehension.ranking import Ranked, candidates_of, rank
 from kg.comprehension.sets import difference_of, extreme_answer, listed_values, read_score
 from kg.comprehension.status import status_in
@@ -301,9 +301,11 @@ class ClauseAnswers:
         pronoun = re.search(r"\b(?:he|she|they|him|her|it)\b", text)
         if pronoun is not None and pronoun[0] != "it" and found[-1].values:
             asked = self.parse(f"{text[: pronoun.start()]}{found[-1].values[0]}{text[pronoun.end() :]}")
-        entities = asked.entities or before.entities
         terms = asked.terms or before.terms
         same = not asked.terms
+        entities = asked.entities or before.entities
+        if (entities is before.entities) != same:  # their words are in the other part
+            entities = tuple((entity, ELSEWHERE) for entity, _ in entities)
         return replace(
             asked,
             entities=entities,

@@ -37,7 +37,7 @@ from kg.comprehension.candidates import (
     own_span,
     title_fit,
 )
-from kg.comprehension.questions import Asked, Term
+from kg.comprehension.questions import ELSEWHERE, Asked, Term
 from kg.news import same_office
 from kg.sentences import Mention, noun_class, plain_name
 from kg.text import singular
@@ -354,7 +354,9 @@ class StatementMatch:
         """Whether a name only says the kind of a noun, unlike in the question: "the Tarika recall" for "a Tarika"."""
         for (_, asked_place), (places, _) in zip(self.asked.entities, self.names, strict=True):
             inside = {self.parse.tokens[place].relation in ("compound", "poss", "nmod") for place in places}
-            if inside == {True} and self.asked.parse.tokens[asked_place].relation not in ("compound", "poss", "nmod"):
+            if inside != {True} or asked_place == ELSEWHERE:
+                continue
+            if self.asked.parse.tokens[asked_place].relation not in ("compound", "poss", "nmod"):
                 return 1.0
         return 0.0
 
@@ -376,6 +378,8 @@ class StatementMatch:
         found["role"], found["role opposed"] = agreement(gap, own)
         found["same clause"] = float(clause_of(parse, place) == clause_of(parse, anchor.place))
         for (_, asked_place), (places, _) in zip(asked.entities, self.names, strict=True):
+            if asked_place == ELSEWHERE:
+                continue
             wanted = role_of(asked.parse, asked_place, anchor.term.place)
             if are_converse(anchor.term.lemma, parse.tokens[anchor.place].lemma):
                 wanted = _CONVERSE_ROLES.get(wanted, OTHER)

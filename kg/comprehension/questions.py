@@ -30,6 +30,9 @@ from kg.news import parse_question as parse_words
 from kg.sentences import Entity, language
 from kg.text import Period, singular, spelled_periods
 
+ELSEWHERE = -1
+"""The number of the word of a name that is in another part of the question."""
+
 _WH = frozenset(("who", "whom", "whose", "what", "which", "where", "when", "how", "why"))
 _EMPTY = frozenset(
     [
@@ -180,7 +183,7 @@ class Asked:
         kinds: The kinds that its answer may have.
         noun: The noun that the answer is one of: "broker" of "which broker".
         plural: Whether it asks for several.
-        entities: The names with the number of their word.
+        entities: The names with the number of their word, or :data:`ELSEWHERE`.
         terms: Its other words.
         predicate: The number of the word that the gap belongs to, or ``None``.
         gap: The role of the gap.

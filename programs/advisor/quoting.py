@@ -18,7 +18,7 @@ from pathlib import Path
 import dspy
 from dspy import lm15
 
-from kg.comprehension import Asked, ClauseAnswers
+from kg.comprehension import Asked, ClauseAnswers, Ranked
 from kg.errors import LMError
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
@@ -36,7 +36,7 @@ _LEAST_LIKELIHOOD = -8.0
 
 QUOTE_FEATURES = (
     "likelihood", "weakest", "none", "similarity", "words", "sentence", "ranked", "ranked other", "agreed", "against",
-    "several", "polar", "kind", "unknown",
+    "several", "polar", "kind", "unknown", "read", "read other", "read none",
 )  # fmt: skip
 """What the confidence of a reply depends on."""
 
@@ -121,8 +121,10 @@ class QuoteReader(dspy.Module):
         values = tuple(dict.fromkeys(one.value for one in places))
         own, rules = set(map(plain_name, values)), set(map(plain_name, known))
         holding = [one for one in documents if any(at.passage.document == one.text.name for at in places)]
+        ranked = self.clauses.ranked(asked)
         features = {
-            **value_features(asked, values, places, self.clauses.ranked(asked)),
+            **value_features(asked, values, places, ranked),
+            **self._read(asked, values, ranked),
             "likelihood": max(reply.likelihood, _LEAST_LIKELIHOOD),
             "weakest": max(reply.weakest, _LEAST_LIKELIHOOD),
             "none": max(reply.none, LEAST) / 5,
@@ -134,6 +136,25 @@ class QuoteReader(dspy.Module):
             "polar": float(values[0] in POLAR),
         }
         return ReadAnswer(PassageAnswer(values, 0.0, tuple(place.passage for place in places)), features)
+
+    def _read(self, asked: Asked, values: Sequence[str], ranked: Sequence[Ranked]) -> dict[str, float]:
+        """Returns the shares that the reader of :mod:`kg.comprehension` gives the values, others, and no answer."""
+        if values[0] in POLAR:
+            proposal = self.clauses.proposed(asked, ranked)
+            share, none = (proposal.features.get(name, 0.0) for name in ("polar read", "polar none"))
+            agrees = proposal.values == tuple(values)
+            return {"read": share * agrees, "read other": share * (not agrees), "read none": none}
+        shares: dict[str, float] = {}
+        for one in ranked:
+            total = sum(candidate.features.get("reader mass", 0.0) for candidate in one.candidates)
+            shares[plain_name(one.value)] = min(shares.get(plain_name(one.value), 0.0) + total, 1.0)
+        own = {plain_name(value) for value in values}
+        none = ranked[0].candidates[0].features.get("reader none", 0.0) if ranked else 0.0
+        return {
+            "read": min(shares.get(value, 0.0) for value in own),
+            "read other": max((share for value, share in shares.items() if value not in own), default=0.0),
+            "read none": none,
+        }
 
     def reply(self, asked: Asked, documents: Sequence[NearDocument]) -> HeldReply:
         """Returns what the model replies."""

@@ -205,3 +205,16 @@ def test_words_without_a_question_word_ask_for_their_head(reports: ClauseAnswers
 def test_a_confidence_below_the_least_is_not_shown_as_the_least() -> None:
     why = too_doubtful(["$4 million"], 0.8496, 0.85)
     assert why == "the best answer, '$4 million', has a confidence of 0.84; the least is 0.85"
+
+
+def test_a_part_without_a_name_has_that_of_the_part_before(answers: ClauseAnswers) -> None:
+    first = answers.parse("Which of the many holding companies of the north has bought Tarrant Mills?")
+    second = answers.parse("What price was paid?")
+    assert not second.entities
+    assert second.terms
+    joined = answers._continued(second, first, [])
+    assert [entity for entity, _ in joined.entities] == [entity for entity, _ in first.entities]
+    assert joined.parse is second.parse  # the name is none of its words
+    assert answers.ranked(joined)[0].value == "$85 million"
+    found = answers.answer("Who bought Tarrant Mills from the Ruddock family, and for how much?")
+    assert found.values == ("Ardent Holdings", "$85 million")
