@@ -138,7 +138,10 @@ class QuoteReader(dspy.Module):
         return ReadAnswer(PassageAnswer(values, 0.0, tuple(place.passage for place in places)), features)
 
     def _read(self, asked: Asked, values: Sequence[str], ranked: Sequence[Ranked]) -> dict[str, float]:
-        """Returns the shares that the reader of :mod:`kg.comprehension` gives the values, others, and no answer."""
+        """Returns the shares that the reader of :mod:`kg.comprehension` gives the values, another one, and no answer.
+
+        A value that has the words of another is not another one: "at least $85 million".
+        """
         if values[0] in POLAR:
             proposal = self.clauses.proposed(asked, ranked)
             share, none = (proposal.features.get(name, 0.0) for name in ("polar read", "polar none"))
@@ -149,10 +152,11 @@ class QuoteReader(dspy.Module):
             total = sum(candidate.features.get("reader mass", 0.0) for candidate in one.candidates)
             shares[plain_name(one.value)] = min(shares.get(plain_name(one.value), 0.0) + total, 1.0)
         own = {plain_name(value) for value in values}
+        others = [value for value in shares if not any(one in value or value in one for one in own)]
         none = ranked[0].candidates[0].features.get("reader none", 0.0) if ranked else 0.0
         return {
             "read": min(shares.get(value, 0.0) for value in own),
-            "read other": max((share for value, share in shares.items() if value not in own), default=0.0),
+            "read other": max((shares[value] for value in others), default=0.0),
             "read none": none,
         }
 

@@ -11,7 +11,7 @@ import pytest
 from dspy import lm15
 
 from kg.clauses import SentenceEncoder, SentenceParser
-from kg.comprehension import ClauseAnswers
+from kg.comprehension import ClauseAnswers, SpanReader
 from kg.errors import LMError
 from kg.news import Passage
 from programs.advisor import ReadingModel, near_documents
@@ -152,3 +152,26 @@ def test_each_shipped_confidence_has_a_weight_for_each_feature() -> None:
 def test_a_reply_lists_the_answers() -> None:
     assert quote_reply(["Keld", "Orm"]) == "Keld; Orm"
     assert quote_reply([]) == "none"
+
+
+@pytest.mark.skipif(SpanReader.load() is None, reason="needs the reader's weights")
+@pytest.mark.parametrize(
+    ("question", "reply", "agrees"),
+    [
+        ("What did Ardent pay for Tarrant Mills?", "$85 million", True),
+        ("What did Ardent pay for Tarrant Mills?", "240 jobs", False),
+        ("Has Ardent bought Tarrant Mills?", "yes", True),
+        ("Has Ardent bought Tarrant Mills?", "no", False),
+    ],
+)
+def test_the_confidence_knows_whether_the_reader_of_sentences_agrees(
+    clauses: ClauseAnswers, question: str, reply: str, agrees: bool
+) -> None:
+    reader = QuoteReader(clauses, dspy.LM("local/none"), SURE)
+    reader.reply = lambda *_: HeldReply(reply, -0.1, -0.1, -6.0)  # type: ignore[method-assign]
+    asked = clauses.parse(question)
+    found = reader.reading(asked, near_documents(asked, clauses.library), (), 0.0)
+    assert found is not None
+    assert (found.features["read"] > 0.5) == agrees
+    assert (found.features["read other"] > 0.5) != agrees
+    assert 0 < found.features["read none"] < 0.5
