@@ -131,7 +131,7 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
     if not kept:
         return []
     read = read_texts(asked.text, nearest.texts)
-    well = {key for key, score in read.scores.items() if score >= read.least}
+    well = [key for key, score in read.scores.items() if score >= read.least]
     holding = {place for place, _ in well}
     days = sorted({match.statement.passage.published for match in kept if match.score >= 0.75 * kept[0].score})
     found = []

@@ -75,7 +75,7 @@ def test_the_shipped_adapters_are_those_of_their_cards() -> None:
     for stem, card in cards.items():
         weights = SHIPPED_ADAPTERS / f"{stem}.gguf"
         assert (file_sha256(weights), card["name"]) == (card["sha256"], stem.partition("+")[2])
-        assert weights.stat().st_size < 5_000_000
+        assert weights.stat().st_size < 16_000_000
         assert card["base"]["file"] == f"{stem.partition('+')[0]}.gguf"
 
 
