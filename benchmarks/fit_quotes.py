@@ -116,6 +116,7 @@ def main() -> None:
         alpha=2.0 * arguments.rank,
         blocks=arguments.blocks,
         learning_rate=arguments.rate,
+        weight_decay=0.01,
         batch_tokens=arguments.tokens,
         longest=4096,
         together=64,

@@ -209,7 +209,10 @@ def stored(model: Any) -> dict[str, Array]:
 
 
 def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
-    """Sets the changes and the head to fitted ones; changes of a higher rank become the nearest ones of the rank."""
+    """Sets the changes, and the head if it is of this kind, to fitted ones.
+
+    Changes of a higher rank become the nearest ones of the rank.
+    """
     import torch
 
     with torch.no_grad():
@@ -224,7 +227,7 @@ def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
                     down, up = left[:, : len(roots)] * roots, roots[:, None] * right[: len(roots)]
                 linear.down[:, : len(up)] = down
                 linear.up[: len(up)] = up
-        for name, layer in (("hidden", model.hidden), ("out", model.out)):
+        for name, layer in (("hidden", model.hidden), ("out", model.out)) if "hidden" in fitted else ():
             matrix = torch.tensor(np.asarray(fitted[name], dtype=np.float32))
             layer.weight.copy_(matrix.T if matrix.ndim > 1 else matrix[None])
             layer.bias.copy_(torch.tensor(np.asarray(fitted[f"{name}_bias"], dtype=np.float32)))

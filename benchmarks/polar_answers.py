@@ -1,8 +1,8 @@
-"""Measures yes and no by rules on the passages that are kept out of every fit, at several least confidences.
+"""Measures yes and no on the passages that are kept out of every reader's fit, at several least confidences.
 
 $ python benchmarks/polar_answers.py
-249 questions for yes or no
-least confidence 0.5: 26 answered, 16 right
+
+The confidence was fitted on a third of these questions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from passage_readings import passage_files, read_file
 from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 
-LEAST = (0.0, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7)
+LEAST = (0.0, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85)
 
 
 def main() -> None:

@@ -2,9 +2,11 @@
 
 >>> reader = SpanReader.load()
 >>> [window] = windows_of(text)
->>> found = reader.read("Who is the buyer of Talbridge?", [window])[0]
->>> window.span(*found.best)
-('Corvex Resources', <Statement>)
+>>> [found] = reader.read("Who is the buyer of Talbridge?", [window])
+>>> [(first, last, score)] = found.best(1)
+>>> statement, start, end = window.part(first, last)
+>>> statement.parse.text[start:end]
+'Corvex Resources'
 
 The transformer is that of :mod:`kg.transformer`, with a low-rank change of its matrices (Hu et al., 2022). The score of
 a span is a bilinear form of the states of its ends (Dozat and Manning, 2017). All spans of all documents, yes, no and
