@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from experiments.commands import growing
 from experiments.commands import main as cli
-from experiments.commands.graphs import growing
 from experiments.data import make_database, read_documents
 from experiments.tasks.advisor import SAMPLE
 from kg.growing.graph import GrowingGraph, Origin
@@ -370,7 +370,7 @@ def test_a_sentence_that_answers_is_inserted_once(tmp_path: Path, mill: str) -> 
 def test_facts_wait_for_no_other_process(
     tmp_path: Path, mill: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("experiments.commands.graphs.growing._SECONDS", 0)
+    monkeypatch.setattr("experiments.commands.growing._SECONDS", 0)
     with GrowingGraph(mill, read_only=True):  # another reader
         code, found = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
     assert (code, found["answer"]) == (0, "$85 million")

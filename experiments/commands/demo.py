@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.graphs.growing import chosen_lm
 from experiments.commands.groups import Command
+from experiments.commands.growing import chosen_lm
 from experiments.commands.options import WriteFigures, json_option, lm_options, open_tracker, option, seed_option
 from experiments.commands.values import FILE, POSITIVE
 from experiments.console import Stages, format_table, say, show

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.graphs.growing import chosen_lm, graph_options, open_when_free, threads_option
 from experiments.commands.groups import Command
+from experiments.commands.growing import chosen_lm, graph_options, open_when_free, threads_option
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
 from experiments.commands.values import FILE
 from experiments.console import say, show

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.graphs.growing import day_option, open_graph
 from experiments.commands.groups import Group
+from experiments.commands.growing import day_option, open_graph
 from experiments.commands.options import (
     Function,
     RunOptions,

@@ -13,7 +13,8 @@ from urllib.parse import quote
 import click
 from click.core import ParameterSource
 
-from experiments.commands.graphs.growing import (
+from experiments.commands.groups import Command
+from experiments.commands.growing import (
     described,
     graph_options,
     inferred_days,
@@ -21,7 +22,6 @@ from experiments.commands.graphs.growing import (
     open_graph,
     open_when_free,
 )
-from experiments.commands.groups import Command
 from experiments.commands.options import WriteFigures, json_option, option, options
 from experiments.commands.values import FILE, OUT_FILE
 from experiments.console import say, show

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.graphs.growing import graph_option, open_graph
 from experiments.commands.groups import Group
+from experiments.commands.growing import graph_option, open_graph
 from experiments.commands.options import WriteFigures, json_option, option
 from experiments.commands.values import FILE
 from experiments.console import format_table, show

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.graphs.graph_questions import (
+from experiments.commands.graph_questions import (
     GraphTask,
     aggregation_options,
     evaluate_graphs,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.graphs.ontology import ontology_options, program_ontology
 from experiments.commands.groups import Group
+from experiments.commands.ontology import ontology_options, program_ontology
 from experiments.commands.options import SOURCE, WriteFigures, json_option, option, options, unmapped_option
 from experiments.commands.values import FILE, OUT_FILE, PROGRAM_NAME, REPORT_NAME
 from experiments.console import format_table, say, show, write_share
@@ -139,7 +139,7 @@ def check(
 
     The exit code is 1 if a report failed or violates the shapes.
     """
-    from experiments.commands.graphs.coverage import check_files
+    from experiments.commands.coverage import check_files
     from experiments.data import read_ontology
     from kg.report_graphs import can_validate
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.conversations.chat_session import Chat, Subject, talk
-from experiments.commands.conversations.subjects import find_subject
+from experiments.commands.chat_session import Chat, Subject, talk
+from experiments.commands.subjects import find_subject
 from experiments.terminal import wants_colour
 from kg.errors import ConfigError, DataError
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 PROMPT = "\x1b[36m> \x1b[0m"
 COMMAND = [sys.executable, str(ROOT / "finpath.py"), "chat"]
 
@@ -118,7 +118,7 @@ def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytes
 
 
 def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands.conversations import chat_session as module
+    from experiments.commands import chat_session as module
 
     out = io.StringIO()
     chat = Chat(subject, out, colour=False)
@@ -147,7 +147,7 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
 
 
 def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands.conversations import chat_session as module
+    from experiments.commands import chat_session as module
 
     class Terminated(KeyboardInterrupt):
         pass

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.graphs.growing import graph_option, known_node, node_key, open_graph
 from experiments.commands.groups import Command
+from experiments.commands.growing import graph_option, known_node, node_key, open_graph
 from experiments.commands.options import WriteFigures, json_option, option
 from experiments.console import say, show
 from kg.errors import DataError

@@ -107,7 +107,7 @@ SHIPS = "s,p,o\nLarkspur,is a,ship\nLarkspur,home port,Quillhaven\nLarkspur,capt
 def test_questions_about_a_graph_and_their_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from click.testing import CliRunner
 
-    from experiments.commands.conversations.ask import command
+    from experiments.commands.ask import command
 
     table, out = tmp_path / "ships.csv", tmp_path / "out.json"
     table.write_text(SHIPS)

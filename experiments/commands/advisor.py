@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from experiments.commands.graphs.advisor_ask import ask
-from experiments.commands.graphs.briefings import brief, watch
-from experiments.commands.graphs.companies import companies
-from experiments.commands.graphs.editing import alias, set_property
-from experiments.commands.graphs.growing import (
+from experiments.commands.advisor_ask import ask
+from experiments.commands.briefings import brief, watch
+from experiments.commands.companies import companies
+from experiments.commands.editing import alias, set_property
+from experiments.commands.groups import Group
+from experiments.commands.growing import (
     check_known,
     chosen_lm,
     described,
@@ -38,7 +39,6 @@ from experiments.commands.graphs.growing import (
     open_graph,
     threads_option,
 )
-from experiments.commands.groups import Group
 from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
 from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import progress, say, show

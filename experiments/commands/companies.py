@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.graphs.growing import graph_option, open_graph
 from experiments.commands.groups import Command
+from experiments.commands.growing import graph_option, open_graph
 from experiments.commands.options import WriteFigures, json_option
 from experiments.console import show
 

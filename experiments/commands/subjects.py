@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from rdflib import OWL, RDF, Graph, URIRef
 
-from experiments.commands.conversations.chat_session import Subject
-from experiments.commands.conversations.graphs import GEOGRAPHY, graph_program, graph_world, is_graph
+from experiments.commands.chat_session import Subject
+from experiments.commands.graph_files import GEOGRAPHY, graph_program, graph_world, is_graph
 from experiments.commands.options import open_tracker
 from experiments.compiling import with_program_settings
 from experiments.console import say, write_share

@@ -64,9 +64,9 @@ def command(
     """
     import dspy
 
-    from experiments.commands.conversations.chat_session import Chat, talk
-    from experiments.commands.conversations.steps import following
-    from experiments.commands.conversations.subjects import find_subject
+    from experiments.commands.chat_session import Chat, talk
+    from experiments.commands.steps import following
+    from experiments.commands.subjects import find_subject
     from experiments.rendering import answer_figures
     from experiments.tracking import asked
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.graphs.thoughts import TOOLS, read_limits
+from experiments.commands.thoughts import TOOLS, read_limits
 from experiments.tasks.thoughts import is_same_answer, read_tasks
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.commands.graphs.operand_coverage import OperandCoverage, operand_coverage
+from experiments.commands.operand_coverage import OperandCoverage, operand_coverage
 from experiments.console import progress
 from experiments.data import read_records_of, read_report
 from kg.errors import FinpathError
@@ -49,7 +49,7 @@ def check_files(
         ``reports``: their number. ``failed_reports``: the number that could not be read or built, with the reasons in
         ``failures``.
         ``table_operand_coverage``, ``text_operand_coverage``: shares in [0, 1] of gold operands found (the rule is in
-        ``experiments.commands.graphs.operand_coverage``), ``None`` without gold; with their counts.
+        ``experiments.commands.operand_coverage``), ``None`` without gold; with their counts.
         ``ontology_coverage``:
         share of all line items that the ontology covers. ``shacl_violations``: their number, ``None`` if not checked.
         ``seconds_per_report_p50``, ``seconds_per_report_p95``: wall time to build one report's graph.

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.graphs.coverage import check_files
-from experiments.commands.graphs.operand_coverage import operand_coverage, operands, stands_in
+from experiments.commands.coverage import check_files
 from experiments.commands.main import finpath
+from experiments.commands.operand_coverage import operand_coverage, operands, stands_in
 from kg.errors import DataError, QueryError
 from kg.ontology.learning import build_ontology
 from kg.ontology.ontology import Ontology

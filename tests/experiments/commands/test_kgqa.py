@@ -86,7 +86,7 @@ def test_options_of_graphs_and_of_reports_are_not_mixed(
 
 
 def test_asking_shows_each_answer_with_its_path(fitted: str, capsys: pytest.CaptureFixture[str]) -> None:
-    file = Path(__file__).resolve().parents[4] / "experiments" / "sample" / "kgqa" / "dev.txt"
+    file = Path(__file__).resolve().parents[3] / "experiments" / "sample" / "kgqa" / "dev.txt"
     question = load_questions(str(file), "metaqa").questions[0]
     assert main(["kgqa", "ask", fitted, "--graph", "sample:graph", question.question]) == 0
     shown = capsys.readouterr().out

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.graphs.graph_questions import GraphTask, fit_graphs, task_options
+from experiments.commands.graph_questions import GraphTask, fit_graphs, task_options
 from experiments.commands.groups import Command
 from experiments.commands.options import (
     SOURCE,

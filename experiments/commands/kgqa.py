@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.graphs.graph_questions import (
+from experiments.commands.graph_questions import (
     GRAPH,
     GraphTask,
     aggregation_options,

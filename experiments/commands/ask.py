@@ -30,7 +30,7 @@ from experiments.terminal import terminal_width, waiting
 from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
-    from experiments.commands.conversations.chat_session import Subject
+    from experiments.commands.chat_session import Subject
     from experiments.saved import SavedProgram
     from experiments.tracking import QuestionLog, Tracker
     from kg.report_graphs import Unmapped
@@ -81,7 +81,7 @@ def command(
     write_figures: WriteFigures,
 ) -> None:
     """Answers questions about one report or graph, with the calculation and the source of each figure."""
-    from experiments.commands.conversations.graphs import GEOGRAPHY, is_graph
+    from experiments.commands.graph_files import GEOGRAPHY, is_graph
     from experiments.compiling import with_program_settings
     from experiments.facade.documents import resolve_report, split_targets
     from experiments.rendering import describe_turn, turn_figures
@@ -91,7 +91,7 @@ def command(
     words = [report, *questions]
     graphs = list(itertools.takewhile(is_graph, words)) or [word for word in words[:1] if word == GEOGRAPHY]
     if graphs:
-        from experiments.commands.conversations.subjects import find_subject
+        from experiments.commands.subjects import find_subject
 
         with waiting("read the graph"):
             subject = find_subject(graphs, data, program, settings, unmapped)
@@ -132,7 +132,7 @@ def ask_graph(
     """
     import dspy
 
-    from experiments.commands.conversations.steps import following
+    from experiments.commands.steps import following
     from experiments.rendering import answer_figures
     from experiments.tracking import asked
     from programs.turns import Conversation
@@ -164,7 +164,7 @@ def ask(
     """The program's turn for each question; later turns see its earlier answers."""
     import dspy
 
-    from experiments.commands.conversations.steps import following
+    from experiments.commands.steps import following
     from experiments.rendering import answer_figures
     from experiments.tracking import QuestionLog
     from programs.reports import ReportWorld

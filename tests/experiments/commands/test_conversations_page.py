@@ -6,10 +6,10 @@ import io
 import re
 from pathlib import Path
 
-from experiments.commands.conversations.chat_session import Chat
-from experiments.commands.conversations.subjects import geography_subject
+from experiments.commands.chat_session import Chat
+from experiments.commands.subjects import geography_subject
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "guide" / "conversations.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
 
 
 def test_the_transcript_is_what_the_chat_says() -> None:
