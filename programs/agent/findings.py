@@ -221,16 +221,15 @@ def _is_meant(number: Decimal, text: str, entry: Entry) -> bool:
 
 
 def _combined(operation: str, operands: Sequence[Derivation], results: Sequence[Decimal]) -> Derivation:
-    """An operation of the calculator in the steps of the program language."""
+    """An operation of the calculator in the steps of the program language, over all operands."""
     if operation in ("min", "max"):
         return operands[results.index(min(results) if operation == "min" else max(results))]
     if operation == "percentage_change":
         return Derivation.combine("divide", Derivation.combine("subtract", operands[1], operands[0]), operands[0])
-    if operation in ("sum", "average"):
-        total = operands[0]
-        for operand in operands[1:]:
-            total = Derivation.combine("add", total, operand)
-        if operation == "sum":
-            return total
-        return Derivation.combine("divide", total, Derivation.look_up(Constant(f"const_{len(operands)}")))
-    return Derivation.combine(operation, operands[0], operands[1])
+    step = "add" if operation in ("sum", "average") else operation
+    result = operands[0]
+    for operand in operands[1:]:
+        result = Derivation.combine(step, result, operand)
+    if operation == "average":
+        return Derivation.combine("divide", result, Derivation.look_up(Constant(f"const_{len(operands)}")))
+    return result

@@ -1,22 +1,21 @@
 """The tools of the agent, on the report's graph and for calculations, with a record of every call.
 
-A call returns text, also for an error, which names the problem and the known names. The tools work on the current turn
-of this context (:func:`session`), and see its report only.
+A call returns text, also for an error, which names the problem and the known names.
 
-    >>> with session(Session(tools, index, question, past)) as current:
-    ...     recorded_tools()[0](entity_type="CashFlow", property="net_income", filters={"year": "2009"})
+    >>> now = Session(tools, index, question, past)
+    >>> now.call("query_kg", {"entity_type": "CashFlow", "property": "net_income", "filters": {"year": "2009"}})
     'f1 = 103102 thousand (2009, net income)'
-    >>> current.calls[0].tool, current.calls[0].failed
+    >>> now.calls[0].tool, now.calls[0].failed
     ('query_kg', False)
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any
 
 import dspy
 from pydantic import ValidationError
@@ -25,9 +24,12 @@ from kg.candidates import Candidate
 from kg.derivations import PastTurn
 from kg.errors import FinpathError, QueryError
 from kg.figures import GraphTools, OntologyAction, ReportIndex
+from programs.agent.findings import Findings
 from programs.lm import plain_text
-from programs.reports.findings import Findings
 from programs.turns import ToolCall
+
+TOOLS = ("query_kg", "calculate", "list_entities", "introspect_ontology", "finish")
+"""The names of the tools, each a method of :class:`Session`."""
 
 SHOWN = 10
 """The most figures that one query shows."""
@@ -108,10 +110,22 @@ class Session:
         ]
         return f"; {', '.join(others)} has {bare}" if others else ""
 
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Calls a tool and records the call; an error is text, with the right arguments where those are wrong."""
+        tool = dspy.Tool(getattr(self, name), name=name)
+        started = time.perf_counter()
+        try:
+            output, failed = str(tool(**arguments)), False
+        except (FinpathError, ValueError, TypeError, ValidationError) as error:
+            known = "" if isinstance(error, FinpathError) else f"; {name} takes {', '.join(tool.args or {})}"
+            output, failed = f"error: {plain_text(str(error))[:_LONGEST]}{known}", True
+        self.calls.append(ToolCall(name, arguments, output, time.perf_counter() - started, failed))
+        return output
+
 
 @contextmanager
 def session(new: Session) -> Iterator[Session]:
-    """Makes a session the one that the tools work on in this context."""
+    """Makes a session the one that the agent works on in this context."""
     token = _current.set(new)
     try:
         yield new
@@ -124,59 +138,5 @@ def current() -> Session:
     return _current.get()
 
 
-class RecordedTool(dspy.Tool):
-    """A tool whose calls are recorded, and whose errors are text."""
-
-    def __call__(self, **arguments: Any) -> str:
-        """Returns the tool's output, or the error of the call."""
-        started = time.perf_counter()
-        try:
-            output, failed = str(super().__call__(**arguments)), False
-        except (FinpathError, ValueError, TypeError, ValidationError) as error:
-            output, failed = f"error: {_explained(self, error)}", True
-        called = ToolCall(str(self.name), arguments, output, time.perf_counter() - started, failed)
-        current().calls.append(called)
-        return output
-
-    async def acall(self, **arguments: Any) -> str:
-        """The same: the tools wait for nothing."""
-        return self(**arguments)
-
-
-def _explained(tool: dspy.Tool, error: Exception) -> str:
-    """Returns an error in one line, with the right arguments where those of the call are wrong."""
-    said = plain_text(str(error))[:_LONGEST]
-    if isinstance(error, FinpathError):
-        return said
-    arguments = ", ".join(tool.args or {}) or "no arguments"
-    return f"{said}; {tool.name} takes {arguments}"
-
-
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) if names else "none"
-
-
-def recorded_tools() -> list[RecordedTool]:
-    """The four tools, and ``finish``."""
-
-    def introspect_ontology(action: Literal["list_types", "get_properties"], entity_type: str | None = None) -> str:
-        return current().introspect_ontology(action, entity_type)
-
-    def list_entities(entity_type: str) -> str:
-        return current().list_entities(entity_type)
-
-    def query_kg(
-        entity_type: str,
-        property: str | None = None,  # noqa: A002 - what an agent calls it
-        filters: dict[str, Any] | None = None,
-    ) -> str:
-        return current().query_kg(entity_type, property, filters)
-
-    def calculate(operation: str, values: list[str | int | float]) -> str:
-        return current().calculate(operation, values)
-
-    def finish(answer: str | int | float) -> str:
-        return current().finish(answer)
-
-    functions: list[Callable[..., str]] = [query_kg, calculate, list_entities, introspect_ontology, finish]
-    return [RecordedTool(function, desc=getattr(Session, function.__name__).__doc__) for function in functions]
