@@ -12,7 +12,7 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
-from experiments.files import read_text
+from experiments.files import check_address, read_text
 from experiments.saved import question_reader
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
@@ -65,6 +65,7 @@ def graph_program(today: date | None = None) -> QueryQA:
 def triples_of(word: str) -> Iterator[Triple]:
     """The facts of a file, a folder or an endpoint."""
     if word.startswith(_ADDRESSES):
+        check_address(word)
         with EndpointStore(word) as store:
             yield from read_store(store, MOST_TRIPLES)
         return
