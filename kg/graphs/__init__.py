@@ -11,7 +11,7 @@ from kg.graphs.context import (
 from kg.graphs.index import INVERSE, GraphIndex, Ids
 from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
 from kg.graphs.naming import Statement, local_name, name_statements
-from kg.graphs.rdf import frozen_graph, graph_sha256, is_parse_error, quoted, read_turtle, slug, turtle
+from kg.graphs.rdf import frozen_graph, graph_sha256, is_parse_error, quoted, read_turtle, slug, turtle, turtle_values
 from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
 
@@ -52,4 +52,5 @@ __all__ = [
     "slug",
     "store_statements",
     "turtle",
+    "turtle_values",
 ]
