@@ -1,21 +1,14 @@
 """Compiles of programs: their settings, runs and checkpoints."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from experiments.compiling.compilation import compile_and_evaluate
-    from experiments.compiling.crossvalidation import SplitBy, crossvalidate
-    from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
-    from experiments.compiling.extraction import ExtractionCompileConfig, compile_extraction
-    from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
-    from experiments.compiling.provenance import CompileConfig
-    from experiments.compiling.queries import QueryCompileConfig, compile_queries
-    from experiments.compiling.references import compile_references
-    from experiments.compiling.run import compiles_folder
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from experiments.compiling.compilation import compile_and_evaluate
+from experiments.compiling.crossvalidation import SplitBy, crossvalidate
+from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
+from experiments.compiling.extraction import ExtractionCompileConfig, compile_extraction
+from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
+from experiments.compiling.provenance import CompileConfig
+from experiments.compiling.queries import QueryCompileConfig, compile_queries
+from experiments.compiling.references import compile_references
+from experiments.compiling.run import compiles_folder
 
 __all__ = [
     "CompileConfig",

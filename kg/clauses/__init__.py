@@ -3,30 +3,23 @@
 :mod:`kg.comprehension` answers questions from these.
 """
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.clauses.documents import CONTENT, Library, Statement, Text
-    from kg.clauses.lexicon import are_converse, are_opposite, direction, is_word, similarity
-    from kg.clauses.meaning import ENCODER_PACKAGE, SentenceEncoder
-    from kg.clauses.mentions import NAMES
-    from kg.clauses.parser import Parse, SentenceParser, Token
-    from kg.clauses.roles import (
-        AGENT,
-        EQUAL,
-        OTHER,
-        PATIENT,
-        agreement,
-        clause_of,
-        is_negated,
-        moves_of,
-        role_of,
-        with_particle,
-    )
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.clauses.documents import CONTENT, Library, Statement, Text
+from kg.clauses.lexicon import are_converse, are_opposite, direction, is_word, similarity
+from kg.clauses.meaning import ENCODER_PACKAGE, SentenceEncoder
+from kg.clauses.mentions import NAMES
+from kg.clauses.parser import Parse, SentenceParser, Token
+from kg.clauses.roles import (
+    AGENT,
+    EQUAL,
+    OTHER,
+    PATIENT,
+    agreement,
+    clause_of,
+    is_negated,
+    moves_of,
+    role_of,
+    with_particle,
+)
 
 __all__ = [
     "AGENT",

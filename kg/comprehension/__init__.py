@@ -1,30 +1,23 @@
 """Answers from sentences: a question is a clause with a gap, filled by the values of the sentences that match it."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.comprehension.answers import (
-        CONFIDENCE_FEATURES,
-        ClauseAnswer,
-        ClauseAnswers,
-        ClauseModel,
-        Proposal,
-        clause_model,
-        contest_of,
-        problem_of,
-        proposal_of,
-        too_doubtful,
-    )
-    from kg.comprehension.candidates import FEATURES, Candidate
-    from kg.comprehension.questions import Asked
-    from kg.comprehension.ranking import Ranked, features_of, rank
-    from kg.comprehension.reader import SpanReader
-    from kg.comprehension.relation import relation_of, subject_of
-    from kg.comprehension.sets import NUMBER, scaled_amount
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.comprehension.answers import (
+    CONFIDENCE_FEATURES,
+    ClauseAnswer,
+    ClauseAnswers,
+    ClauseModel,
+    Proposal,
+    clause_model,
+    contest_of,
+    problem_of,
+    proposal_of,
+    too_doubtful,
+)
+from kg.comprehension.candidates import FEATURES, Candidate
+from kg.comprehension.questions import Asked
+from kg.comprehension.ranking import Ranked, features_of, rank
+from kg.comprehension.reader import SpanReader
+from kg.comprehension.relation import relation_of, subject_of
+from kg.comprehension.sets import NUMBER, scaled_amount
 
 __all__ = [
     "CONFIDENCE_FEATURES",

@@ -1,37 +1,30 @@
 """The language of calculations: derivations, their arithmetic and how they build on earlier turns."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.derivations.calculator import CalculatorOperation, calculate
-    from kg.derivations.derivation import Derivation
-    from kg.derivations.history import (
-        COMPOUNDS,
-        OPERATIONS,
-        SERIES_OPERATIONS,
-        PastTurn,
-        Reference,
-        TurnOperation,
-        collapse,
-        expand,
-    )
-    from kg.derivations.steps import (
-        LABELLED_OPERATIONS,
-        LONG_OPERATIONS,
-        NAMED_OPERATIONS,
-        Answer,
-        Constant,
-        Labelled,
-        Names,
-        Number,
-        Operand,
-        Step,
-        StepResult,
-    )
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.derivations.calculator import CalculatorOperation, calculate
+from kg.derivations.derivation import Derivation
+from kg.derivations.history import (
+    COMPOUNDS,
+    OPERATIONS,
+    SERIES_OPERATIONS,
+    PastTurn,
+    Reference,
+    TurnOperation,
+    collapse,
+    expand,
+)
+from kg.derivations.steps import (
+    LABELLED_OPERATIONS,
+    LONG_OPERATIONS,
+    NAMED_OPERATIONS,
+    Answer,
+    Constant,
+    Labelled,
+    Names,
+    Number,
+    Operand,
+    Step,
+    StepResult,
+)
 
 __all__ = [
     "COMPOUNDS",

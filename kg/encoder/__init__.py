@@ -4,17 +4,10 @@ It says which template a question asks for, and points at the figures and earlie
 :mod:`optimize.encoders.encoder`; inference needs onnxruntime and NumPy alone.
 """
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.encoder.encoder import EncodedPage, EncodedQuestion, TextEncoder
-    from kg.encoder.heads import EarlierTurn, Heads, JoinedTurns
-    from kg.encoder.sequences import TokenSequence, page_sequences, question_sequence
-    from kg.encoder.wordpiece import WordPiece
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.encoder.encoder import EncodedPage, EncodedQuestion, TextEncoder
+from kg.encoder.heads import EarlierTurn, Heads, JoinedTurns
+from kg.encoder.sequences import TokenSequence, page_sequences, question_sequence
+from kg.encoder.wordpiece import WordPiece
 
 __all__ = [
     "EarlierTurn",

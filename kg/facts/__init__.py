@@ -1,25 +1,18 @@
 """Facts of any graph: triples of files and stores as typed nodes, relations and classes with names."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.facts.graph import FactGraph, NodeClass, Relation
-    from kg.facts.names import converted, dimension_of, is_unit, unit_of
-    from kg.facts.triples import (
-        RDF_FILES,
-        TABLE_FILES,
-        Triple,
-        is_table_of_triples,
-        read_file,
-        read_rdf,
-        read_store,
-        read_table,
-    )
-    from kg.facts.values import Value, ValueKind, read_date, read_value
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.facts.graph import FactGraph, NodeClass, Relation
+from kg.facts.names import converted, dimension_of, is_unit, unit_of
+from kg.facts.triples import (
+    RDF_FILES,
+    TABLE_FILES,
+    Triple,
+    is_table_of_triples,
+    read_file,
+    read_rdf,
+    read_store,
+    read_table,
+)
+from kg.facts.values import Value, ValueKind, read_date, read_value
 
 __all__ = [
     "RDF_FILES",

@@ -1,20 +1,13 @@
 """News about investments as updates of a growing graph: documents, rules, a schema, and insights by rule."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.investments.documents import NewsDocument, parse_document
-    from kg.investments.edits import EditedTexts
-    from kg.investments.events import CompanyEvent, events_by_company, grouped_events
-    from kg.investments.freshness import Freshness, event_date
-    from kg.investments.insights import derive_insights, insights_about
-    from kg.investments.patterns import derive_correlations, derive_patterns
-    from kg.investments.rules import NewsRules, Reading, RuleReader, load_rules
-    from kg.investments.schema import completed_schema, investment_schema, types_of
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.investments.documents import NewsDocument, parse_document
+from kg.investments.edits import EditedTexts
+from kg.investments.events import CompanyEvent, events_by_company, grouped_events
+from kg.investments.freshness import Freshness, event_date
+from kg.investments.insights import derive_insights, insights_about
+from kg.investments.patterns import derive_correlations, derive_patterns
+from kg.investments.rules import NewsRules, Reading, RuleReader, load_rules
+from kg.investments.schema import completed_schema, investment_schema, types_of
 
 __all__ = [
     "CompanyEvent",

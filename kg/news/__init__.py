@@ -1,49 +1,42 @@
 """Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.news.aliases import (
-        BY_HAND,
-        alias_updates,
-        join_alias,
-        known_aliases,
-        names_by_hand,
-        separation_updates,
-        shared_aliases,
-        with_full_names,
-    )
-    from kg.news.answered import (
-        ANSWER_TO,
-        AnsweredFact,
-        Insertion,
-        RetrievedAnswer,
-        answer_insertion,
-        insert_answers,
-        retrieved_answers,
-        state_of,
-    )
-    from kg.news.answers import NewsAnswer, NewsAnswers
-    from kg.news.companies import KnownCompany, known_companies
-    from kg.news.event_sources import EventSource, EventSources, differing_figures
-    from kg.news.facts import Fact, number_of
-    from kg.news.frame_reader import FrameReader
-    from kg.news.memory import (
-        add_news_types,
-        applicable,
-        directory_of,
-        has_statements,
-        statement_updates,
-        stored_facts,
-    )
-    from kg.news.offices import same_office
-    from kg.news.passages import EarlierText, Passage, earlier_text, passage_updates, stored_passages
-    from kg.news.question import NewsQuestion, parse_question, parts_of
-    from kg.news.reader import NewsReading, read_news, sentences_of
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.news.aliases import (
+    BY_HAND,
+    alias_updates,
+    join_alias,
+    known_aliases,
+    names_by_hand,
+    separation_updates,
+    shared_aliases,
+    with_full_names,
+)
+from kg.news.answered import (
+    ANSWER_TO,
+    AnsweredFact,
+    Insertion,
+    RetrievedAnswer,
+    answer_insertion,
+    insert_answers,
+    retrieved_answers,
+    state_of,
+)
+from kg.news.answers import NewsAnswer, NewsAnswers
+from kg.news.companies import KnownCompany, known_companies
+from kg.news.event_sources import EventSource, EventSources, differing_figures
+from kg.news.facts import Fact, number_of
+from kg.news.frame_reader import FrameReader
+from kg.news.memory import (
+    add_news_types,
+    applicable,
+    directory_of,
+    has_statements,
+    statement_updates,
+    stored_facts,
+)
+from kg.news.offices import same_office
+from kg.news.passages import EarlierText, Passage, earlier_text, passage_updates, stored_passages
+from kg.news.question import NewsQuestion, parse_question, parts_of
+from kg.news.reader import NewsReading, read_news, sentences_of
 
 __all__ = [
     "ANSWER_TO",

@@ -1,17 +1,10 @@
 """Financial reports: their tables with headers, periods and units, and the figures of their sentences."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.reports.excerpts import ReportWords, is_large, lines_of
-    from kg.reports.headers import base_label
-    from kg.reports.layout import TableLayout, analyse_table
-    from kg.reports.report import CellFact, Report, TablePart
-    from kg.reports.sentences import Mention, item_phrase, read_sentence
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.reports.excerpts import ReportWords, is_large, lines_of
+from kg.reports.headers import base_label
+from kg.reports.layout import TableLayout, analyse_table
+from kg.reports.report import CellFact, Report, TablePart
+from kg.reports.sentences import Mention, item_phrase, read_sentence
 
 __all__ = [
     "CellFact",

@@ -1,15 +1,8 @@
 """The evolvable schema of a growing graph: types of nodes and edges, their versions and their likeness."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.schema.json_schema import repaired
-    from kg.schema.likeness import SAME_MEANING, TypeMeaning, spelled
-    from kg.schema.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.schema.json_schema import repaired
+from kg.schema.likeness import SAME_MEANING, TypeMeaning, spelled
+from kg.schema.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
 
 __all__ = [
     "SAME_MEANING",

@@ -1,43 +1,36 @@
 """Text as figures, dates and words: quantities, periods, tokens and suggestions of similar names."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.text.dates import (
-        MONTHS,
-        WEEKDAYS,
-        YEAR,
-        Date,
-        Period,
-        days_of_any_year,
-        find_dates,
-        last_periods,
-        periods,
-        spelled_periods,
-        year,
-    )
-    from kg.text.number_formats import english_sentence, english_table
-    from kg.text.number_words import find_number_words
-    from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
-    from kg.text.sentences import UPPER, split_sentences
-    from kg.text.suggestions import nearest
-    from kg.text.words import (
-        STOPWORDS,
-        character_ngrams,
-        comparison,
-        content_tokens,
-        is_or_are,
-        plural,
-        singular,
-        stem,
-        token_pairs,
-        tokens,
-        years,
-    )
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    YEAR,
+    Date,
+    Period,
+    days_of_any_year,
+    find_dates,
+    last_periods,
+    periods,
+    spelled_periods,
+    year,
+)
+from kg.text.number_formats import english_sentence, english_table
+from kg.text.number_words import find_number_words
+from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
+from kg.text.sentences import UPPER, split_sentences
+from kg.text.suggestions import nearest
+from kg.text.words import (
+    STOPWORDS,
+    character_ngrams,
+    comparison,
+    content_tokens,
+    is_or_are,
+    plural,
+    singular,
+    stem,
+    token_pairs,
+    tokens,
+    years,
+)
 
 __all__ = [
     "MONTHS",

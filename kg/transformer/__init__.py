@@ -3,26 +3,19 @@
 The sentence encoder of :mod:`kg.clauses` shares its word pieces and sessions.
 """
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from kg.transformer.changes import LowRankTransformer, TransformerReader
-    from kg.transformer.installed import (
-        ARCHIVE,
-        FIRST_POSITION,
-        HEADS,
-        LAYERS,
-        WIDTH,
-        installed_parts,
-        installed_weights,
-        relative_buckets,
-    )
-    from kg.transformer.network import inference_session
-    from kg.transformer.pieces import batches, padded, vocabulary, word_pieces
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from kg.transformer.changes import LowRankTransformer, TransformerReader
+from kg.transformer.installed import (
+    ARCHIVE,
+    FIRST_POSITION,
+    HEADS,
+    LAYERS,
+    WIDTH,
+    installed_parts,
+    installed_weights,
+    relative_buckets,
+)
+from kg.transformer.network import inference_session
+from kg.transformer.pieces import batches, padded, vocabulary, word_pieces
 
 __all__ = [
     "ARCHIVE",

@@ -1,17 +1,10 @@
 """Fits of the weights and demonstrations of a language model's evidence."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from optimize.evidence.abstaining import ABSTAINED_WRONG, AbstentionExample, FittedAbstention, fit_abstention
-    from optimize.evidence.demonstrations import gold_turns
-    from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
-    from optimize.evidence.searches import unseen
-    from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold, choose_blend
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from optimize.evidence.abstaining import ABSTAINED_WRONG, AbstentionExample, FittedAbstention, fit_abstention
+from optimize.evidence.demonstrations import gold_turns
+from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
+from optimize.evidence.searches import unseen
+from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold, choose_blend
 
 __all__ = [
     "ABSTAINED_WRONG",

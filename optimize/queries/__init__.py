@@ -1,23 +1,16 @@
 """Compiling of the parse of questions by a language model: turns with right parses, demonstrations, and figures."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from optimize.queries.examples import AskedTurn, Talk, asked_turns, demonstrations, kinds_of
-    from optimize.queries.fit import (
-        QUERY_OPTIMIZERS,
-        QueryFit,
-        QueryScore,
-        answered_score,
-        asked_replies,
-        fit_queries,
-        fitted_confidence,
-        score_queries,
-    )
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from optimize.queries.examples import AskedTurn, Talk, asked_turns, demonstrations, kinds_of
+from optimize.queries.fit import (
+    QUERY_OPTIMIZERS,
+    QueryFit,
+    QueryScore,
+    answered_score,
+    asked_replies,
+    fit_queries,
+    fitted_confidence,
+    score_queries,
+)
 
 __all__ = [
     "QUERY_OPTIMIZERS",

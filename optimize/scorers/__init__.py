@@ -1,29 +1,22 @@
 """Fits of the beam's scorer, its confidence, its choice of names and the coreference model on conversations."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from optimize.scorers.choices import ChoiceExample, fit_choice
-    from optimize.scorers.confidence import ConfidenceExample, fit_confidence, fit_logistic, folds_of, threshold
-    from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
-    from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
-    from optimize.scorers.derivations import (
-        FitScorer,
-        ScorerOptimizer,
-        content_sha256,
-        describe_data,
-        document_name,
-        page_key,
-        page_keys,
-        read_index,
-        training_data,
-    )
-    from optimize.scorers.turns import TrainingTurn, training_turns
-    from optimize.scorers.unanswerable import unanswerable_turn
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from optimize.scorers.choices import ChoiceExample, fit_choice
+from optimize.scorers.confidence import ConfidenceExample, fit_confidence, fit_logistic, folds_of, threshold
+from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
+from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
+from optimize.scorers.derivations import (
+    FitScorer,
+    ScorerOptimizer,
+    content_sha256,
+    describe_data,
+    document_name,
+    page_key,
+    page_keys,
+    read_index,
+    training_data,
+)
+from optimize.scorers.turns import TrainingTurn, training_turns
+from optimize.scorers.unanswerable import unanswerable_turn
 
 __all__ = [
     "ChoiceExample",

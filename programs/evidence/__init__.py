@@ -1,27 +1,20 @@
 """Evidence of language models on the beam's candidates, and its blend with the beam's scores."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from programs.evidence.abstention import ABSTENTION_FEATURES, Abstention, abstention_features
-    from programs.evidence.blend import (
-        BEAM_DECIDES,
-        CANDIDATE_FEATURES,
-        NONE_FEATURES,
-        Blend,
-        Evidence,
-        ScoredCandidates,
-        candidate_features,
-        length_of,
-        none_features,
-    )
-    from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, Trust, can_choose, name_of, trusting
-    from programs.evidence.likelihood import evidence_beside_none, evidence_of_replies
-    from programs.evidence.prompt import Demonstration, written_conversation, written_derivation
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from programs.evidence.abstention import ABSTENTION_FEATURES, Abstention, abstention_features
+from programs.evidence.blend import (
+    BEAM_DECIDES,
+    CANDIDATE_FEATURES,
+    NONE_FEATURES,
+    Blend,
+    Evidence,
+    ScoredCandidates,
+    candidate_features,
+    length_of,
+    none_features,
+)
+from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, Trust, can_choose, name_of, trusting
+from programs.evidence.likelihood import evidence_beside_none, evidence_of_replies
+from programs.evidence.prompt import Demonstration, written_conversation, written_derivation
 
 __all__ = [
     "ABSTENTION_FEATURES",

@@ -1,19 +1,12 @@
 """Questions about graphs: parsed against the graph's own words, or answered by a search over its paths."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
-    from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, PathTurn
-    from programs.graphs.query_parsing import labelled_example
-    from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn, parse_answer
-    from programs.graphs.relation_scorer import LMRelationScorer
-    from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds
-    from programs.graphs.world import GraphWorld
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
+from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, PathTurn
+from programs.graphs.query_parsing import labelled_example
+from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn, parse_answer
+from programs.graphs.relation_scorer import LMRelationScorer
+from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds
+from programs.graphs.world import GraphWorld
 
 __all__ = [
     "KGQA",

@@ -1,21 +1,14 @@
 """A report's page as a language model reads it, and the calculations that it names over identifiers of figures."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from programs.page.brief import NO_ANSWER, BriefPage, brief_prompt, brief_reply
-    from programs.page.calculation import NamedCalculation, read_calculation
-    from programs.page.document import PageText, excerpt, written_page
-    from programs.page.evidence import merged, written_evidence
-    from programs.page.figures import IDENTIFIER, CalculationError, PageFigures
-    from programs.page.grammar import START, answered, calculation_grammar, comparable, function_rules, stated_numbers
-    from programs.page.predictor import PagePredict, shortened
-    from programs.page.relevance import Relevance, relevance_of
-    from programs.page.writing import written_calculation, written_turns
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from programs.page.brief import NO_ANSWER, BriefPage, brief_prompt, brief_reply
+from programs.page.calculation import NamedCalculation, read_calculation
+from programs.page.document import PageText, excerpt, written_page
+from programs.page.evidence import merged, written_evidence
+from programs.page.figures import IDENTIFIER, CalculationError, PageFigures
+from programs.page.grammar import START, answered, calculation_grammar, comparable, function_rules, stated_numbers
+from programs.page.predictor import PagePredict, shortened
+from programs.page.relevance import Relevance, relevance_of
+from programs.page.writing import written_calculation, written_turns
 
 __all__ = [
     "IDENTIFIER",

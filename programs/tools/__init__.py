@@ -1,17 +1,10 @@
 """The tools of the thoughts and the advisor; :mod:`programs.tools.catalogue` makes them by name."""
 
-from typing import TYPE_CHECKING
-
-from kg.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from programs.tools.addresses import WebLimits, fetch
-    from programs.tools.catalogue import TOOLS, ToolSettings, load_tools
-    from programs.tools.manager import ToolLimits, ToolManager
-    from programs.tools.paging import NOTHING
-    from programs.tools.prices import Prices, read_prices
-else:
-    __getattr__ = lazy_exports(__name__, __file__)
+from programs.tools.addresses import WebLimits, fetch
+from programs.tools.catalogue import TOOLS, ToolSettings, load_tools
+from programs.tools.manager import ToolLimits, ToolManager
+from programs.tools.paging import NOTHING
+from programs.tools.prices import Prices, read_prices
 
 __all__ = [
     "NOTHING",
