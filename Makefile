@@ -3,7 +3,7 @@
 #   make test    the tests
 #   make bill    the bill of materials, build/bill-of-materials.json
 #   make attack  many malformed inputs and kills; ATTACKS=2100 inputs of each format, goes on from attacks.json
-#   make lint    ruff, mypy, the order of packages, the English, the pages' links
+#   make lint    ruff, mypy, the order of packages, the size of rooms, the English, the pages' links
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -43,6 +43,7 @@ lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_house.py
 	$(BIN)/python tools/check_english.py
 	$(BIN)/python tools/check_english.py kg programs optimize experiments benchmarks/*.py tools finpath.py
 	$(BIN)/mkdocs build --strict --quiet

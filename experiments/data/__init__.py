@@ -51,7 +51,6 @@ __all__ = [
     "read_dialogues",
     "read_documents",
     "read_fact_rows",
-    "read_feed",
     "read_ontology",
     "read_portfolio",
     "read_questions",
