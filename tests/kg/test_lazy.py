@@ -27,5 +27,5 @@ def test_every_export_is_there_and_is_no_module(package: str) -> None:
 
 
 def test_another_name_is_refused() -> None:
-    with pytest.raises(AttributeError, match="'kg.graphs' has no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match=r"'kg.graphs' has no attribute 'nothing'"):
         importlib.import_module("kg.graphs").nothing  # noqa: B018
