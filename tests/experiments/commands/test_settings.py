@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.compiling import with_program_settings
+from experiments.saved import with_program_settings
 from kg.ontology import build_ontology
 from kg.reports import Report
 from programs.registry import create_program
