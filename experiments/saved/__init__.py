@@ -21,14 +21,13 @@ from experiments.saved.references import (
     shipped_thesaurus,
 )
 from experiments.saved.serving import ServedProgram
-from experiments.saved.serving_graphs import ServedAdvisor, ServedExtraction, ServedGraphProgram
+from experiments.saved.serving_graphs import ServedAdvisor, ServedGraphProgram
 
 __all__ = [
     "SHIPPED",
     "Origin",
     "SavedProgram",
     "ServedAdvisor",
-    "ServedExtraction",
     "ServedGraphProgram",
     "ServedProgram",
     "check_replaceable",
