@@ -1,4 +1,4 @@
-"""What a model reads in documents for a question, with the fitted confidence that it is right."""
+"""Readings of documents for a question, with the fitted confidence that they are right."""
 
 from __future__ import annotations
 

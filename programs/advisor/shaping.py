@@ -1,4 +1,4 @@
-"""What a user's investment profile changes in briefings: the order, what is left out, and notes.
+"""The effect of a profile on briefings: their order, omissions and notes.
 
 >>> profile = Profile(risk_tolerance="conservative", horizon="10 years", goals=("income",))
 >>> shaped(briefings, profile)[0].notes
