@@ -132,9 +132,8 @@ def _evaluate_reports(
     gold_pick: bool,
     answer: Literal["always", "confident"] | None,
 ) -> int:
-    from experiments.compiling import with_program_settings
     from experiments.evaluation import evaluate, summary_table, with_gold_pick
-    from experiments.saved import find_program
+    from experiments.saved import find_program, with_program_settings
     from experiments.tasks import OpenAnswers, answers_table, conversation_task
 
     config = run.config(lm)
