@@ -27,7 +27,6 @@ from experiments.commands.advisor_ask import ask
 from experiments.commands.briefings import brief, watch
 from experiments.commands.companies import companies
 from experiments.commands.editing import alias, set_property
-from experiments.commands.groups import Group
 from experiments.commands.growing import (
     check_known,
     chosen_lm,
@@ -39,8 +38,7 @@ from experiments.commands.growing import (
     open_graph,
     threads_option,
 )
-from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
-from experiments.commands.values import FILE, PROGRAM_NAME
+from experiments.commands.options import FILE, Group, WriteFigures, json_option, lm_options, track_option
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError, DataError, FinpathError
@@ -70,17 +68,19 @@ def command() -> None:
     help="files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the text; or the headline "  # noqa: E501
     "and the text as published, with its date",
 )
-@option("--strict", is_flag=True, help="exit with 1 if no sentence of a document gave facts, or a fact was left out")
-@option(
+@click.option(
+    "--strict", is_flag=True, help="exit with 1 if no sentence of a document gave facts, or a fact was left out"
+)
+@click.option(
     "--types",
     type=click.Choice(["auto", "review", "never"]),
     default="review",
     help="types that documents need and the graph lacks: accept them (auto), queue them for `finpath schema accept` "
     "(review, the default), or refuse them (never)",
 )
-@option(
+@click.option(
     "--program",
-    type=PROGRAM_NAME,
+    type=FILE,
     metavar="PROGRAM",
     help="with a language model: a program of `finpath compile advisor` that reads the sentences",
 )
@@ -200,7 +200,7 @@ command.add_command(alias)
 
 @command.command("publish", epilog="finpath advisor publish --graph knowledge --lm none")
 @graph_option
-@option("--run-name", metavar="NAME", help="the run's name in MLflow")
+@click.option("--run-name", metavar="NAME", help="the run's name in MLflow")
 @lm_options
 @json_option
 def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: WriteFigures) -> None:
@@ -227,7 +227,7 @@ def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: Write
 
 
 @command.command("history", epilog='finpath advisor history --graph knowledge --node "Company/Helixon Inc."')
-@option("--node", metavar="TYPE/NAME", help="only the updates about this node")
+@click.option("--node", metavar="TYPE/NAME", help="only the updates about this node")
 @graph_option
 @json_option
 def history(node: str | None, graph: str, write_figures: WriteFigures) -> None:

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from experiments.commands.graph_questions import GraphTask, fit_graphs, task_options
-from experiments.commands.groups import Command
 from experiments.commands.options import (
+    FILE,
+    OUT_PLACE,
+    POSITIVE,
+    PROGRAM_SETTINGS,
     SOURCE,
+    WORK_FOLDER,
+    Command,
     RunOptions,
     WriteFigures,
     exclusive,
     json_option,
     lm_options,
     load_and_report,
-    option,
     refuse,
     run_options,
     set_option,
-    unmapped_option,
+    take_unmapped,
+    written_pairs,
 )
-from experiments.commands.values import FILE, OUT_PLACE, POSITIVE, PROGRAM_NAME, WORK_FOLDER
 from experiments.console import Stages, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
 from kg.errors import ConfigError
-
-if TYPE_CHECKING:
-    from kg.report_graphs import Unmapped
-
-_optimizers = functools.partial(option, section="Optimizers")
-_other_lms = functools.partial(
-    option, section="Language models for compiling (MODEL as in --lm, or MODEL@URL; by default that of --lm)"
-)
 
 
 @click.command(
@@ -48,7 +43,7 @@ _other_lms = functools.partial(
     finpath compile my-beam --optimizer labeled-few-shot,gepa --lm local --set understand=true \
         --train sample:train --out asked
     finpath compile my-beam --optimizer bootstrap --optimizer-settings bootstrap.max_rounds=2 \
-        --lm local --teacher-lm openai/gpt-4o-mini --budget usd=1 --train sample:train --out taught
+        --lm local --teacher-lm openai/gpt-4o-mini --lm-set budget=usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
     finpath compile references --train sample:train --out references.json
@@ -61,20 +56,20 @@ _other_lms = functools.partial(
 )
 @click.argument(
     "program",
-    type=PROGRAM_NAME,
+    type=FILE,
     metavar="PROGRAM",
     help="beam, agent, kgqa, advisor or queries, with nothing fitted; shipped:beam, to continue from the shipped one; "
     "references, the model of follow-up questions about a report, which is written to the file --out; or a saved "
     "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
-@option("--train", type=FILE, several=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
-@option(
+@click.option("--train", type=FILE, multiple=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
+@click.option(
     "--dialogues",
     type=FILE,
     metavar="FILE",
     help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
 )
-@option(
+@click.option(
     "--dev",
     type=FILE,
     metavar="SOURCE",
@@ -82,10 +77,10 @@ _other_lms = functools.partial(
     "a folder",
 )
 @task_options(required=False)
-@option(
+@click.option(
     "--out", type=OUT_PLACE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"
 )
-@_optimizers(
+@click.option(
     "--optimizer",
     default="scorer",
     metavar="NAME[,NAME]",
@@ -93,36 +88,35 @@ _other_lms = functools.partial(
     "bootstrap, bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, reanchor, evidence; "
     "docs/reference/optimizers.md describes each and its cost",
 )
-@_optimizers(
+@click.option(
     "--optimizer-settings",
-    several=True,
+    multiple=True,
     metavar="NAME.KEY=VALUE...",
     help="settings of the optimizers that differ from their defaults",
 )
-@set_option
-@unmapped_option
-@_optimizers("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
-@_optimizers(
+@set_option(PROGRAM_SETTINGS)
+@click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
+@click.option(
     "--val-turns", type=POSITIVE, default=24, help="turns of other training reports that select a candidate (24)"
 )
-@_optimizers(
+@click.option(
     "--keep",
     type=click.Choice(["best", "last"]),
     default="best",
     help="the program with the best score on those turns, possibly the initial one (best), or the last of the chain "
     "(last)",
 )
-@_optimizers(
+@click.option(
     "--checkpoints",
     type=WORK_FOLDER,
     metavar="FOLDER",
     help="folder of checkpoints of a stopped compile (the user's cache)",
 )
-@_optimizers("--fresh", is_flag=True, help="ignore the checkpoints of this compile")
+@click.option("--fresh", is_flag=True, help="ignore the checkpoints of this compile")
 @lm_options
-@_other_lms("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from")
-@_other_lms("--prompt-lm", metavar="MODEL", help="proposes instructions and rules")
-@_other_lms("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa")
+@click.option("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from")
+@click.option("--prompt-lm", metavar="MODEL", help="proposes instructions and rules")
+@click.option("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa")
 @run_options("conversations of the dev split, or questions about a graph")
 @json_option
 def command(
@@ -134,8 +128,7 @@ def command(
     out: str | None,
     optimizer: str,
     optimizer_settings: tuple[str, ...],
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
+    settings: dict[str, str],
     train_turns: int,
     val_turns: int,
     keep: Literal["best", "last"],
@@ -165,7 +158,6 @@ def command(
             "does not apply to questions about a graph",
             dialogues=dialogues,
             set=settings,
-            unmapped=unmapped,
             lm=not lm.is_none,
         )
         if program != "kgqa" or optimizer != "scorer":
@@ -187,8 +179,8 @@ def command(
         teacher=_other_lm(lm, teacher_lm),
         prompt=_other_lm(lm, prompt_lm),
         reflection=_other_lm(lm, reflection_lm),
-        program_settings=settings,
-        unmapped=unmapped,
+        unmapped=take_unmapped(settings),
+        program_settings=written_pairs(settings),
         checkpoints=Path(checkpoints) if checkpoints else compiles_folder(),
         fresh=fresh,
     )
@@ -206,7 +198,6 @@ def command(
         tracker=tracker,
         run_name=run.run_name,
         stages=stages,
-        engine=run.engine_for(lm),
     )
     if compiled.compilation.resumed:
         say(f"* checkpoints of this compile in {config.checkpoints} were used; --fresh ignores them")

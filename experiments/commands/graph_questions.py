@@ -15,8 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import Function, RunOptions, WriteFigures, open_tracker, option, options, refuse
-from experiments.commands.values import FILE, OUT_FILE, POSITIVE
+from experiments.commands.options import (
+    FILE,
+    OUT_FILE,
+    POSITIVE,
+    Function,
+    RunOptions,
+    WriteFigures,
+    open_tracker,
+    options,
+    refuse,
+)
 from experiments.console import say, show
 from experiments.files import SAMPLE_FOLDER
 from experiments.lms import LMConfig
@@ -68,8 +77,8 @@ class GraphTask:
         return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format, ranked)
 
 
-_search = functools.partial(option, section="Search in a graph")
-_about = functools.partial(option, section="Questions about a graph")
+_search = click.option
+_about = click.option
 aggregation_options = options(
     _search(
         "--aggregate",
@@ -127,7 +136,7 @@ def task_options(*, required: bool) -> Callable[[Function], Function]:
             "--questions",
             type=FILE,
             required=required,
-            several=True,
+            multiple=True,
             metavar="FILE...",
             help="the questions; several files are joined; sample:train and sample:dev are shipped",
         )
@@ -176,7 +185,6 @@ def evaluate_graphs(
             run_name=run.run_name,
             resume=run.resume,
             journal=asked.journal,
-            engine=run.engine_for(lm),
         )
     show(figures_table([evaluation.name], [evaluation.figures], terminal_width()))
     if evaluation.run_id is not None:
@@ -221,7 +229,7 @@ def fit_graphs(
     with open_questions(task, run.limit) as (source, loaded):
         figures: dict[str, Any] = {}
         if folds:
-            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by, engine=run.engine_for())
+            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by)
             show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
         _, figures = compile_graphs(
             source, loaded, config, out=out, tracker=tracker, run_name=run.run_name, figures=figures

@@ -7,7 +7,6 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from experiments.evaluation.comparison import compare
     from experiments.evaluation.evaluator import evaluate, evaluation_key
-    from experiments.evaluation.gold_pick import with_gold_pick
     from experiments.evaluation.inspection import (
         choose_conversation,
         choose_turn,
@@ -66,5 +65,4 @@ __all__ = [
     "run_tags",
     "summary_table",
     "trace_of",
-    "with_gold_pick",
 ]
