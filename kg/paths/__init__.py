@@ -3,7 +3,7 @@
 from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
 from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
 from kg.paths.question_graph import QuestionGraph, Topics
-from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, Memory, PathRanker, Reader, Vectors
+from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
 from kg.paths.scorer import (
     STOP,
     LearnedRelationScorer,
@@ -38,11 +38,11 @@ __all__ = [
     "EntityPathAnswer",
     "EntitySpace",
     "LearnedRelationScorer",
-    "Memory",
     "PathAccumulator",
     "PathConfig",
     "PathRanker",
     "QuestionGraph",
+    "QuestionMemory",
     "Reader",
     "ReasoningPath",
     "RelationFeatures",

@@ -1,10 +1,10 @@
 """Questions about graphs of entities: tagging by a graph's lexicon, one grammar, answers with their triples."""
 
-from kg.questions.answer import EntityAnswer, Value, plain
+from kg.questions.answer import EntityAnswer, PropertyValue, plain
 from kg.questions.graph import EntityGraph
 from kg.questions.lexicon import LEX
 from kg.questions.reader import answer_entities
-from kg.questions.tagging import Degree, Question, Tag, folded, known_entities, spaced
+from kg.questions.tagging import DegreeTag, Question, Tag, folded, known_entities, spaced
 from kg.questions.words import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
 
 __all__ = [
@@ -12,12 +12,12 @@ __all__ = [
     "LEX",
     "ORDINALS",
     "QUESTION_WORDS",
-    "Degree",
+    "DegreeTag",
     "EntityAnswer",
     "EntityGraph",
+    "PropertyValue",
     "Question",
     "Tag",
-    "Value",
     "answer_entities",
     "folded",
     "known_entities",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from kg.investments import NewsDocument, Reading
+from kg.investments import DocumentReading, NewsDocument
 
 
 class NewsReader(Protocol):
@@ -16,6 +16,6 @@ class NewsReader(Protocol):
 
     name: str
 
-    def read(self, document: NewsDocument) -> Reading:
+    def read(self, document: NewsDocument) -> DocumentReading:
         """Returns the statements of a document as updates."""
         ...
