@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.conversations.chat_session import Chat
-from experiments.commands.conversations.subjects import find_subject
+from experiments.commands.chat_session import Chat
 from experiments.commands.main import main
-from experiments.compiling import with_program_settings
+from experiments.commands.subjects import find_subject
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig
-from experiments.saved import Origin, find_program, load_program, save_program
+from experiments.saved import Origin, find_program, load_program, save_program, with_program_settings
 from experiments.tasks import ConvFinQA
 from kg.errors import ConfigError
 from programs.turns.records import read_turn, turn_record

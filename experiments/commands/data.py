@@ -1,0 +1,70 @@
+"""``finpath data``: fetches data sets and checks them."""
+
+from __future__ import annotations
+
+import zipfile
+
+import click
+
+from experiments.commands.options import FILE, SOURCE, WORK_FOLDER, Group, WriteFigures, json_option
+from experiments.console import say, show
+
+
+@click.group(cls=Group)
+def command() -> None:
+    """Fetches and checks data sets."""
+
+
+@command.command("fetch", epilog="finpath data fetch --out convfinqa")
+@click.option(
+    "--out", type=WORK_FOLDER, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)"
+)
+@json_option
+def fetch_convfinqa(out: str, write_figures: WriteFigures) -> None:
+    """Fetches ConvFinQA as its authors publish it, and checks its hashes."""
+    from experiments.data import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
+
+    say(f"* Fetching {CONVFINQA_URL}")
+    target = fetch(CONVFINQA_URL, out, CONVFINQA_SHA256)
+    say(f"* {target}: the sha256 of {', '.join(CONVFINQA_SHA256)} is as expected")
+    files = list(unpack(target)) if zipfile.is_zipfile(target) else []
+    if files:
+        say(f"* Unpacked {', '.join(map(str, files))}")
+    write_figures({"file": str(target), "sha256": CONVFINQA_SHA256, "unpacked": [str(file) for file in files]})
+
+
+@command.command(
+    "check",
+    epilog="""
+    finpath data check sample:train
+    finpath data check convfinqa/dev.json    # after `finpath data fetch`
+    """,
+)
+@click.argument("source", type=FILE, metavar="SOURCE", help=SOURCE)
+@json_option
+def check(source: str, write_figures: WriteFigures) -> int:
+    """Reads conversations and names every violation of the format.
+
+    The exit code is 1 if there is one.
+    """
+    from experiments.data import load_conversations
+
+    data = load_conversations(source)
+    for problem in data.problems:
+        show(str(problem))
+    figures = {
+        "name": data.name,
+        "split": data.split,
+        "sha256": data.sha256,
+        "conversations": len(data.conversations),
+        "turns": sum(len(conversation.questions) for conversation in data.conversations),
+        "reports": len({conversation.report.id for conversation in data.conversations}),
+        "problems": [str(problem) for problem in data.problems],
+    }
+    counts = [f"{figures[name]} {text}" for name, text in _COUNTS.items()]
+    show(f"{data.name} ({data.split}): {', '.join(counts)}; {len(data.problems)} problems")
+    write_figures(figures)
+    return 1 if data.problems else 0
+
+
+_COUNTS = {"conversations": "good conversations", "turns": "turns", "reports": "reports"}

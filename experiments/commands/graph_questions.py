@@ -1,0 +1,304 @@
+"""Questions about a graph on the command line: the options that several commands share, and fit and evaluation.
+
+finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
+finpath kgqa evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa    # the same
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from experiments.commands.options import (
+    FILE,
+    OUT_FILE,
+    POSITIVE,
+    Function,
+    RunOptions,
+    WriteFigures,
+    open_tracker,
+    options,
+    refuse,
+)
+from experiments.console import say, show
+from experiments.files import SAMPLE_FOLDER
+from experiments.lms import LMConfig
+from experiments.terminal import terminal_width
+from kg.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from experiments.compiling import GraphCompileConfig, SplitBy
+    from experiments.data import GraphSource, LoadedQuestions
+    from experiments.saved import SavedProgram
+    from experiments.tracking import Tracker
+    from programs.graphs import Aggregation
+
+_SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
+_SHOWN = 5
+AGGREGATIONS = ("score", "last-entity", "per-path", "index", "constrained")
+"""The aggregations of :mod:`programs.graphs`, which imports DSPy."""
+FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
+"""The formats of :mod:`experiments.data.questions`."""
+GRAPH = (
+    "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them), an index (.npz), the folder of an "
+    "Oxigraph database, or the address of a SPARQL endpoint"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphTask:
+    """Questions over a graph, and the search.
+
+    Attributes:
+        graph: The graph's name; ``None`` where each question has its own.
+        questions: Names of the files.
+        format: Format of the questions.
+        link: Whether topics are linked, also where the file gives them.
+        search: Settings of the search that differ from the defaults.
+    """
+
+    graph: str | None
+    questions: tuple[str, ...]
+    format: str
+    link: bool
+    search: Mapping[str, int]
+
+    def compile_config(self, seed: int, *, ranked: bool = False) -> GraphCompileConfig:
+        """The settings of a fit."""
+        from experiments.compiling import GraphCompileConfig
+        from kg.paths import PathConfig
+
+        return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format, ranked)
+
+
+_search = click.option
+_about = click.option
+aggregation_options = options(
+    _search(
+        "--aggregate",
+        type=click.Choice(AGGREGATIONS),
+        help="selection of answers: score (no language model), last-entity (naive), per-path (a model names the "
+        "entity on each path), index (it selects paths in one call), constrained (it writes the path itself, "
+        "held to the graph by a grammar; --lm local)",
+    ),
+    _search(
+        "--scorer",
+        type=click.Choice(["learned", "lm"]),
+        help="scores of relations: the fitted weights (learned, the default), or a language model, a call a step",
+    ),
+)
+
+
+predictions_option = _about(
+    "--predictions",
+    type=OUT_FILE,
+    metavar="FILE",
+    help="write the paths and answers of each question here at the end or at a stop, in the format of GCR's "
+    "evaluation; with the same file a stopped evaluation continues",
+)
+
+
+def search_options(function: Function) -> Function:
+    """Passes ``search``, the settings that were given."""
+
+    @_search("--beam-width", type=POSITIVE, help="paths kept at each depth")
+    @_search("--max-depth", type=POSITIVE, help="largest number of relations of a path")
+    @_search("--top-k", type=POSITIVE, help="smallest number of paths returned, and shown to a model")
+    @functools.wraps(function)
+    def wrapped(*, beam_width: int | None, max_depth: int | None, top_k: int | None, **others: Any) -> Any:
+        given = {"beam_width": beam_width, "max_depth": max_depth, "output_top_k": top_k}
+        return function(search={name: value for name, value in given.items() if value is not None}, **others)
+
+    return wrapped
+
+
+def task_options(*, required: bool) -> Callable[[Function], Function]:
+    """The options of a graph and its questions: passes ``task``, ``None`` without questions.
+
+    Args:
+        required: Whether questions must be given.
+    """
+
+    def decorate(function: Function) -> Function:
+        @_about(
+            "--graph",
+            type=FILE,
+            metavar="KB",
+            help=f"{GRAPH}; not needed where each question has its own (rog); sample:graph is shipped",
+        )
+        @_about(
+            "--questions",
+            type=FILE,
+            required=required,
+            multiple=True,
+            metavar="FILE...",
+            help="the questions; several files are joined; sample:train and sample:dev are shipped",
+        )
+        @_about("--format", type=click.Choice(FORMATS), required=required, help="the format of the questions")
+        @_about("--link", is_flag=True, help="link the topics in the questions, also where the file gives them")
+        @search_options
+        @functools.wraps(function)
+        def wrapped(**given: Any) -> Any:
+            task = GraphTask(**{field.name: given.pop(field.name) for field in dataclasses.fields(GraphTask)})
+            if task.questions and not task.format:
+                raise click.UsageError("--questions needs --format")
+            if not task.questions:
+                refuse("needs --questions", graph=task.graph, format=task.format, link=task.link)
+                refuse("needs --questions", **{name.removeprefix("output_"): n for name, n in task.search.items()})
+            return function(task=task if task.questions else None, **given)
+
+        return wrapped
+
+    return decorate
+
+
+def evaluate_graphs(
+    program: str,
+    task: GraphTask,
+    run: RunOptions,
+    lm: LMConfig,
+    write_figures: WriteFigures,
+    *,
+    aggregate: Aggregation | None = None,
+    scorer: str | None = None,
+    predictions: str | None = None,
+) -> int:
+    """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
+    from experiments.evaluation import evaluate
+    from experiments.tasks import KGQuestions, figures_table
+
+    tracker = run.tracker()
+    saved = find_graph_program(program, aggregate, task.search, scorer, tracker)
+    with open_questions(task, run.limit, saved.program.config.max_depth) as (source, loaded):
+        asked = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
+        evaluation = evaluate(
+            saved,
+            asked,
+            run.config(lm, traces="none" if lm.is_none else "all"),
+            tracker=tracker,
+            run_name=run.run_name,
+            resume=run.resume,
+            journal=asked.journal,
+        )
+    show(figures_table([evaluation.name], [evaluation.figures], terminal_width()))
+    if evaluation.run_id is not None:
+        show(f"\nrun {evaluation.run_id}")
+    write_figures(evaluation.figures)
+    if all(score.failure is not None for score in evaluation.scores):
+        say(f"finpath: no question has an answer; the first: {evaluation.scores[0].message}")
+        return 1
+    return 0
+
+
+def fit_graphs(
+    task: GraphTask,
+    run: RunOptions,
+    out: str,
+    write_figures: WriteFigures,
+    *,
+    dev: str | None = None,
+    folds: int = 0,
+    split_by: SplitBy = "topic",
+    ranked: bool = False,
+) -> int:
+    """Fits a program to questions with their answers and saves it; returns the exit code.
+
+    Args:
+        task: The graph, the questions and the search.
+        run: The settings of the run.
+        out: The program's folder.
+        write_figures: Writes the figures: of the fit, and with ``dev`` also those of the evaluation.
+        dev: A file of questions in the same format, which the saved program is evaluated on.
+        folds: Parts of a cross-validation before the fit; 0 for none.
+        split_by: What stays together in a part.
+        ranked: Whether a ranker of whole paths is fitted, too.
+    """
+    from experiments.compiling import compile_graphs, crossvalidate
+    from experiments.saved import check_replaceable
+    from experiments.tasks import figures_table
+
+    check_replaceable(Path(out))
+    config = task.compile_config(run.seed, ranked=ranked)
+    tracker = opened_tracker(run)
+    with open_questions(task, run.limit) as (source, loaded):
+        figures: dict[str, Any] = {}
+        if folds:
+            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by)
+            show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
+        _, figures = compile_graphs(
+            source, loaded, config, out=out, tracker=tracker, run_name=run.run_name, figures=figures
+        )
+    say(f"* fitted on {len(loaded.questions)} questions in {figures['train_seconds']:.1f} s; saved in {out}")
+    if dev is None:
+        write_figures(figures)
+        return 0
+    on_dev = dataclasses.replace(task, questions=(dev,))
+    named = dataclasses.replace(run, run_name=f"{run.run_name} on {dev}" if run.run_name else None)
+    folder = str(Path(out).resolve())
+    return evaluate_graphs(folder, on_dev, named, LMConfig("none"), lambda found: write_figures({**figures, **found}))
+
+
+def opened_tracker(run: RunOptions) -> Tracker | None:
+    """The tracking store, open, so that no fit is lost to a store that is out of reach."""
+    tracker = run.tracker()
+    if tracker is not None:
+        tracker.open()
+    return tracker
+
+
+def find_graph_program(
+    name: str,
+    aggregate: Aggregation | None,
+    search: Mapping[str, int],
+    scorer: str | None,
+    tracker: Tracker | None = None,
+) -> SavedProgram:
+    """The program of a reference, with the settings that were given."""
+    from experiments.saved import find_program, with_graph_settings
+
+    saved = find_program(name, tracker if tracker is not None else open_tracker())
+    return with_graph_settings(saved, aggregate, search, by_lm=scorer == "lm")
+
+
+@contextlib.contextmanager
+def open_questions(
+    task: GraphTask, limit: int | None, depth: int | None = None
+) -> Iterator[tuple[GraphSource, LoadedQuestions]]:
+    """The graph and the questions, after unreadable parts were reported."""
+    from experiments.data import join_questions, load_questions
+
+    if task.graph is None and task.format != "rog":
+        raise ConfigError(f"graph must be given, as questions of the format {task.format} have none of their own")
+    loaded = join_questions([load_questions(_path(name), task.format) for name in task.questions])
+    _report(loaded.problems, len(loaded.problems))
+    with read_graph(task.graph, depth if depth is not None else task.search.get("max_depth")) as source:
+        yield source, dataclasses.replace(loaded, questions=loaded.questions[:limit])
+
+
+def read_graph(name: str | None, depth: int | None = None) -> GraphSource:
+    """The graph of a name, after its unreadable lines were reported; ``None`` where each question has its own."""
+    from experiments.data import open_graph
+    from kg.paths import PathConfig
+
+    source = open_graph(_path(name) if name is not None else None, depth=depth or PathConfig().max_depth)
+    _report(source.problems, source.problem_count)
+    return source
+
+
+def _path(name: str) -> str:
+    if name.startswith("sample:") and name not in _SAMPLES:
+        raise DataError(f"there are {', '.join(_SAMPLES)}", file=name)
+    return str(SAMPLE_FOLDER / "kgqa" / _SAMPLES[name]) if name in _SAMPLES else name
+
+
+def _report(problems: Sequence[str], count: int) -> None:
+    for problem in problems[:_SHOWN]:
+        say(f"left out: {problem}")
+    if count > _SHOWN:
+        say(f"... and {count - _SHOWN} more lines")

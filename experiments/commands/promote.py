@@ -1,0 +1,59 @@
+"""``finpath promote``: sets the alias ``champion`` on a program that a paired test shows to be better."""
+
+from __future__ import annotations
+
+import click
+
+from experiments.commands.options import RUN, Command, WriteFigures, find_run, json_option, open_tracker, seed_option
+from experiments.console import say, show
+
+
+@click.command(
+    cls=Command,
+    epilog="""
+    finpath promote latest --against 'beam on sample/dev.json'    # the first time
+    finpath promote my-beam --name beam    # against the program with the alias
+    finpath evaluate models:/beam@champion --data sample:dev
+    """,
+)
+@click.argument("run_reference", metavar="RUN", help=f"the evaluation of the program: {RUN}")
+@click.option("--name", metavar="NAME", help="the name of the registered model (the program's kind)")
+@click.option("--alias", default="champion", metavar="WORD", help="the alias to set (champion)")
+@click.option(
+    "--against",
+    metavar="RUN",
+    help="the evaluation to beat, in place of that of the program with the alias",
+)
+@click.option("--alpha", type=float, default=0.05, metavar="P", help="the level of McNemar's test (0.05)")
+@click.option("--force", is_flag=True, help="promote without a significant gain; the run records it")
+@seed_option
+@json_option
+def command(
+    run_reference: str,
+    name: str | None,
+    alias: str,
+    against: str | None,
+    alpha: float,
+    force: bool,
+    seed: int,
+    write_figures: WriteFigures,
+) -> int:
+    """Sets an alias on an evaluated program if a paired test shows that it is better than the one with the alias.
+
+    The exit code is 1 if the alias was not set.
+    """
+    from experiments.evaluation import PromotionConfig, promote
+
+    tracker = open_tracker(writes=True)
+    baseline = find_run(tracker, against) if against else None
+    config = PromotionConfig(name=name, alias=alias, against=baseline, alpha=alpha, force=force, seed=seed)
+    promotion = promote(find_run(tracker, run_reference), tracker, config)
+    write_figures(promotion.figures())
+    if not promotion.is_promoted:
+        say(f"finpath: not promoted: {promotion.reason}")
+        return 1
+    assert promotion.version is not None
+    model, version = promotion.version.name, promotion.version.version
+    forced = " (FORCED, as its run records)" if promotion.is_forced else ""
+    show(f"models:/{model}@{alias} is version {version} now{forced}: {promotion.reason}")
+    return 0
