@@ -40,9 +40,10 @@ from kg.investments import (
 )
 from kg.news import ANSWER_TO, EarlierText, EventSources, applicable, earlier_text
 from kg.schema import EdgeType, NodeType
-from programs.advisor.briefings import Briefing, Portfolio, briefed_events, briefing_text, price_note
-from programs.advisor.profile import shaped
-from programs.advisor.readers import NewsReader
+from programs.advisor.briefings import Briefing, briefed_events, briefing_text, price_note
+from programs.advisor.extraction import NewsReader
+from programs.advisor.portfolio import Portfolio
+from programs.advisor.shaping import shaped
 from programs.tools import Prices
 
 BY_RULES = "insights by rules"

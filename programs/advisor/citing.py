@@ -27,8 +27,8 @@ from kg.sentences import plain_name
 from programs.advisor.calculations import calculate
 from programs.advisor.document_facts import day_shown
 from programs.advisor.documents import NearDocument, near_documents, value_of
-from programs.advisor.passages import PassageAnswer, ReadingModel
 from programs.advisor.quotes import POLAR
+from programs.advisor.readings import PassageAnswer, ReadingModel
 from signatures.news import AnswerWithSources, Sureness
 
 MOST, LEAST_SHARE = 5, 0.5

@@ -17,7 +17,9 @@ from kg.clauses import Library, ParsedSentence, Text
 from kg.comprehension import Asked
 from kg.news import Passage
 from kg.sentences import Mention
-from programs.advisor.sections import NAME_KINDS
+
+NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))
+"""Kinds of names, which become nodes."""
 
 MOST = 3
 """Documents that are shown for one question to an embedded model."""

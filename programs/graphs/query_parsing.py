@@ -25,7 +25,7 @@ from kg.facts import FactGraph
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading, telling
 from programs.graphs.query_replies import Replies, Shown
 from programs.graphs.query_writing import written
-from programs.lm import CallMeter, suited_adapter
+from programs.lm import metered
 from programs.turns import Usage
 from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, ParseQuestion, QueryStep
 
@@ -58,33 +58,18 @@ class LMQueryParser(dspy.Module):
             past: The turns before it.
             today: The day to which a time lasts.
         """
-        meter = CallMeter()
         shown = shown_of(question, reader, reading, past)
         if not shown.starts or not shown.relations:
             return None, Usage()
-        adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)
-        used = Usage()
-        try:
-            with (
-                dspy.context(adapter=adapter, callbacks=[*dspy.settings.callbacks, meter]),
-                dspy.track_usage() as tracker,
-            ):
-                reply = self.predict(
-                    signature=query_signature(
-                        shown.starts, list(shown.relations), len(shown.readings), self.predict.signature
-                    ),
-                    **shown.inputs,
-                )
-            sent = [entry for entries in tracker.usage_data.values() for entry in entries]
-            used = Usage(
-                lm_calls=meter.calls,
-                prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
-                completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
-            )
-            return Replies(reader.graph, shown, today).parse(reply.query), used
-        except (AdapterParseError, DSPyLMError, LMError, QueryError):
-            self.refused += 1
-            return None, Usage(lm_calls=meter.calls) if not used.lm_calls else used
+        own = query_signature(shown.starts, list(shown.relations), len(shown.readings), self.predict.signature)
+        parse = None
+        with metered() as measured:
+            try:
+                reply = self.predict(signature=own, **shown.inputs)
+                parse = Replies(reader.graph, shown, today).parse(reply.query)
+            except (AdapterParseError, DSPyLMError, LMError, QueryError):
+                self.refused += 1
+        return parse, measured.usage
 
 
 def query_signature(
