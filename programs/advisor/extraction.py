@@ -15,7 +15,7 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import LMError
 from kg.growing import AddNode, GrowingGraph, Update
-from kg.investments import NewsDocument, NewsRules, Reading
+from kg.investments import DocumentReading, NewsDocument, NewsRules
 from kg.news import Fact, FrameReader, NewsReading, directory_of, sentences_of, statement_updates
 from programs.advisor.document_facts import DocumentExtraction, ReadDocument, distinct
 from programs.advisor.documents import NAME_KINDS
@@ -26,7 +26,7 @@ class NewsReader(Protocol):
 
     name: str
 
-    def read(self, document: NewsDocument) -> Reading:
+    def read(self, document: NewsDocument) -> DocumentReading:
         """Returns the statements of a document as updates."""
         ...
 
@@ -70,7 +70,7 @@ class DocumentReader:
         self._ahead[document.sha256] = reply
         return reply
 
-    def read(self, document: NewsDocument) -> Reading:
+    def read(self, document: NewsDocument) -> DocumentReading:
         """Returns the statements of a document as updates; those of the rules come first.
 
         Raises:
@@ -92,7 +92,7 @@ UNCONFIRMED = 0.4
 """What the confidence of a fact of rules is multiplied by if a model states others of its sentence, and not this."""
 
 
-def _doubted(by_rules: Reading, facts: Sequence[Fact]) -> Reading:
+def _doubted(by_rules: DocumentReading, facts: Sequence[Fact]) -> DocumentReading:
     """Returns what rules read, with less confidence in what a model that read the same sentences does not state."""
     read = {fact.sentence for fact in facts}
     stated = {_statement_name(fact) for fact in facts}
@@ -114,8 +114,12 @@ def _statement_name(fact: Fact) -> str:
 
 
 def joined_reading(
-    graph: GrowingGraph, document: NewsDocument, by_rules: Reading, found: Sequence[Fact], names: Collection[str]
-) -> Reading:
+    graph: GrowingGraph,
+    document: NewsDocument,
+    by_rules: DocumentReading,
+    found: Sequence[Fact],
+    names: Collection[str],
+) -> DocumentReading:
     """Returns what rules and a model read in a document; a fact that both read is that of the rules.
 
     Args:

@@ -25,7 +25,16 @@ from kg.coreference import PastQuestion, Resolution, asked_properties, resolve
 from kg.derivations import Answer
 from kg.errors import DataError, LMError, QueryError
 from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
-from kg.questions import EntityAnswer, EntityGraph, Question, Value, answer_entities, folded, known_entities, plain
+from kg.questions import (
+    EntityAnswer,
+    EntityGraph,
+    PropertyValue,
+    Question,
+    answer_entities,
+    folded,
+    known_entities,
+    plain,
+)
 from programs.graphs.world import GraphWorld
 from programs.lm import metered
 from programs.turns import EntityDetail, Kept, State, Turn, Usage
@@ -154,14 +163,14 @@ def written(graph: EntityGraph, found: EntityAnswer) -> str:
     return ", ".join(graph.lexicon.label(node) for node in found.entities)
 
 
-def _value(graph: EntityGraph, one: Value) -> str:
+def _value(graph: EntityGraph, one: PropertyValue) -> str:
     if isinstance(one.value, str):
         is_time = graph.lexicon.properties[one.property].temporal
         return one.value.removesuffix(_MIDNIGHT) if is_time else one.value
     return _number(graph, one.value, [one])
 
 
-def _number(graph: EntityGraph, number: Decimal, values: Sequence[Value]) -> str:
+def _number(graph: EntityGraph, number: Decimal, values: Sequence[PropertyValue]) -> str:
     """A number with the unit of its property; with the date too, if it is a value as the graph has it."""
     words = graph.lexicon.properties[values[0].property]
     if len(values) > 1 or values[0].value != number:

@@ -22,7 +22,7 @@ from pydantic import Field, create_model
 
 from kg.errors import LMError, QueryError
 from kg.facts import FactGraph
-from kg.parsing import Parse, PastTurn, QuestionReader, Reading, telling
+from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading, telling
 from programs.graphs.query_replies import Replies, Shown
 from programs.graphs.query_writing import written
 from programs.lm import metered
@@ -47,7 +47,7 @@ class LMQueryParser(dspy.Module):
         self.refused = 0
 
     def parse(
-        self, question: str, reader: QuestionReader, reading: Reading, past: Sequence[PastTurn], today: date
+        self, question: str, reader: QuestionReader, reading: Reading, past: Sequence[DialogueTurn], today: date
     ) -> tuple[Parse | None, Usage]:
         """The model's parse; without nodes where it finds nothing in the graph, ``None`` if the reply is refused.
 
@@ -94,7 +94,7 @@ def query_signature(
     return signature.with_updated_fields("query", type_=query)
 
 
-def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequence[PastTurn]) -> Shown:
+def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequence[DialogueTurn]) -> Shown:
     """The part of a graph that a prompt shows for a question.
 
     Args:
@@ -124,7 +124,7 @@ def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequ
 
 
 def labelled_example(
-    reading: Reading, reader: QuestionReader, parse: Parse, past: Sequence[PastTurn]
+    reading: Reading, reader: QuestionReader, parse: Parse, past: Sequence[DialogueTurn]
 ) -> dict[str, Any] | None:
     """The inputs of a question with a parse as its reply; ``None`` if no reading is it and no steps can write it.
 
@@ -149,7 +149,7 @@ def _nearest(reader: QuestionReader, question: str) -> dict[str, int]:
     return {graph.relations[relation].names[0]: int(relation) for relation in reversed(order)}
 
 
-def _names(graph: FactGraph, question: str, reading: Reading, past: Sequence[PastTurn]) -> dict[str, int]:
+def _names(graph: FactGraph, question: str, reading: Reading, past: Sequence[DialogueTurn]) -> dict[str, int]:
     """The nodes that are named, referred to, or were spoken of, by name, and others whose names are written alike.
 
     The first node of a name is shown.
@@ -211,7 +211,7 @@ def _with_class(graph: FactGraph, node: int) -> str:
     return f"{graph.name(node)} ({graph.classes[kinds[0]].names[0]})" if kinds else graph.name(node)
 
 
-def _line(graph: FactGraph, number: int, turn: PastTurn) -> str:
+def _line(graph: FactGraph, number: int, turn: DialogueTurn) -> str:
     """An earlier turn: "1. how many ships are there? -> 2: Larkspur, Bellwether (answer 1)"."""
     parse = turn.parse
     if parse is None:
