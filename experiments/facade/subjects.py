@@ -1,4 +1,4 @@
-"""Subjects of questions, told apart by looking at the files: a report, a graph, a growing graph, or a folder of texts.
+"""Subjects of questions, distinguished by looking at the files: a report, a graph, a growing graph, or a folder of texts.
 
 >>> subject = find_subject(["films.csv"])        # three columns of names are triples, whatever the ending
 >>> Conversation(subject.program, subject.world).ask("who made Alien?").words
@@ -282,7 +282,14 @@ def _paths(words: Sequence[str], program: Any) -> Subject:
         say(f"left out: {problem}")
     title = f"{source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
     world = GraphWorld(source.graph, source.name)
-    return _subject("graph", title, program, world, _why_of_paths, lambda: map(source.index.entities.name, range(min(len(source.index.entities), 50_000))))
+    return _subject(
+        "graph",
+        title,
+        program,
+        world,
+        _why_of_paths,
+        lambda: map(source.index.entities.name, range(min(len(source.index.entities), 50_000))),
+    )
 
 
 def _why_of_paths(turn: PathTurn) -> Iterator[str]:

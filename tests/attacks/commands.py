@@ -118,19 +118,6 @@ def _check_saved() -> None:
     _made(["chat", "r.csv", "--load", "talk.json"], "and in 2008?\n")
 
 
-def _make_index() -> None:
-    Path("old.tsv").write_text("a\tp\tb\n", encoding="utf-8")
-    Path("new.tsv").write_text(TRIPLES, encoding="utf-8")
-    _made(["kgqa", "index", "--graph", "old.tsv", "--out", "i.npz"])
-
-
-def _check_index() -> None:
-    from kg.graphs import GraphIndex
-
-    if len(GraphIndex.load(Path("i.npz"))) not in (1, 20_000):
-        raise RuntimeError("the index is another")
-
-
 def _make_news() -> None:
     Path("a.txt").write_text(NEWS, encoding="utf-8")
     Path("b.txt").write_text(NEWS.replace("Quellan", "Brennic").replace("QLLN", "BRNC"), encoding="utf-8")
@@ -159,7 +146,6 @@ KINDS = {
         _check_saved,
         "what were net sales in 2008?\nand in 2009?\nwhat was the change?\n/save talk.json\n",
     ),
-    "index": Kind(_make_index, ["kgqa", "index", "--graph", "new.tsv", "--out", "i.npz"], _check_index),
     "ingest": Kind(_make_news, ["advisor", "ingest", "a.txt", "b.txt", "--graph", "g"], _check_news),
 }
 

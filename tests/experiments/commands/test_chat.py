@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.chat_session import Chat, Subject, talk
-from experiments.commands.subjects import find_subject
+from experiments.commands.chat import Chat, talk
+from experiments.facade.subjects import Subject, find_subject
 from experiments.terminal import wants_colour
 from kg.errors import ConfigError, DataError
 
@@ -118,7 +118,7 @@ def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytes
 
 
 def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat_session as module
+    from experiments.commands import chat as module
 
     out = io.StringIO()
     chat = Chat(subject, out, colour=False)
@@ -147,7 +147,7 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
 
 
 def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat_session as module
+    from experiments.commands import chat as module
 
     class Terminated(KeyboardInterrupt):
         pass
@@ -182,7 +182,7 @@ def test_a_conversation_about_a_report(tmp_path: Path, tracking_uri: str) -> Non
     assert "ellipsis reference, to turn 1" in told
     assert 'read in     table, row 2 "net income", column 4 "2018": [$ 38220]' in told
     assert "EarningsPerShare_2018 (EarningsPerShare)" in told
-    assert "2018" in subject.words
+    assert "2018" in subject.words()
 
 
 GRAPH = """
