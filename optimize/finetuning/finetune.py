@@ -46,8 +46,8 @@ class FinetuneOptimizer(Optimizer):
 
     Attributes:
         name: The adapter's name: the model is then ``local/MODEL+NAME``.
-        held_out: Share in (0, 1) of the reports on which the evidence is weighed, where the search was fitted on none of
-            them or does not record its pages.
+        held_out: Share in (0, 1) of the reports on which the evidence is weighed, where the search was fitted on
+            none of them or does not record its pages.
         turns: Held-out turns on which it is weighed, at most.
         training: Of the adapter.
     """
