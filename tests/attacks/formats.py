@@ -229,7 +229,10 @@ FORMATS = (
     Format("report JSON", RECORD, _read_report),
     Format("ConvFinQA JSON", [RECORD], lambda path: list(checked_rows(path.read_bytes(), path.name))),
     Format(
-        "data.zip", _zip(json.dumps([RECORD]).encode(), "dev.json"), lambda p: [one.read() for one in find_parts(p)], ".zip"
+        "data.zip",
+        _zip(json.dumps([RECORD]).encode(), "dev.json"),
+        lambda p: [one.read() for one in find_parts(p)],
+        ".zip",
     ),
     Format("CSV", CSV, _report, ".csv"),
     Format("inline XBRL", FILED, _report, ".html"),
