@@ -49,7 +49,6 @@ from kg.errors import ConfigError
     finpath compile references --train sample:train --out references.json
     finpath compile kgqa --graph sample:graph --questions sample:train --dev sample:dev --format metaqa \
         --out my-kgqa
-    finpath compile advisor --optimizer labeled-few-shot --lm local --train news/train --dev news/dev --out my-advisor
     finpath compile queries --optimizer labeled-few-shot --lm local --train graphs/mine --dev graphs/other \
         --out my-queries
     """,
@@ -58,7 +57,7 @@ from kg.errors import ConfigError
     "program",
     type=FILE,
     metavar="PROGRAM",
-    help="beam, agent, kgqa, advisor or queries, with nothing fitted; shipped:beam, to continue from the shipped one; "
+    help="beam, agent, kgqa or queries, with nothing fitted; shipped:beam, to continue from the shipped one; "
     "references, the model of follow-up questions about a report, which is written to the file --out; or a saved "
     "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
@@ -73,8 +72,7 @@ from kg.errors import ConfigError
     "--dev",
     type=FILE,
     metavar="SOURCE",
-    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for advisor and queries "
-    "a folder",
+    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for queries a folder",
 )
 @task_options(required=False)
 @click.option(
@@ -143,10 +141,9 @@ def command(
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
-    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For advisor,
-    --train and --dev are folders of news with their facts in facts.jsonl; --val-turns sentences of dev are scored. For
-    queries, they are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored, and
-    the confidence in replies is fitted on as many turns of train.
+    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For queries,
+    --train and --dev are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored,
+    and the confidence in replies is fitted on as many turns of train.
     """
     from experiments.compiling import CompileConfig, compile_and_evaluate, compiles_folder
     from experiments.data import join_loaded, read_dialogues
@@ -167,8 +164,8 @@ def command(
         return fit_graphs(task, run, out, write_figures, dev=dev)
     if program == "references":
         return _fit_references(train, dialogues, out, write_figures)
-    if program in ("advisor", "queries"):
-        return _fit_demonstrations(program, train, dev, out, optimizer, lm, run, val_turns, write_figures)
+    if program == "queries":
+        return _fit_demonstrations(train, dev, out, optimizer, lm, run, val_turns, write_figures)
     if program == "kgqa":
         raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
@@ -233,7 +230,6 @@ def _fit_references(train: Sequence[str], dialogues: str | None, out: str | None
 
 
 def _fit_demonstrations(
-    program: str,
     train: Sequence[str],
     dev: str | None,
     out: str | None,
@@ -243,33 +239,17 @@ def _fit_demonstrations(
     scored: int,
     write_figures: WriteFigures,
 ) -> int:
-    from experiments.compiling import (
-        ExtractionCompileConfig,
-        QueryCompileConfig,
-        compile_extraction,
-        compile_queries,
-    )
+    from experiments.compiling import QueryCompileConfig, compile_queries
 
     if out is None:
-        raise click.UsageError(f"{program} needs --out")
+        raise click.UsageError("queries needs --out")
     given = run.config(lm)
     parts: dict[str, Any] = {"out": out, "tracker": run.tracker(), "run_name": run.run_name}
     folders = [dev] if dev else []
-    if program == "advisor":
-        extraction = ExtractionCompileConfig(
-            optimizer, given.lm, seed=given.seed, sentences=scored, threads=given.thread_count
-        )
-        compiled = compile_extraction(extraction, train, folders, **parts)
-    else:
-        queries = QueryCompileConfig(
-            optimizer,
-            given.lm,
-            seed=given.seed,
-            turns=scored,
-            confidence_turns=scored,
-            threads=given.thread_count,
-        )
-        compiled = compile_queries(queries, train, folders, **parts)
+    queries = QueryCompileConfig(
+        optimizer, given.lm, seed=given.seed, turns=scored, confidence_turns=scored, threads=given.thread_count
+    )
+    compiled = compile_queries(queries, train, folders, **parts)
     for name, value in compiled.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     show(f"saved: {out}" + (f"   run {compiled.run_id}" if compiled.run_id else ""))

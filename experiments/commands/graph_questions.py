@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SHOWN = 5
-AGGREGATIONS = ("score", "last-entity", "per-path", "index", "constrained")
+AGGREGATIONS = ("score", "index")
 """The aggregations of :mod:`programs.graphs`, which imports DSPy."""
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
 """The formats of :mod:`experiments.data.questions`."""
@@ -83,9 +83,7 @@ aggregation_options = options(
     _search(
         "--aggregate",
         type=click.Choice(AGGREGATIONS),
-        help="selection of answers: score (no language model), last-entity (naive), per-path (a model names the "
-        "entity on each path), index (it selects paths in one call), constrained (it writes the path itself, "
-        "held to the graph by a grammar; --lm local)",
+        help="selection of answers: score (no language model), or index (a model selects paths in one call)",
     ),
     _search(
         "--scorer",

@@ -28,7 +28,7 @@ from kg.questions import (
     AUXILIARIES,
     ORDINALS,
     QUESTION_WORDS,
-    Degree,
+    DegreeTag,
     EntityGraph,
     Question,
     Tag,
@@ -280,7 +280,7 @@ class _Resolver:
             return text
         return f"{self._sentence(text)} by {self.graph.lexicon.label(fitting)}?"
 
-    def _can_measure(self, degree: Degree, prop: str) -> bool:
+    def _can_measure(self, degree: DegreeTag, prop: str) -> bool:
         words = self.graph.lexicon.properties.get(prop)
         return words is not None and words.literal and (prop in degree.properties or not degree.properties)
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kg.figures.asked_names import AskedNames, Bounds, asked_count, read_names
     from kg.figures.figure_index import FIELDS, ReportIndex, is_opening
     from kg.figures.idf import Idf
-    from kg.figures.lines import Line, TableLines, is_total, written_labels
+    from kg.figures.lines import FigureLine, TableLines, is_total, written_labels
     from kg.figures.names import is_time, month_of, name_code, same_name, spoken_names
     from kg.figures.relevance import relevant_sentences
     from kg.figures.series import SeriesReader
@@ -23,9 +23,9 @@ __all__ = [
     "AskedAggregates",
     "AskedNames",
     "Bounds",
+    "FigureLine",
     "GraphTools",
     "Idf",
-    "Line",
     "OntologyAction",
     "ReportIndex",
     "SeriesReader",

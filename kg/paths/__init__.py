@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
     from kg.paths.linking import Topics
     from kg.paths.question_graph import QuestionGraph
-    from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, Memory, PathRanker, Reader, Vectors
+    from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
     from kg.paths.scorer import (
         STOP,
         LearnedRelationScorer,
@@ -46,11 +46,11 @@ __all__ = [
     "EntityPathAnswer",
     "EntitySpace",
     "LearnedRelationScorer",
-    "Memory",
     "PathAccumulator",
     "PathConfig",
     "PathRanker",
     "QuestionGraph",
+    "QuestionMemory",
     "Reader",
     "ReasoningPath",
     "RelationFeatures",

@@ -35,7 +35,7 @@ from kg.report_graphs.triples import (
     report_base,
     storable_text,
 )
-from kg.reports import CellFact, Mention, Report, TableLayout, analyse_table, base_label, read_sentence
+from kg.reports import CellFact, FigureMention, Report, TableLayout, analyse_table, base_label, read_sentence
 from kg.text import Quantity, english_sentence
 
 GENERAL_ITEM = "reported_figure"
@@ -264,7 +264,7 @@ def _instance_names(layout: TableLayout, kind: str) -> list[str]:
     return names
 
 
-def _text_property(mention: Mention, ontology: Ontology) -> tuple[str, bool]:
+def _text_property(mention: FigureMention, ontology: Ontology) -> tuple[str, bool]:
     """The longest line item of two words or more before a figure, or else after it."""
     for words in (mention.before[-_NEAR:], mention.after[:_NEAR]):
         for length in range(min(len(words), _LONGEST_ITEM), 1, -1):
