@@ -135,10 +135,15 @@ def build_report_graph(report: Report, ontology: Ontology, *, unmapped: Unmapped
 
 def _storable(observation: Observation) -> Observation:
     """An observation in texts that RDF allows, unlike JSON: without halves of characters."""
-    texts = {name: getattr(observation, name) for name in ("label", "column_label", "section")}
-    if all(text.isascii() for text in texts.values()):
+    label, column_label, section = observation.label, observation.column_label, observation.section
+    if label.isascii() and column_label.isascii() and section.isascii():
         return observation
-    return replace(observation, **{name: storable_text(text) for name, text in texts.items()})
+    return replace(
+        observation,
+        label=storable_text(label),
+        column_label=storable_text(column_label),
+        section=storable_text(section),
+    )
 
 
 Table = tuple[int, Report, TableLayout]
