@@ -91,7 +91,7 @@ def command(
         subject = find_subject(about, data, program, written_pairs(settings), unmapped)
     say(f"* {subject.title}")
     with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, "chat", subject.title, lm.params()) as log:
-        chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout))
+        chat = ChatSession(subject, sys.stdout, colour=wants_colour(sys.stdout))
         chat.log = log
         if load:
             chat.load(Path(load))
@@ -103,7 +103,7 @@ def command(
     return 1 if turns and not sys.stdin.isatty() and all(turn.failure is not None for turn in turns) else 0
 
 
-class Chat:
+class ChatSession:
     """A conversation, the commands about it, and the output of both.
 
     Args:
@@ -250,7 +250,7 @@ class Chat:
         self.ended = True
 
 
-def talk(chat: Chat, source: TextIO) -> None:
+def talk(chat: ChatSession, source: TextIO) -> None:
     """Reads lines until they end: from a terminal with prompt, history and completion, or from anything else."""
     if source is sys.stdin and source.isatty():
         with _line_editor(chat):
@@ -264,7 +264,7 @@ def talk(chat: Chat, source: TextIO) -> None:
             return
 
 
-def _talk_at_terminal(chat: Chat) -> None:
+def _talk_at_terminal(chat: ChatSession) -> None:
     prompt = f"\001\x1b[{_STYLES['prompt']}m\002{PROMPT}\001\x1b[0m\002" if chat.colour else PROMPT
     while not chat.ended:
         try:
@@ -292,7 +292,7 @@ def _pass_on(stop: KeyboardInterrupt) -> None:
 class _LineEditor:
     """History and completion while a conversation lasts; the history is kept in a file."""
 
-    def __init__(self, chat: Chat, history: Path) -> None:
+    def __init__(self, chat: ChatSession, history: Path) -> None:
         self.words = sorted({*chat.subject.words(), *chat.commands})
         self.history = history
         self.found: list[str] = []
@@ -327,7 +327,7 @@ class _LineEditor:
         return self.found[state] if state < len(self.found) else None
 
 
-def _line_editor(chat: Chat) -> AbstractContextManager[None]:
+def _line_editor(chat: ChatSession) -> AbstractContextManager[None]:
     """Readline, if Python has it."""
     try:
         import readline  # noqa: F401 - input() uses it once it is imported

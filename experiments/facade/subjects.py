@@ -1,4 +1,4 @@
-"""Subjects of questions, distinguished by looking at the files: a report, a graph, a growing graph, or a folder of texts.
+"""Subjects of questions, distinguished by their files: a report, a graph, a growing graph, or a folder of texts.
 
 >>> subject = find_subject(["films.csv"])        # three columns of names are triples, whatever the ending
 >>> Conversation(subject.program, subject.world).ask("who made Alien?").words

@@ -37,6 +37,7 @@ from programs.evidence import (
     Demonstration,
     EvidenceConfig,
     EvidencePlan,
+    PromptForm,
     can_choose,
     length_of,
     name_of,
@@ -135,7 +136,7 @@ class FitEvidence(Teleprompter):
         shown = self._shown(compiled.turn, trainset)
         judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
         self.extras.progress(f"weights, on {len(judged)} turns")
-        plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
+        plans = {**compiled.turn.evidence.plans, **self._plans(compiled.turn, judged, lm)}
         self.extras.progress(_words(self.report))
         compiled.turn.set_evidence(replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans))
         compiled._compiled = True
@@ -151,7 +152,7 @@ class FitEvidence(Teleprompter):
         places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
         return Shown(kept, frozenset(places))
 
-    def _plans(self, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, EvidencePlan]:
+    def _plans(self, turn: BeamQA, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, EvidencePlan]:
         about = f"{len(judged)} turns of {len({turn.group for turn in judged})} reports"
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=about)
         self.report = {"turns": len(judged), "beam": alone.beam_accuracy, "alone": alone.accuracy}
@@ -173,6 +174,7 @@ class FitEvidence(Teleprompter):
             blend=fitted.blend,
             alone=alone.blend,
             fitted=True,
+            prompt=_prompt(turn, lm),
         )
         return {**plans, name_of(lm): replace(plan, reads=_reads(plan, lm))}
 
@@ -235,6 +237,7 @@ class FitEvidence(Teleprompter):
                 skip_above=self.settings.ask_below,
                 prior=self.settings.prior,
                 blend=Blend(),
+                prompt=_prompt(program.turn, lm),
             )
             plans = {name_of(lm): replace(asking, reads=_reads(asking, lm))}
         program.turn.set_evidence(EvidenceConfig(answer="always", demonstrations=demonstrations, plans=plans))
@@ -264,6 +267,12 @@ def _words(report: Mapping[str, Any]) -> str:
     best = reached[report["skip_above"]]
     asked = f"where the model could be asked {reached[0.0]:.1%}, with it {best:.1%}"
     return f"{found}; {asked}, asked where the beam is less sure than {report['skip_above']:.0%}"
+
+
+def _prompt(turn: BeamQA, lm: Any) -> PromptForm:
+    """Returns the prompt of the program's own plan for a model: a fine-tuned one has learned another."""
+    plan = turn.evidence.plans.get(name_of(lm))
+    return plan.prompt if plan is not None else "shown"
 
 
 def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:

@@ -12,7 +12,16 @@ from programs.evidence.blend import (
     length_of,
     none_features,
 )
-from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, Trust, can_choose, name_of, trusting
+from programs.evidence.config import (
+    BEAM_ALONE,
+    EvidenceConfig,
+    EvidencePlan,
+    PromptForm,
+    Trust,
+    can_choose,
+    name_of,
+    trusting,
+)
 from programs.evidence.likelihood import evidence_beside_none, evidence_of_replies
 from programs.evidence.prompt import Demonstration, written_conversation, written_derivation
 
@@ -28,6 +37,7 @@ __all__ = [
     "Evidence",
     "EvidenceConfig",
     "EvidencePlan",
+    "PromptForm",
     "ScoredCandidates",
     "Trust",
     "abstention_features",

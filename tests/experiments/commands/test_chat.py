@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.chat import Chat, talk
+from experiments.commands.chat import ChatSession, talk
 from experiments.facade.subjects import Subject, find_subject
 from experiments.terminal import wants_colour
 from kg.errors import ConfigError, DataError
@@ -33,7 +33,7 @@ def subject() -> Subject:
 
 def _said(subject: Subject, *lines: str, colour: bool = False) -> str:
     out = io.StringIO()
-    talk(Chat(subject, out, colour=colour), io.StringIO("\n".join(lines)))
+    talk(ChatSession(subject, out, colour=colour), io.StringIO("\n".join(lines)))
     return out.getvalue()
 
 
@@ -121,7 +121,7 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
     from experiments.commands import chat as module
 
     out = io.StringIO()
-    chat = Chat(subject, out, colour=False)
+    chat = ChatSession(subject, out, colour=False)
     lines = iter(["What is the capital of Norway?", "stop", KeyboardInterrupt(), "And of Sweden?"])
 
     def typed(prompt: str) -> str:
@@ -157,7 +157,7 @@ def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkey
 
     monkeypatch.setattr("builtins.input", typed)
     with pytest.raises(Terminated):
-        module._talk_at_terminal(Chat(subject, io.StringIO(), colour=False))
+        module._talk_at_terminal(ChatSession(subject, io.StringIO(), colour=False))
 
 
 def test_through_a_pipe(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.chat import Chat
+from experiments.commands.chat import ChatSession
 from experiments.commands.main import main
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig
@@ -42,7 +42,7 @@ def test_ask_and_chat_say_what_was_read(tmp_path: Path, tracking_uri: str, capsy
     [turn] = json.loads(out.read_text())["turns"]
     assert turn["escalated"] == "thoughts"
     assert all(place.startswith("sentence ") for place in turn["inserted"])
-    chat = Chat(find_subject([REPORT], "sample:dev", "beam", ALWAYS), StringIO(), colour=False)
+    chat = ChatSession(find_subject([REPORT], "sample:dev", "beam", ALWAYS), StringIO(), colour=False)
     chat.take(question)
     chat.take("/why")
     assert chat.conversation.turns[-1].escalated == "thoughts"
