@@ -43,7 +43,7 @@ from optimize.needs import Extras  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from optimize.scorers.derivations import FitScorer, document_name  # noqa: E402
 from programs.registry import create_program  # noqa: E402
-from programs.reports.conversation import ConversationQA  # noqa: E402
+from programs.conversation import ConversationQA  # noqa: E402
 
 STAGES = ("nothing", "ranker", "histories", "merging", "dialogues", "also")
 """What can be left out besides groups of features: nothing; the ranker; all histories but the best; the merging of

@@ -23,7 +23,7 @@ from kg.derivations import Derivation, PastTurn
 from kg.errors import FinpathError
 from optimize.prompts.pages import page_label
 from programs.evidence import EvidenceConfig
-from programs.page import PageText, written_page
+from programs.worlds.page import PageText, written_page
 from programs.reports import ReportReader
 
 

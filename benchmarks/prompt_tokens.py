@@ -23,7 +23,7 @@ from experiments.data import load_conversations  # noqa: E402
 from experiments.lms.config import LMConfig, make_lm  # noqa: E402
 from experiments.saved import find_program  # noqa: E402
 from kg.errors import ConfigError  # noqa: E402
-from programs.evidence.config import EvidenceConfig, EvidencePlan  # noqa: E402
+from programs.evidence.plans import EvidenceConfig, EvidencePlan  # noqa: E402
 from programs.lm.engine import EmbeddedEngine  # noqa: E402
 from programs.lm.guarded import GuardedLM  # noqa: E402
 from tools.prompts_page import ListeningEngine  # noqa: E402

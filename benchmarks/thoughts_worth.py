@@ -38,9 +38,9 @@ from kg.derivations.derivation import Derivation  # noqa: E402
 from kg.derivations.steps import Answer  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
-from programs.evidence.config import BEAM_ALONE, EvidencePlan, name_of  # noqa: E402
-from programs.reports.conversation import ConversationQA  # noqa: E402
-from programs.reports.world import ReportWorld  # noqa: E402
+from programs.evidence.plans import BEAM_ALONE, EvidencePlan, name_of  # noqa: E402
+from programs.conversation import ConversationQA  # noqa: E402
+from programs.worlds.report import ReportWorld  # noqa: E402
 from programs.turns.turn import PastTurn, Turn  # noqa: E402
 
 SHOWN = 10

@@ -29,7 +29,7 @@ from experiments.saved import find_program  # noqa: E402
 from kg.errors import DataError  # noqa: E402
 from optimize.metrics.statistics import bootstrap_mean  # noqa: E402
 from optimize.prompts.turns import turn_examples  # noqa: E402
-from programs.reports.beam import BeamQA  # noqa: E402
+from programs.beam import BeamQA  # noqa: E402
 from programs.wording.narrowing import understand_about  # noqa: E402
 from programs.wording.reports import written_history, written_line_items  # noqa: E402
 from signatures.understanding import Understanding  # noqa: E402

@@ -27,8 +27,8 @@ from experiments.lms.config import LMConfig, reach_lm  # noqa: E402
 from optimize.metrics.statistics import paired_difference  # noqa: E402
 from optimize.metrics.turns import TurnScore, score_conversation, summarise  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
-from programs.evidence.config import EvidenceConfig, EvidencePlan, name_of  # noqa: E402
-from programs.reports.conversation import ConversationQA  # noqa: E402
+from programs.evidence.plans import EvidenceConfig, EvidencePlan, name_of  # noqa: E402
+from programs.conversation import ConversationQA  # noqa: E402
 
 
 def answer(program: ConversationQA, one: ConversationRecord) -> list[TurnScore]:

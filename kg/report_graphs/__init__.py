@@ -2,21 +2,12 @@
 
 from kg.report_graphs.archive import ReportStore
 from kg.report_graphs.graph import ReportGraph, Unmapped, build_report_graph
-from kg.report_graphs.layer import (
-    AddObservation,
-    checked_observations,
-    named_periods,
-    read_by_rules,
-    sentence_figures,
-    with_layer,
-)
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
 from kg.report_graphs.queries import ReportQueryResult, query_report
 from kg.report_graphs.shapes import can_validate, violations
 from kg.report_graphs.triples import document_order, observations_in, report_base
 
 __all__ = [
-    "AddObservation",
     "CellSource",
     "Observation",
     "ReportGraph",
@@ -27,14 +18,9 @@ __all__ = [
     "Unmapped",
     "build_report_graph",
     "can_validate",
-    "checked_observations",
     "document_order",
-    "named_periods",
     "observations_in",
     "query_report",
-    "read_by_rules",
     "report_base",
-    "sentence_figures",
     "violations",
-    "with_layer",
 ]

@@ -45,7 +45,7 @@ from optimize.settings import AtLeast1, AtLeast2, NotNegative
 from optimize.settings import settings as checked
 from programs.evidence import Abstention, EvidencePlan, evidence_beside_none, length_of
 from programs.lm import EmbeddedEngine
-from programs.page import NO_ANSWER
+from programs.worlds.page import NO_ANSWER
 from programs.reports import BeamQA, ConversationQA
 
 MEASURED = 40

@@ -20,7 +20,7 @@ from kg.errors import FinpathError
 from kg.reports import Report
 from kg.search import merge_key
 from optimize.prompts.pages import CONFIDENCE, identified
-from programs.page import PageFigures, merged, written_evidence, written_turns
+from programs.worlds.page import PageFigures, merged, written_evidence, written_turns
 from programs.reports import BeamQA
 
 SHOWN = 4

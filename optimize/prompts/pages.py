@@ -20,7 +20,7 @@ from kg.errors import FinpathError
 from kg.figures import ReportIndex
 from kg.reports import Report
 from kg.search import merge_key
-from programs.page import PageFigures, excerpt, read_calculation, written_calculation, written_page, written_turns
+from programs.worlds.page import PageFigures, excerpt, read_calculation, written_calculation, written_page, written_turns
 
 CONFIDENCE = 95
 """The confidence of a demonstration: gold is right in all but few turns."""

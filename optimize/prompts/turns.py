@@ -28,7 +28,7 @@ from kg.errors import FinpathError
 from kg.reports import Report
 from optimize.metrics import GoldUnderstanding, gold_understanding, label_fields
 from optimize.prompts.pages import page_label
-from programs.page import shortened
+from programs.worlds.page import shortened
 from programs.reports import ReportReader
 from programs.wording import written_history, written_line_items
 from signatures.understanding import Understanding

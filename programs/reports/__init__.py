@@ -1,22 +1,5 @@
-"""Questions about reports: a beam search over derivations, a tool agent, and conversations with either."""
+"""The tool agent over a report's graph."""
 
 from programs.reports.agent import AgentConfig, AgentQA
-from programs.reports.beam import BeamQA, Chooser
-from programs.reports.conversation import ConversationQA
-from programs.reports.ontology import OntologyBuilder
-from programs.reports.question import QuestionContext
-from programs.reports.reader import ReportReader
-from programs.reports.world import ConversationState, ReportWorld
 
-__all__ = [
-    "AgentConfig",
-    "AgentQA",
-    "BeamQA",
-    "Chooser",
-    "ConversationQA",
-    "ConversationState",
-    "OntologyBuilder",
-    "QuestionContext",
-    "ReportReader",
-    "ReportWorld",
-]
+__all__ = ["AgentConfig", "AgentQA"]

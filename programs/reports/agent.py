@@ -1,6 +1,6 @@
 """The tool agent: a plan in words, then tools over the report's graph until the answer is found.
 
-    >>> program = create_program("agent", ontology=ontology)
+    >>> program = ConversationQA(AgentQA(ReportReader(ontology, DerivationScorer.untrained())))
     >>> turn = program(report=report, questions=["what was the change in net income from 2008 to 2009?"]).turns[0]
     >>> turn.answer, str(turn.derivation), [call.tool for call in turn.tool_calls]
     (Decimal('-1119'), 'subtract(103102, 104221)', ['query_kg', 'query_kg', 'calculate', 'finish'])
@@ -8,7 +8,7 @@
 The two phases and the four tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. Two things are
 stricter. An answer must be a figure of the graph or a calculation over such (:mod:`programs.reports.findings`), else
 the loop goes on and the model gets the reason. A language model that can be held to a grammar can only write names that
-the graph has. Any other sees the page as :mod:`programs.page` writes it, and names figures by their identifiers.
+the graph has. Any other sees the page as :mod:`programs.worlds.page` writes it, and names figures by their identifiers.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ from kg.candidates import START, DerivationConfig, WeightedHistory, search_turn
 from kg.derivations import CalculatorOperation, PastTurn
 from kg.errors import ConfigError, QueryError
 from kg.figures import ReportIndex
-from kg.reports import Report
-from programs.evidence import EvidenceConfig
 from programs.lm import ALL_CHOICES, failure_of, is_embedded, metered, plain_text
-from programs.page import Relevance, relevance_of, written_page
+from programs.worlds.page import Relevance, relevance_of, written_page
 from programs.reports.agent_loop import GroundedReAct
 from programs.reports.agent_tools import Session, current, recorded_tools, session
 from programs.reports.findings import CONSTANTS
-from programs.reports.question import TurnOutcome
-from programs.reports.reader import ReportReader
+from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportState, ReportWorld
 from programs.turns import Failure, Turn
-from programs.wording import written_answer, written_number
+from programs.wording import written_number
+from programs.worlds.documents import Document, History, as_report, earlier_turns, prediction_of
 from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
 NONE = "none"
@@ -219,59 +218,42 @@ class AgentQA(dspy.Module):
         self.act.react = HeldStep(self.act.react)
         self.act.extract = Choose()
 
-    def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
+    def forward(self, *, question: str, report: Document, history: History = ()) -> dspy.Prediction:
         """Answers a question.
 
         Args:
-            report: The document.
             question: The question.
+            report: The document.
             history: The turns before it, with the answers that were given.
-
-        Returns:
-            A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`) and ``answer``.
         """
-        questions = [*(turn.question for turn in history), question]
-        _, index = self.reader.read(report, questions, [turn.derivation for turn in history])
-        turn = self.answer(index, questions, START, history).turn
-        return dspy.Prediction(turn=turn, answer=written_answer(turn))
+        world = self.world(report=report)
+        return prediction_of(self.ask(world.start(earlier_turns(history)), question).turns[-1:])
 
-    def set_evidence(self, evidence: EvidenceConfig) -> None:  # noqa: ARG002 - it has none
-        """Refuses, for an agent chooses among no candidates.
+    def world(self, *, report: Document, **about: Any) -> ReportWorld:
+        """The world of a report; ``about`` are further fields of it."""
+        return ReportWorld(as_report(report), self.reader, **about)
 
-        Raises:
-            ConfigError: Always.
-        """
-        raise ConfigError("a program of kind 'agent' chooses among no candidates: evidence must not be set")
-
-    def answer(
-        self,
-        index: ReportIndex,
-        questions: Sequence[str],
-        histories: Sequence[WeightedHistory],
-        past: Sequence[PastTurn],
-    ) -> TurnOutcome:
-        """Answers the last of ``questions``; what goes wrong becomes a turn that failed.
-
-        Args:
-            index: The report's index, read by this program's reader.
-            questions: All questions so far.
-            histories: The beam's; an agent uses none.
-            past: The turns as they were answered.
+    def ask(self, state: ReportState, question: str) -> ReportState:
+        """The state after one more question; what goes wrong becomes a turn that failed.
 
         Raises:
             ConfigError: No language model is set.
         """
         if dspy.settings.lm is None:
             raise ConfigError("the agent asks a language model: set one (lm), got none")
+        state = state.world.narrowed(state, question)
+        past = tuple(turn.past() for turn in state.turns)
         with metered() as measured:
-            now = Session(self.reader.tools_of(index), index, questions[-1], past)
+            now = Session(self.reader.tools_of(state.index), state.index, question, past)
             try:
                 with session(now):
-                    turn = self._answer(now, past, questions, histories)
+                    turn = self._answer(now, past, [*(one.question for one in past), question], state.histories)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
                 turn = _failed(now, *failure_of(error, measured.meter))
+        if turn.answer is not None and turn.derivation is not None:
+            turn = replace(turn, words=state.world.words(turn.derivation, turn.answer, question, state.index))
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))
-        return TurnOutcome(turn, tuple(histories))
+        return state.world.added(state, turn, tuple(history.after_failure() for history in state.histories))
 
     def _answer(
         self,

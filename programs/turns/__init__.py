@@ -5,14 +5,13 @@ from programs.turns.conversation import Conversation
 from programs.turns.details import EntityDetail, PathDetail, QueryDetail, trace_of
 from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
 from programs.turns.records import history_records, read_histories, read_turn, turn_record
-from programs.turns.turn import FactReading, Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
+from programs.turns.turn import Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
 from programs.turns.votes import Vote, majority
 
 __all__ = [
     "AnyTurn",
     "Conversation",
     "EntityDetail",
-    "FactReading",
     "Failure",
     "Kept",
     "NoAnswerError",

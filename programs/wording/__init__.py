@@ -2,16 +2,9 @@
 
 from programs.wording.answers import currency_sign, spoken_answer
 from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types
-from programs.wording.narrowing import pick_among, understand_about
+from programs.wording.narrowing import pick_among
 from programs.wording.queries import completed, types_for
-from programs.wording.reports import (
-    written_answer,
-    written_candidates,
-    written_history,
-    written_line_items,
-    written_number,
-    written_quantity,
-)
+from programs.wording.reports import written_answer, written_number, written_quantity
 
 __all__ = [
     "completed",
@@ -23,11 +16,7 @@ __all__ = [
     "rendered_types",
     "spoken_answer",
     "types_for",
-    "understand_about",
     "written_answer",
-    "written_candidates",
-    "written_history",
-    "written_line_items",
     "written_number",
     "written_quantity",
 ]

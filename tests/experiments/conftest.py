@@ -17,7 +17,7 @@ from experiments.tracking import Tracker, TrackingConfig
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
-from programs.reports.world import ReportWorld
+from programs.worlds.report import ReportWorld
 from programs.turns.program import State
 from programs.turns.turn import PastTurn, Turn, Usage
 

@@ -11,7 +11,7 @@ from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.registry import KINDS, create_program, read_config
 from programs.reports.agent import AgentConfig
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 
 ONTOLOGY = build_ontology([Report("r", (), (("", "2009"), ("net income", "5")), ())])
 

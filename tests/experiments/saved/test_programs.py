@@ -20,11 +20,11 @@ from kg.errors import ConfigError, TrackingError
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, EvidencePlan
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 from programs.graphs import QueryQA
 from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
 

@@ -25,7 +25,7 @@ from kg.report_graphs.observation import SentenceSource
 from kg.report_graphs.triples import read_observations
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
-from programs.reports.reader import ReportReader
+from programs.worlds.reader import ReportReader
 
 REPORT = Report(
     "r",

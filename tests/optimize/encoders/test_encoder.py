@@ -24,7 +24,7 @@ from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig
 from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 
 TINY = TrainingConfig(hidden=4, epochs=2)
 SETTINGS = EncoderOptimizer(

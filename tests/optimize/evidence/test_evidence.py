@@ -26,14 +26,14 @@ from optimize.prompts.turns import turn_examples
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from programs.evidence.blend import Blend, Evidence
-from programs.evidence.config import BEAM_ALONE, EvidenceConfig
+from programs.evidence.plans import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
 from programs.registry import create_program
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.reader import ReportReader
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
 
 BLANK = Evidence("likelihood", (math.log(0.5), math.log(0.5)))
 FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)

@@ -9,7 +9,7 @@ from kg.errors import ConfigError
 from optimize.compiling.compile import compile_program
 from optimize.compiling.plan import CompilePlan, CompileSettings
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
-from programs.evidence.config import EvidenceConfig
+from programs.evidence.plans import EvidenceConfig
 from programs.lm.guarded import GuardedLM
 from programs.registry import create_program, read_config
 

@@ -15,7 +15,7 @@ from kg.scoring import DerivationScorer
 from optimize.metrics import keep_turn, score_turn
 from optimize.prompts.turns import TurnStudent, demonstrations, tidy_demonstrations, turn_examples
 from programs.evidence import EvidenceConfig
-from programs.page import PagePredict, shortened
+from programs.worlds.page import PagePredict, shortened
 from programs.reports import BeamQA, ReportReader
 from signatures.page import ReadPage
 

@@ -26,7 +26,7 @@ from kg.search.merging import merge_key
 from optimize.needs import Extras, in_turn
 from optimize.scorers.derivations import FitScorer, document_name, training_data
 from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
 

@@ -9,7 +9,7 @@ import pytest
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError
 from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence, length_of
-from programs.evidence.config import BEAM_ALONE, CAUTIOUS, EvidenceConfig, EvidencePlan
+from programs.evidence.plans import BEAM_ALONE, CAUTIOUS, EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]

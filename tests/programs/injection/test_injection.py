@@ -25,18 +25,18 @@ from kg.report_graphs.layer import layer_of, sentence_figures
 from kg.report_graphs.observation import SentenceSource
 from kg.reports.report import Report
 from kg.search.merging import merge_key
-from programs.evidence.config import EvidenceConfig, EvidencePlan
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.evidence.naming import figure_names
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text, without_special_tokens
-from programs.page import written_page
+from programs.worlds.page import written_page
 from programs.registry import create_program
 from programs.reports.agent import AgentConfig, AgentQA, written_concepts
 from programs.reports.agent_tools import Session
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.world import ReportWorld
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.worlds.report import ReportWorld
 from programs.wording.reports import written_history, written_line_items
 
 RECORDS = json.loads(Path(__file__).with_name("reports.json").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import pytest
 from experiments.lms.config import LMConfig, reach_lm
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
-from programs.evidence.config import EvidenceConfig
+from programs.evidence.plans import EvidenceConfig
 from programs.lm.engine import EngineSettings, serve
 from programs.registry import create_program
 

@@ -11,7 +11,7 @@ from kg.figures import ReportIndex
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
-from programs.page import BriefPage, PageFigures, brief_prompt, brief_reply, read_calculation
+from programs.worlds.page import BriefPage, PageFigures, brief_prompt, brief_reply, read_calculation
 from programs.reports import ReportReader
 
 REPORT = Report(

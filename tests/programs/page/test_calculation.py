@@ -11,7 +11,7 @@ from kg.figures import ReportIndex
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
-from programs.page import CalculationError, PageFigures, read_calculation, written_calculation, written_turns
+from programs.worlds.page import CalculationError, PageFigures, read_calculation, written_calculation, written_turns
 from programs.reports import ReportReader
 
 REPORT = Report(

@@ -13,7 +13,7 @@ from kg.figures import ReportIndex
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
-from programs.page import (
+from programs.worlds.page import (
     START,
     CalculationError,
     PageFigures,

@@ -31,7 +31,7 @@ from programs.reports.agent import (
     written_concepts,
 )
 from programs.reports.agent_tools import Session, session
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
 
 TABLE = (("", "2009", "2008"), ("net income", "$ 103102", "$ 104222"), ("net cash from operations", "206588", "181001"))

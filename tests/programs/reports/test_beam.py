@@ -21,13 +21,13 @@ from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, EvidencePlan
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
-from programs.page import merged, written_evidence
-from programs.reports.beam import BeamQA
-from programs.reports.reader import ReportReader
+from programs.worlds.page import merged, written_evidence
+from programs.beam import BeamQA
+from programs.worlds.reader import ReportReader
 from programs.turns.turn import Turn
 from signatures.understanding import Understanding
 
@@ -275,7 +275,7 @@ def test_an_error_of_the_program_is_not_blamed_on_the_model(monkeypatch: pytest.
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("programs.reports.beam.search_turn", broken)
+    monkeypatch.setattr("programs.beam.search_turn", broken)
     with pytest.raises(ZeroDivisionError, match="a bug"):
         _ask(DummyLM([UNDERSTOOD]))
 

@@ -142,7 +142,7 @@ def test_a_real_model_writes_only_what_can_be_read(smallest_model: Path) -> None
             turn = program(report=REPORT, question=f"{QUESTION} {number}").turn
             assert turn.failure is None, turn.message
     engine.close()
-    from programs.page import CalculationError, PageFigures, read_calculation
+    from programs.worlds.page import CalculationError, PageFigures, read_calculation
 
     figures = PageFigures(READER.read(REPORT)[1])
     for text in written:

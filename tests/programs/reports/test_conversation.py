@@ -18,11 +18,11 @@ from kg.errors import DataError
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, EvidencePlan
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.registry import create_program
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.world import ReportWorld
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.worlds.report import ReportWorld
 from programs.turns.turn import Turn
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())

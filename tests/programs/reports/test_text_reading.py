@@ -21,12 +21,12 @@ from kg.report_graphs.observation import SentenceSource
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, EvidencePlan
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.lm.guarded import GuardedLM
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.reader import ReportReader
-from programs.reports.world import ConversationState, ReportWorld
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
+from programs.worlds.report import ConversationState, ReportWorld
 from programs.turns.records import history_records, read_histories, read_turn, turn_record
 from programs.turns.turn import Turn
 

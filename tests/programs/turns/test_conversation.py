@@ -22,8 +22,8 @@ from kg.reports.report import Report
 from programs.graphs.entity_qa import EntityQA
 from programs.graphs.world import GraphWorld
 from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
-from programs.reports.world import ReportWorld
+from programs.conversation import ConversationQA
+from programs.worlds.report import ReportWorld
 from programs.turns.conversation import Conversation
 from programs.turns.program import AnyTurn, Kept, State
 from programs.turns.turn import Turn

@@ -16,7 +16,7 @@ from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.lm.adapter import ShortPromptAdapter, layout_of
 from programs.lm.grammar import lines_grammar
-from programs.reports.reader import ReportReader
+from programs.worlds.reader import ReportReader
 from programs.wording.narrowing import pick_among, understand_about
 from signatures.aggregation import PickCandidate
 from signatures.understanding import Understand, Understanding

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from kg.derivations import Labelled, Operand, Step, StepResult
-from programs.page.figures import CalculationError
+from programs.worlds.page.figures import CalculationError
 
 _LARGEST_COUNT = 100
 _CALENDAR = (360, 365, 366)

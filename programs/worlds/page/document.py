@@ -19,6 +19,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import dspy
 
 from kg.figures import ReportIndex
 from kg.ontology import table_context
@@ -26,8 +29,8 @@ from kg.report_graphs import Observation, SentenceSource
 from kg.reports import Report, analyse_table
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
-from programs.page.figures import IDENTIFIER, without_identifiers
-from programs.page.relevance import Relevance
+from programs.worlds.page.figures import IDENTIFIER, without_identifiers
+from programs.worlds.page.relevance import Relevance
 
 CHARACTERS_A_TOKEN = 3.2
 """By which tokens are estimated: figures and identifiers take more tokens than words do."""
@@ -37,6 +40,7 @@ BASE_SHARE = 0.8
 
 _LONGEST_CELL = 120
 _LINE = re.compile(r"[rs]\d+: ")
+_MARKED = re.compile(rf"\[({IDENTIFIER.pattern})\]")
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class PageText:
     @property
     def identifiers(self) -> list[str]:
         """The identifiers of the figures that are shown."""
-        found = re.findall(rf"\[({IDENTIFIER.pattern})\]", f"{self.text}\n{self.more}")
+        found = _MARKED.findall(f"{self.text}\n{self.more}")
         return list(dict.fromkeys(found))
 
 
@@ -184,6 +188,15 @@ def excerpt(page: str, identifiers: Collection[str], neighbours: int = 1) -> str
     first = next((place for place, line in enumerate(lines) if "[" in line), len(lines))
     titles = {place for place, line in enumerate(lines) if place < first or not _LINE.match(line)}
     return "\n".join(line for place, line in enumerate(lines) if place in kept | titles)
+
+
+def shortened(demonstration: Any) -> dspy.Example:
+    """A demonstration with the lines of its page that its calculation and conversation use, and their neighbours."""
+    values = dict(demonstration)
+    used = _MARKED.findall(f"{values.get('calculation', '')} {values.get('history', '')}")
+    if isinstance(values.get("page"), str):
+        values["page"] = excerpt(values["page"], used)
+    return dspy.Example(**values)
 
 
 def _best(

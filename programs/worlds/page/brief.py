@@ -25,8 +25,8 @@ from kg.ontology import table_context
 from kg.report_graphs import CellSource, Observation, SentenceSource
 from kg.reports import Report, analyse_table
 from programs.lm import plain_text
-from programs.page.figures import IDENTIFIER, without_identifiers
-from programs.page.writing import written_operand
+from programs.worlds.page.figures import IDENTIFIER, without_identifiers
+from programs.worlds.page.writing import written_operand
 
 INSTRUCTION = "Calculate from the figures."
 """The instruction of the prompt; the model has learned what it means."""

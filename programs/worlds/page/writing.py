@@ -15,7 +15,7 @@ from decimal import Decimal
 
 from kg.derivations import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
 from programs.lm import plain_text
-from programs.page.language import results_in
+from programs.worlds.page.language import results_in
 from programs.wording import written_number
 
 _LONGEST = 400

@@ -4,7 +4,7 @@ r"""The calculations over some figures as a grammar (GBNF): a model that is held
     root ::= "none" | sum
     sum ::= value (" + " value | " - " value | ...)
 
-Every text of the grammar can be read by :func:`programs.page.calculation.read_calculation`: identifiers are those of
+Every text of the grammar can be read by :func:`programs.worlds.page.calculation.read_calculation`: identifiers are those of
 the figures, and each calculation has at least one. What remains is a calculation without a result, such as a division
 by zero. There are two notations: signs over plain identifiers, as fine-tuned models write them, and functions over
 identifiers in brackets.
@@ -19,7 +19,7 @@ from decimal import Decimal
 from kg.derivations import PastTurn
 from kg.errors import ProgramError
 from kg.text import find_quantities, years
-from programs.page.figures import CalculationError, PageFigures
+from programs.worlds.page.figures import CalculationError, PageFigures
 
 START = "calculation"
 """The rule of a whole calculation in functions."""

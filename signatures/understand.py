@@ -1,4 +1,4 @@
-"""The signature that reads a page: the last question spelled out, and the calculation that answers it.
+"""The signature that understands a question about a report from its page: the last question spelled out, and the calculation that answers it.
 
 For "and the change to 2009?" after "what was the net income in 2008?" ([a1])::
 
@@ -15,8 +15,8 @@ import dspy
 from pydantic import BaseModel, Field
 
 
-class PageReading(BaseModel):
-    """The result of reading a page for one question, as a turn keeps it.
+class Understanding(BaseModel):
+    """The result of Understand, as a turn keeps it.
 
     Attributes:
         description: The question spelled out.
@@ -38,7 +38,7 @@ class PageReading(BaseModel):
     sentences_cut: int = 0
 
 
-class ReadPage(dspy.Signature):
+class Understand(dspy.Signature):
     """Write the calculation that answers the last question of a conversation about a page of a financial report.
 
     Every figure has an identifier: [r3c2] is in row 3, column 2 of the table, [s7n1] is in sentence 7, [a1] is the

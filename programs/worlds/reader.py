@@ -13,7 +13,7 @@ from kg.encoder import TextEncoder
 from kg.errors import ConfigError
 from kg.figures import GraphTools, ReportIndex
 from kg.ontology import Ontology
-from kg.report_graphs import Observation, ReportGraph, Unmapped, build_report_graph, with_layer
+from kg.report_graphs import ReportGraph, Unmapped, build_report_graph
 from kg.reports import Report, ReportWords, is_large, lines_of
 from kg.scoring import DerivationScorer
 
@@ -94,23 +94,6 @@ class ReportReader:
                 while len(self._words) > KEPT_LARGE:
                     self._words.popitem(last=False)
         return known
-
-    def enlarged(self, index: ReportIndex, read: Sequence[Observation]) -> ReportIndex:
-        """An index with observations that a conversation read from sentences, in a layer of its own.
-
-        Args:
-            index: One of this reader's, which stays as it is, as does its graph.
-            read: As :func:`kg.report_graphs.layer.checked_observations` makes them for the graph of ``index``.
-
-        Raises:
-            ConfigError: Another reader made the index.
-        """
-        graph = with_layer(self.graph_of(index), read)
-        rows = graph.report.kept_rows
-        larger = ReportIndex(graph.observations, graph.report.sentences, self.scorer.idf, kept_rows=rows)
-        with self._lock:
-            self._graphs[larger] = graph
-        return larger
 
     def graph_of(self, index: ReportIndex) -> ReportGraph:
         """The graph that an index was compiled from.

@@ -20,8 +20,8 @@ from decimal import Decimal
 from kg.derivations import Answer, Constant, Derivation, Labelled, Number, Operand, PastTurn, Step, StepResult
 from kg.errors import ProgramError
 from kg.text import find_quantities
-from programs.page.figures import IDENTIFIER, CalculationError, PageFigures
-from programs.page.language import SEPARATORS, Token, constant_name, is_constant, pruned, read_tokens
+from programs.worlds.page.figures import IDENTIFIER, CalculationError, PageFigures
+from programs.worlds.page.language import SEPARATORS, Token, constant_name, is_constant, pruned, read_tokens
 
 NONE = ("none", "", "n/a", "null", "not stated")
 """Replies where the page has no answer."""

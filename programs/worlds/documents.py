@@ -19,7 +19,7 @@ from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.readers import read_files
 from kg.reports import Report
-from programs.turns import AnyTurn
+from programs.turns import AnyTurn, Failure, Turn
 from programs.wording import written_answer
 
 
@@ -97,6 +97,15 @@ def past_turns(history: History | None) -> tuple[PastTurn, ...]:
     if not isinstance(history, dspy.History):
         return tuple(getattr(history, "turns", history))
     return tuple(_past_turn(message) for message in history.messages)
+
+
+def earlier_turns(history: History | None) -> tuple[AnyTurn, ...]:
+    """The earlier turns of a call, of which only the answer is known."""
+    turns = []
+    for past in past_turns(history):
+        failure: Failure | None = "not_answered" if past.answer is None else None
+        turns.append(Turn(past.question, past.answer, past.derivation, confidence=past.confidence, failure=failure))
+    return tuple(turns)
 
 
 def _past_turn(message: Mapping[str, Any]) -> PastTurn:

@@ -1,6 +1,6 @@
 """The calculation that a fine-tuned model writes after the brief prompt, held to the figures that it is shown.
 
-    >>> named_in_brief(lm, asked, found, found.candidates[:10], report)
+    >>> named_in_brief(lm, search, search.candidates[:10])
     Candidate(derivation=..., answer=Decimal('25587'), ...)
 
 The search offers at most ten calculations, and the model may know another one. By the grammar each reply can be read.
@@ -9,59 +9,62 @@ The search offers at most ten calculations, and the model may know another one. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from dspy import lm15
 
-from kg.candidates import Candidate, TurnSearch, considered_figures
+from kg.candidates import Candidate, considered_figures
+from kg.derivations import PastTurn
+from kg.figures import ReportIndex
 from kg.reports import Report
 from programs.lm import GBNF
-from programs.page import (
-    BriefPage,
-    CalculationError,
-    PageFigures,
-    answered,
-    brief_prompt,
-    calculation_grammar,
-    read_calculation,
-    stated_numbers,
-)
-from programs.reports.page_answer import candidate_of
-from programs.reports.question import QuestionContext
+from programs.worlds.page.brief import BriefPage, brief_prompt
+from programs.worlds.page.calculation import NamedCalculation, read_calculation
+from programs.worlds.page.figures import CalculationError, PageFigures
+from programs.worlds.page.grammar import answered, calculation_grammar, stated_numbers
 
 LONGEST = 80
 """Tokens of a reply at the most."""
 
 
-def named_in_brief(
-    lm: Any, asked: QuestionContext, found: TurnSearch, shown: Sequence[Candidate], report: Report
-) -> Candidate | None:
+class Asked(Protocol):
+    """A question about a report: see :class:`programs.worlds.report.ReportSearch`."""
+
+    index: ReportIndex
+    questions: tuple[str, ...]
+    question: str
+    past: tuple[PastTurn, ...]
+
+    @property
+    def report(self) -> Report:
+        """The report."""
+        ...
+
+
+def named_in_brief(lm: Any, search: Asked, shown: Sequence[Candidate]) -> NamedCalculation | None:
     """Asks a fine-tuned model for the calculation that answers the question.
 
     Args:
         lm: The model; it runs in this process.
-        asked: The question.
-        found: The result of its search.
+        search: The question.
         shown: The candidates whose figures the prompt shows.
-        report: The report.
 
     Returns:
         The calculation; ``None`` where the model writes none, or one without a result.
     """
     considered = considered_figures(shown)
-    figures = PageFigures(asked.index)
-    every = [*considered, *(one for turn in asked.past for one in turn.considered)]
+    figures = PageFigures(search.index)
+    every = [*considered, *(one for turn in search.past for one in turn.considered)]
     known = [one for one in dict.fromkeys(every) if figures.has(one)]
     if not known:
         return None
-    grammar = calculation_grammar(known, answered(asked.past), stated_numbers(asked.questions))
-    prompt = brief_prompt(BriefPage(report, asked.index), asked.past, asked.question, considered)
+    grammar = calculation_grammar(known, answered(search.past), stated_numbers(search.questions))
+    prompt = brief_prompt(BriefPage(search.report, search.index), search.past, search.question, considered)
     reply = lm(_held(lm, prompt, grammar))
     try:
-        named = read_calculation(reply.text or "", figures, asked.past, asked.questions)
+        return read_calculation(reply.text or "", figures, search.past, search.questions)
     except CalculationError:
         return None
-    return candidate_of(named, found, asked.index) if named is not None else None
 
 
 def _held(lm: Any, prompt: Sequence[Mapping[str, str]], grammar: str) -> lm15.Request:
