@@ -51,7 +51,8 @@ from optimize.scorers import content_sha256, training_turns, unanswerable_turn  
 from programs.evidence import Evidence, evidence_beside_none, length_of  # noqa: E402
 from programs.lm import metered  # noqa: E402
 from programs.worlds.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply  # noqa: E402
-from programs.reports import BeamQA, QuestionContext  # noqa: E402
+from programs.beam import BeamQA  # noqa: E402
+from programs.reports import QuestionContext  # noqa: E402
 from programs.reports.brief_answer import named_in_brief  # noqa: E402
 
 SHOWN = 10

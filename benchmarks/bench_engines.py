@@ -100,7 +100,7 @@ class Memory:
 
     def __call__(self, _: int) -> dict[str, int]:
         from experiments.data import load_conversations
-        from programs.reports import ReportWorld
+        from programs.worlds.report import ReportWorld
 
         item = load_conversations("sample:dev").conversations[0]
         state = self.program.start(ReportWorld(item.report))

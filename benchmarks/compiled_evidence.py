@@ -57,7 +57,7 @@ from optimize.prompts.turns import turn_examples  # noqa: E402
 from optimize.scorers import document_name  # noqa: E402
 from programs.evidence import Evidence, EvidenceConfig, EvidencePlan, length_of  # noqa: E402
 from programs.lm import metered  # noqa: E402
-from programs.reports import BeamQA  # noqa: E402
+from programs.beam import BeamQA  # noqa: E402
 from programs.reports.choice import gathered  # noqa: E402
 from programs.reports.question import QuestionContext  # noqa: E402
 

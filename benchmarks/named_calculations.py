@@ -24,7 +24,7 @@ from kg.errors import FinpathError
 from optimize.prompts.pages import page_label
 from programs.evidence import EvidenceConfig
 from programs.worlds.page import PageText, written_page
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 
 def measure(conversations: Sequence[ConversationRecord], reader: ReportReader) -> dict[str, float]:

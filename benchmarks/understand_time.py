@@ -31,7 +31,8 @@ from experiments.saved import find_program  # noqa: E402
 from kg.candidates import fixed_history, search_turn  # noqa: E402
 from optimize.evidence import gold_turns  # noqa: E402
 from programs.lm import metered  # noqa: E402
-from programs.reports import BeamQA, QuestionContext  # noqa: E402
+from programs.beam import BeamQA  # noqa: E402
+from programs.reports import QuestionContext  # noqa: E402
 from programs.reports.page_answer import named_answer  # noqa: E402
 from programs.wording import understand_about, written_history, written_line_items  # noqa: E402
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from programs.advisor import Advisor as Advisor
+    from programs.agent import AgentQA as AgentQA
     from programs.aggregate import Aggregate as Aggregate
     from programs.answer import Answer as Answer
     from programs.beam import BeamQA as BeamQA
     from programs.conversation import ConversationQA as ConversationQA
-    from programs.reports import AgentQA as AgentQA
     from programs.thoughts import KnowledgeGraphOfThoughts as KnowledgeGraphOfThoughts
     from programs.understand import Understand as Understand
 
 _MODULES = {
     "Advisor": "programs.advisor",
-    "AgentQA": "programs.reports",
+    "AgentQA": "programs.agent",
     "Aggregate": "programs.aggregate",
     "Answer": "programs.answer",
     "BeamQA": "programs.beam",
@@ -29,7 +29,7 @@ _MODULES = {
     "Understand": "programs.understand",
 }
 
-__all__ = [*_MODULES]  # noqa: PLE0604
+__all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -57,7 +57,7 @@ class Aggregate(dspy.Module):
         Raises:
             LMError: The plan is for likelihoods, and the model gives none.
         """
-        own = search.combine(execution)
+        own: Choice | None = search.combine(execution)
         if own is not None:
             return own
         lm = dspy.settings.lm
@@ -104,7 +104,9 @@ class Aggregate(dspy.Module):
         random.Random(f"{config.seed} {search.question}").shuffle(groups)
         reply = self.predict(
             **search.options([shown[places[0]] for places in groups], understanding.description),
-            signature=pick_among(self.predict.signature, len(groups), plan.shown if can_choose(dspy.settings.lm) else None),
+            signature=pick_among(
+                self.predict.signature, len(groups), plan.shown if can_choose(dspy.settings.lm) else None
+            ),
             config=sampling(dspy.settings.lm),
         )
         evidence = evidence_of(reply, len(groups))

@@ -32,8 +32,14 @@ PARTS = "fitted_parts"
 EVIDENCE = "evidence"
 """The key of a state that has the use of language models, with the weights that were fitted for each."""
 
-EARLIER_NAMES = {"turn.read_page": "beam.understand.predict", "turn.aggregate": "beam.aggregate.predict"}
-"""The names of predictors in programs of earlier revisions; any other began with ``turn.`` too."""
+EARLIER_NAMES = {
+    "turn.read_page": "beam.understand.predict",
+    "turn.aggregate": "beam.aggregate.predict",
+    "turn.plan": "agent.plan",
+    "turn.act.react.predict": "agent.act.react",
+    "turn.act.extract.predict": "agent.act.extract",
+}
+"""The names of predictors in programs of earlier revisions, and theirs now; others are gone."""
 
 
 class ConversationQA(dspy.Module):
@@ -49,9 +55,12 @@ class ConversationQA(dspy.Module):
         setattr(self, self.kind, program)
 
     @classmethod
-    def unfitted(cls, ontology: Ontology, scorer: DerivationScorer | None = None) -> ConversationQA:
-        """The beam program over an ontology; without a scorer, weights that are fitted to nothing."""
-        return cls(BeamQA(ReportReader(ontology, scorer if scorer is not None else DerivationScorer.untrained())))
+    def unfitted(
+        cls, ontology: Ontology, *, scorer: DerivationScorer | None = None, config: DerivationConfig | None = None
+    ) -> ConversationQA:
+        """The beam program over an ontology; without a scorer, with weights that are fitted to nothing."""
+        weights = scorer if scorer is not None else DerivationScorer.untrained()
+        return cls(BeamQA(ReportReader(ontology, weights), config))
 
     @property
     def turn(self) -> Any:
@@ -123,7 +132,9 @@ class ConversationQA(dspy.Module):
             # Abstention is a setting of the caller's task, and no state has it.
             self.evidence = replace(EvidenceConfig.from_dict(state[EVIDENCE]), answer=self.evidence.answer)
         renamed = {
-            EARLIER_NAMES.get(name, name.replace("turn.", f"{self.kind}.", 1) if name.startswith("turn.") else name): value
+            EARLIER_NAMES.get(
+                name, name.replace("turn.", f"{self.kind}.", 1) if name.startswith("turn.") else name
+            ): value
             for name, value in state.items()
         }
         super().load_state({**super().dump_state(), **renamed}, allow_unsafe_lm_state=allow_unsafe_lm_state)

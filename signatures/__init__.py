@@ -1,6 +1,6 @@
 """The prompts of finpath: typed signatures, one module a family; they hold no logic.
 
-    from signatures import Aggregate, Answer, Understand        # those of a question about a report
+from signatures import Aggregate, Answer, Understand        # those of a question about a report
 """
 
 from signatures.aggregate import Aggregate

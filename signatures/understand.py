@@ -1,4 +1,4 @@
-"""The signature that understands a question about a report from its page: the last question spelled out, and the calculation that answers it.
+"""The signature that understands a question about a report: the question spelled out, and its calculation.
 
 For "and the change to 2009?" after "what was the net income in 2008?" ([a1])::
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from experiments.saved import find_program
-from signatures.aggregation import PickCandidate
-from signatures.page import ReadPage
+from signatures.aggregate import Aggregate
+from signatures.understand import Understand
 from signatures.understanding import Understand
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,7 +52,7 @@ def test_every_prompt_stands_there_once() -> None:
 
 def test_the_shipped_program_sends_the_documented_prompts() -> None:
     turn = find_program("beam").program.turn
-    sent = {"understand": Understand, "read_page": ReadPage, "aggregate": PickCandidate}
+    sent = {"understand": Understand, "read_page": Understand, "aggregate": Aggregate}
     for name, signature in sent.items():
         stored = getattr(turn, name).signature
         assert stored.instructions == signature.instructions, name

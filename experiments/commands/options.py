@@ -164,35 +164,14 @@ def lm_options(function: Function) -> Function:
 
 seed_option = option("--seed", type=WHOLE, default=0, help="seed of all random choices (0)")
 
-_set_options = options(
-    option(
-        "--set",
-        "settings",
-        several=True,
-        metavar="KEY=VALUE...",
-        help="use of the language model by the program: evidence=index, understand=true, reads=page, page_tokens=3000, "
-        "samples=3, none_above=0.7, refuse=true, escalate=agent, or escalate=thoughts with max_iterations=2, votes=3, "
-        "repairs=1, sentences=4",
-    ),
-    option(
-        "--trust",
-        type=click.Choice(["beam", "blend", "model"]),
-        help="who decides: the search (beam), the blend of both by fitted weights, or the language model with its own "
-        "confidence; by default the blend if weights are fitted for the model, else the model unless it is embedded",
-    ),
+set_option = option(
+    "--set",
+    "settings",
+    several=True,
+    metavar="KEY=VALUE...",
+    help="use of the language model by the program: page_tokens=3000, seed=1",
 )
-
-
-def set_option(function: Function) -> Function:
-    """The use of the language model by a program: passes ``settings``, with ``trust=…`` from ``--trust``."""
-
-    @_set_options
-    @functools.wraps(function)
-    def wrapped(*, settings: tuple[str, ...], trust: str | None, **others: Any) -> Any:
-        return function(settings=(*settings, f"trust={trust}") if trust is not None else settings, **others)
-
-    return wrapped
-
+"""The use of the language model by a program: passes ``settings``."""
 
 unmapped_option = option(
     "--unmapped",

@@ -2,7 +2,6 @@
 
 from experiments.evaluation.comparison import compare
 from experiments.evaluation.evaluator import evaluate, evaluation_key
-from experiments.evaluation.gold_pick import with_gold_pick
 from experiments.evaluation.inspection import choose_conversation, choose_turn, read_reports, read_turns, report_graph
 from experiments.evaluation.journal import Journal, journals_folder
 from experiments.evaluation.log import (
@@ -53,5 +52,4 @@ __all__ = [
     "run_tags",
     "summary_table",
     "trace_of",
-    "with_gold_pick",
 ]

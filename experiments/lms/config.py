@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -39,6 +41,16 @@ _MOST_THREADS = 4
 _REMOTE_THREADS = 8
 _RESTRICTED = "finpath_restricted"
 _CORE_TIMES, _SAMPLE = Path("/proc/stat"), 0.1
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "api_base": str,
+    "temperature": float,
+    "max_tokens": int,
+    "budget": str,
+    "retries": int,
+    "timeout": float,
+    "threads": int,
+}
+"""The settings of a model in ``key=value``, and how their texts are read."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +101,34 @@ class LMConfig:
             if parts.username is not None or parts.password is not None or parts.query:
                 raise ConfigError("api_base must hold no key or password: keys are read from the environment")
         self._check_numbers()
+
+    @classmethod
+    def parse(cls, model: str | None = None, settings: Mapping[str, str] | None = None) -> LMConfig:
+        """Reads a model and its settings as a command takes them.
+
+        Without a model, ``FINPATH_LM`` is read: a model, and after it settings as ``key=value``, such as
+        ``openai/qwen api_base=http://localhost:8080/v1``. Without both it is ``none``.
+
+        Args:
+            model: The model's name.
+            settings: Texts of the values by the names of the settings, which replace those of ``FINPATH_LM``.
+
+        Raises:
+            ConfigError: A key or a value that there is not.
+        """
+        given = dict(settings or {})
+        if model is None:
+            model, *words = shlex.split(os.environ.get("FINPATH_LM", "")) or ["none"]
+            given = {key: value for key, _, value in (word.partition("=") for word in words)} | given
+        if unknown := [key for key in given if key not in _READ]:
+            raise ConfigError(f"a language model has the settings {', '.join(_READ)}; got {unknown[0]!r}")
+        values: dict[str, Any] = {}
+        for key, text in given.items():
+            try:
+                values[key] = _READ[key](text)
+            except ValueError:
+                raise ConfigError(f"{key} must be a number, got {text!r}") from None
+        return cls(model, **values)
 
     def _check_numbers(self) -> None:
         if not 0 <= self.temperature < math.inf:

@@ -1,6 +1,7 @@
 """Saved programs: folders of readable files, found by name, folder, MLflow URI or run."""
 
 from experiments.saved.graphs import with_graph_settings
+from experiments.saved.kinds import REPORT_KINDS, unfitted_program
 from experiments.saved.programs import (
     SHIPPED,
     Origin,
@@ -24,6 +25,7 @@ from experiments.saved.serving import ServedProgram
 from experiments.saved.serving_graphs import ServedAdvisor, ServedExtraction, ServedGraphProgram
 
 __all__ = [
+    "REPORT_KINDS",
     "SHIPPED",
     "Origin",
     "SavedProgram",
@@ -43,5 +45,6 @@ __all__ = [
     "shipped_programs",
     "shipped_references",
     "shipped_thesaurus",
+    "unfitted_program",
     "with_graph_settings",
 ]

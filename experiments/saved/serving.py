@@ -19,7 +19,7 @@ import dspy
 
 from experiments.lms import LMConfig, lm_settings
 from kg.reports import Report
-from programs.reports import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns import Turn, write_exactly
 from programs.wording import written_number
 

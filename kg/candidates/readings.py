@@ -13,13 +13,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 from scipy.special import logsumexp
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, IntArray
 from kg.candidates.candidate import Candidate
 from kg.candidates.ranking import Pool, PoolScores, Ranking, as_float, scores_of_pool, sources_of
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Answer, Derivation
 from kg.errors import ProgramError
-from kg.search import merge_key
+from kg.search import Frontier, merge_key
 
 _LEAST = -8.0
 

@@ -47,7 +47,6 @@ MOST_SCORES = 2_000_000
 """Scores of operands that are computed at a time; more would take memory without gain."""
 
 
-
 @dataclass(frozen=True)
 class WeightedHistory:
     """One way in which the conversation may have gone.

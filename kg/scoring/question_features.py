@@ -8,7 +8,6 @@ A question is compared with every figure of the report at once, so that all of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 

@@ -126,7 +126,7 @@ class EvidencePlan:
         if "mode" not in record:
             return cls(**{**record, "blend": Blend(**record["blend"]), "abstention": abstention})
         blend = Blend(**record["alone" if record.get("skip_above") == 0 else "blend"])
-        prompt = record.get("prompt", "shown") if record["mode"] == "likelihood" else "page"
+        prompt: PromptForm = record.get("prompt", "shown") if record["mode"] == "likelihood" else "page"
         return cls(prompt, record["shown"], blend, record.get("trust") == "model", abstention)
 
 

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, WithJsonSchema
 
 from programs.lm import ALL_CHOICES
 
+
 def pick_among(signature: Any, count: int, most: int | None = None) -> Any:
     """A signature with ``choice`` narrowed to 0 (none) and the numbers of ``count`` candidates.
 

@@ -1,15 +1,15 @@
 """A report as a world: the page with an identifier for every figure, calculations over them, and their cells.
 
-    world = ReportWorld(report, reader)
-    search = world.search(world.start(), "what was the change in net income?")
-    search.candidates[0].path       # 'subtract(IncomeStatement_2009 -> net_income -> 103102, ...)'
+world = ReportWorld(report, reader)
+search = world.search(world.start(), "what was the change in net income?")
+search.candidates[0].path       # 'subtract(IncomeStatement_2009 -> net_income -> 103102, ...)'
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -39,10 +39,8 @@ from kg.reports import Report, is_large
 from kg.search import merge_key
 from programs.evidence import (
     Choice,
-    Evidence,
     EvidenceConfig,
     EvidencePlan,
-    ScoredCandidates,
     by_likelihood,
     evidence_beside_none,
     evidence_of_replies,
@@ -102,7 +100,7 @@ class ReportWorld(World):
 
     report: Report
     reader: ReportReader
-    config: DerivationConfig = DerivationConfig()
+    config: DerivationConfig = field(default_factory=DerivationConfig)
     references: ReferenceModel | None = None
     context: ContextConfig | None = None
     kind: ClassVar[str] = "report"

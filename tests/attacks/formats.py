@@ -33,12 +33,12 @@ from kg.ontology import Ontology, build_ontology
 from kg.readers.own_report import read_files
 from kg.reports import Report
 from kg.schema import NodeType
+from programs.conversation import ConversationQA
 from programs.lm import Budget
-from programs.registry import create_program
-from programs.reports import ReportWorld
 from programs.tools.archives import ArchiveLimits, unpack
 from programs.tools.documents import read_document
 from programs.turns import Conversation
+from programs.worlds.report import ReportWorld
 from tests.attacks.newer_formats import newer_formats
 
 RECORD: dict[str, Any] = {
@@ -131,7 +131,7 @@ def _type(path: Path) -> object:
 
 @cache
 def _program() -> Any:
-    return create_program("beam", ontology=build_ontology([REPORT], min_reports=1))
+    return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
 
 
 @cache

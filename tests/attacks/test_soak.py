@@ -16,8 +16,8 @@ import pytest
 
 from experiments.saved import find_program
 from kg.reports import Report
-from programs.reports import ReportWorld
 from programs.turns import Conversation
+from programs.worlds.report import ReportWorld
 from tests.attacks.figures import figures_of, write_figures
 
 TURNS = int(os.environ.get("FINPATH_SOAK", "40"))

@@ -23,7 +23,7 @@ from kg.investments import investment_schema
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.schema import NodeType
-from programs.registry import create_program
+from programs.conversation import ConversationQA
 
 _LETTERS, _VOWELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "aeiou"
 REPORT = Report("r", ("sales rose .",), (("", "2009"), ("net sales", "5"), ("costs", "3")), ())
@@ -81,7 +81,7 @@ def _facts(folder: Path) -> None:
 
 
 def _program(folder: Path) -> None:
-    program = create_program("beam", ontology=build_ontology([REPORT], min_reports=1))
+    program = ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
     for number in count():
         save_program(program, folder / "p", Origin())
         _done(number)

@@ -6,7 +6,14 @@ from programs.worlds.page.calculation import NamedCalculation, read_calculation
 from programs.worlds.page.document import PageText, excerpt, shortened, written_page
 from programs.worlds.page.evidence import merged, written_evidence
 from programs.worlds.page.figures import IDENTIFIER, CalculationError, PageFigures
-from programs.worlds.page.grammar import START, answered, calculation_grammar, comparable, function_rules, stated_numbers
+from programs.worlds.page.grammar import (
+    START,
+    answered,
+    calculation_grammar,
+    comparable,
+    function_rules,
+    stated_numbers,
+)
 from programs.worlds.page.relevance import Relevance, relevance_of
 from programs.worlds.page.writing import written_calculation, written_turns
 

@@ -19,10 +19,10 @@ from kg.figures import ReportIndex
 from kg.report_graphs import CellSource, Observation
 from kg.reports import Report
 from programs.lm import plain_text
+from programs.wording import written_number, written_quantity
 from programs.worlds.page.document import PageLines
 from programs.worlds.page.figures import without_identifiers
 from programs.worlds.page.writing import written_calculation
-from programs.wording import written_number, written_quantity
 
 _MOST_SENTENCE = 700
 

@@ -4,10 +4,10 @@ r"""The calculations over some figures as a grammar (GBNF): a model that is held
     root ::= "none" | sum
     sum ::= value (" + " value | " - " value | ...)
 
-Every text of the grammar can be read by :func:`programs.worlds.page.calculation.read_calculation`: identifiers are those of
-the figures, and each calculation has at least one. What remains is a calculation without a result, such as a division
-by zero. There are two notations: signs over plain identifiers, as fine-tuned models write them, and functions over
-identifiers in brackets.
+Every text of the grammar can be read by :func:`programs.worlds.page.calculation.read_calculation`: identifiers are
+those of the figures, and each calculation has at least one. What remains is a calculation without a result, such as a
+division by zero. There are two notations: signs over plain identifiers, as fine-tuned models write them, and functions
+over identifiers in brackets.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from decimal import Decimal
 
 from kg.derivations import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
 from programs.lm import plain_text
-from programs.worlds.page.language import results_in
 from programs.wording import written_number
+from programs.worlds.page.language import results_in
 
 _LONGEST = 400
 

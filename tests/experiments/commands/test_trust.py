@@ -11,7 +11,7 @@ from experiments.commands.options import set_option
 from experiments.compiling import with_program_settings
 from kg.ontology import build_ontology
 from kg.reports import Report
-from programs.registry import create_program
+from programs.conversation import ConversationQA
 
 REPORT = Report("r", (), (("", "2009"), ("net income", "10")), ())
 
@@ -40,7 +40,7 @@ def test_an_unknown_decider_is_refused() -> None:
 
 
 def test_the_setting_reaches_the_program() -> None:
-    program = create_program("beam", ontology=build_ontology([REPORT]))
+    program = ConversationQA.unfitted(build_ontology([REPORT]))
     changed = with_program_settings(program, ["trust=model", "page_tokens=500"])
     assert changed.evidence is not None
     assert (changed.evidence.trust, changed.evidence.page_tokens) == ("model", 500)

@@ -67,6 +67,32 @@ def test_settings_out_of_range_are_refused(settings: dict[str, object], message:
         LMConfig(**settings)  # type: ignore[arg-type]
 
 
+def test_a_command_gives_a_model_and_texts_of_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FINPATH_LM", raising=False)
+    texts = {"temperature": "0.5", "threads": "2", "budget": "calls=5,usd=1"}
+    assert LMConfig.parse("local", texts) == LMConfig("local", temperature=0.5, threads=2, budget="calls=5,usd=1")
+    assert LMConfig.parse() == LMConfig("none")
+    monkeypatch.setenv("FINPATH_LM", "openai/qwen api_base=http://localhost:1/v1 timeout=5")
+    assert LMConfig.parse() == LMConfig("openai/qwen", api_base="http://localhost:1/v1", timeout=5.0)
+    assert LMConfig.parse(settings={"timeout": "7"}).timeout == 7
+    assert LMConfig.parse("local") == LMConfig("local"), "a model on the command line replaces the environment's"
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "message"),
+    [
+        ("temprature", "0", "has the settings api_base, temperature, .*; got 'temprature'"),
+        ("timeout", "long", "timeout must be a number, got 'long'"),
+        ("retries", "-1", "retries must be at least 0, got -1"),
+        ("temperature", "nan", "temperature must be at least 0, got nan"),
+        ("max_tokens", "9" * 5000, "max_tokens must be a number"),
+    ],
+)
+def test_texts_of_settings_that_cannot_be_are_refused(key: str, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        LMConfig.parse("openai/m", {key: text})
+
+
 class _Server(ThreadingHTTPServer):
     """An OpenAI-compatible server on loopback; what it says to a request with given headers is ``answer``'s."""
 

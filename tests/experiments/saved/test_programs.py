@@ -19,21 +19,21 @@ from kg.encoder import TextEncoder
 from kg.errors import ConfigError, TrackingError
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring import DerivationScorer
+from programs.agent import AgentQA
+from programs.conversation import ConversationQA
 from programs.evidence.blend import Blend
 from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 from programs.graphs import QueryQA
-from programs.registry import create_program
-from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
 
 
 @pytest.fixture
 def program() -> ConversationQA:
-    return create_program(
-        "beam", ontology=build_ontology([REPORT], min_reports=1), config=DerivationConfig(beam_width=4)
-    )
+    return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1), config=DerivationConfig(beam_width=4))
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Pa
         "share": 0.25,
     }
     assert [name for name, _ in saved.named_predictors()] == [name for name, _ in program.named_predictors()]
-    agent = create_program("agent", ontology=program.ontology)
+    agent = ConversationQA(AgentQA(ReportReader(program.ontology, DerivationScorer.untrained())))
     assert agent.evidence is None
     with pytest.raises(ConfigError, match="kind 'agent' chooses among no candidates"):
         agent.evidence = EvidenceConfig()

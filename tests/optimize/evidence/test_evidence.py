@@ -25,14 +25,13 @@ from optimize.needs import Extras, Sizes
 from optimize.prompts.turns import turn_examples
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.evidence.blend import Blend, Evidence
 from programs.evidence.plans import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
-from programs.registry import create_program
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
 from programs.worlds.reader import ReportReader
 
 BLANK = Evidence("likelihood", (math.log(0.5), math.log(0.5)))
@@ -70,7 +69,7 @@ def examples() -> list[dspy.Example]:
 
 @pytest.fixture(scope="module")
 def student(examples: list[dspy.Example]) -> ConversationQA:
-    return create_program("beam", ontology=build_ontology([one.report for one in examples]))
+    return ConversationQA.unfitted(build_ontology([one.report for one in examples]))
 
 
 def _knowing(student: ConversationQA, examples: list[dspy.Example]) -> Oracle:
@@ -280,4 +279,4 @@ def test_it_is_in_the_registry() -> None:
     optimizer = OptimizerStep("evidence", {"shown": 5}).optimizer().make(3, Extras())
     assert isinstance(optimizer, FitEvidence)
     assert (optimizer.settings.shown, optimizer.seed) == (5, 3)
-    assert isinstance(create_program("beam", ontology=build_ontology([])).turn, BeamQA)
+    assert isinstance(ConversationQA.unfitted(build_ontology([])).turn, BeamQA)

@@ -21,7 +21,7 @@ from kg.reports.report import Report
 from optimize.metrics.feedback import rank_of_gold
 from optimize.metrics.turns import TurnScore, exact_match, lenient_match, score_conversation, summarise
 from programs.turns.turn import FactReading, Turn, Usage
-from signatures.page import PageReading
+from signatures.understand import Understanding
 
 REPORT = Report(
     "ACME/2020/page_7.pdf",
@@ -322,7 +322,7 @@ def test_lenient_cannot_be_trusted(full_data: Path) -> None:
 
 def test_costs_of_a_model_that_reads_the_page_are_counted() -> None:
     usages = [Usage(1, 100, 5, 0.1, 60, True), Usage(2, 200, 10, 0.2, 150)]
-    reading = PageReading(
+    reading = Understanding(
         description="", calculation="100", confidence=0.9, refused=["no"], rows_cut=3, sentences_cut=1
     )
     turns = [replace(answered("?", "120", usage=usage), understanding=reading) for usage in usages]

@@ -14,10 +14,11 @@ from kg.reports import Report
 from kg.scoring import DerivationScorer
 from optimize.metrics import keep_turn, score_turn
 from optimize.prompts.turns import TurnStudent, demonstrations, tidy_demonstrations, turn_examples
+from programs.beam import BeamQA
 from programs.evidence import EvidenceConfig
 from programs.worlds.page import PagePredict, shortened
-from programs.reports import BeamQA, ReportReader
-from signatures.page import ReadPage
+from programs.worlds.reader import ReportReader
+from signatures.understand import Understand
 
 REPORT = Report(
     id="r",
@@ -70,9 +71,9 @@ def test_gold_programs_become_calculations_over_identifiers(examples: list[dspy.
 
 
 def test_labels_are_demonstrations_of_the_predictor(examples: list[dspy.Example]) -> None:
-    found = demonstrations(examples, ReadPage, 900, seed=0)
+    found = demonstrations(examples, Understand, 900, seed=0)
     assert len(found) == 4
-    assert all(set(one.keys()) == set(ReadPage.fields) for one in found)
+    assert all(set(one.keys()) == set(Understand.fields) for one in found)
     assert any("[a1]" in one.history for one in found), "the history has the names that calculations use"
 
 

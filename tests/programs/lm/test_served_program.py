@@ -11,9 +11,9 @@ import pytest
 from experiments.lms.config import LMConfig, reach_lm
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
+from programs.conversation import ConversationQA
 from programs.evidence.plans import EvidenceConfig
 from programs.lm.engine import EngineSettings, serve
-from programs.registry import create_program
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 
@@ -23,7 +23,7 @@ def test_a_served_model_gives_the_probabilities_of_all_indices(
     smallest_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "only-for-this-machine")
-    program = create_program("beam", ontology=build_ontology([REPORT]))
+    program = ConversationQA.unfitted(build_ontology([REPORT]))
     program.evidence = EvidenceConfig(understand=False)  # the smallest model writes what it understands without end
     with serve(EngineSettings(smallest_model, "smollm2", context=4096)) as address:
         lm = reach_lm(LMConfig("openai/smollm2", api_base=f"{address}/v1"))

@@ -12,7 +12,7 @@ from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.worlds.page import BriefPage, PageFigures, brief_prompt, brief_reply, read_calculation
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 REPORT = Report(
     id="r",

@@ -12,7 +12,7 @@ from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.worlds.page import CalculationError, PageFigures, read_calculation, written_calculation, written_turns
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 REPORT = Report(
     id="r",

@@ -24,7 +24,7 @@ from programs.worlds.page import (
     read_calculation,
     stated_numbers,
 )
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 REPORT = Report(
     id="r",

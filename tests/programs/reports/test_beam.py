@@ -20,15 +20,15 @@ from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key
+from programs.beam import BeamQA
 from programs.evidence.blend import Blend
 from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
-from programs.worlds.page import merged, written_evidence
-from programs.beam import BeamQA
-from programs.worlds.reader import ReportReader
 from programs.turns.turn import Turn
+from programs.worlds.page import merged, written_evidence
+from programs.worlds.reader import ReportReader
 from signatures.understanding import Understanding
 
 REPORT = Report(

@@ -17,10 +17,11 @@ from dspy import lm15
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import ConfidenceModel, DerivationScorer
+from programs.beam import BeamQA
 from programs.evidence import Abstention, Blend, EvidenceConfig, EvidencePlan
 from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM, ReplyChoice
-from programs.reports import BeamQA, ReportReader
 from programs.turns import Turn
+from programs.worlds.reader import ReportReader
 
 REPORT = Report(
     "r",

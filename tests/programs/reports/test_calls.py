@@ -19,8 +19,8 @@ from kg.ontology import build_ontology
 from kg.readers import read_files
 from kg.report_graphs import CellSource
 from kg.reports import Report
+from programs.conversation import ConversationQA
 from programs.evidence import EvidencePlan
-from programs.registry import create_program
 from programs.reports.calls import past_turns
 
 RECORD = {
@@ -138,6 +138,6 @@ def test_a_state_is_refused_by_a_program_with_other_parts(program: Any, report: 
     again = find_program("beam").program
     again.load(str(tmp_path / "p.json"))
     assert again(report=report, question=QUESTION).answer == "103"
-    other = create_program("beam", ontology=build_ontology([report]))
+    other = ConversationQA.unfitted(build_ontology([report]))
     with pytest.raises(ConfigError, match="with another ontology and scorer, which it does not hold"):
         other.load(str(tmp_path / "p.json"))

@@ -17,13 +17,12 @@ from kg.derivations.history import PastTurn
 from kg.errors import DataError
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
-from programs.evidence.blend import Blend
-from programs.evidence.plans import EvidenceConfig, EvidencePlan
-from programs.registry import create_program
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.worlds.report import ReportWorld
+from programs.evidence.blend import Blend
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.turns.turn import Turn
+from programs.worlds.report import ReportWorld
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 EMPTY = Report("empty", ("nothing here .",), (), ())
@@ -36,9 +35,7 @@ STRONG = EvidencePlan("index", understand=True, blend=Blend({"beam": 0.1, "share
 
 
 def _program() -> ConversationQA:
-    made = create_program(
-        "beam", ontology=build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3)
-    )
+    made = ConversationQA.unfitted(build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3))
     assert isinstance(made.turn, BeamQA)
     made.turn.set_evidence(EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG}, refuse=True))
     return made

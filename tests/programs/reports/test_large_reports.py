@@ -12,7 +12,7 @@ import pytest
 from experiments.saved import find_program
 from kg.report_graphs import CellSource, SentenceSource
 from kg.reports import Report
-from programs.reports import ConversationQA
+from programs.conversation import ConversationQA
 
 ROW, SENTENCE = 777, 3_000
 

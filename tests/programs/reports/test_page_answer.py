@@ -19,15 +19,17 @@ from kg.derivations import PastTurn
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.evidence import EvidenceConfig
 from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM, ShortPromptAdapter, SuitedAdapter
 from programs.lm.adapter import layout_of
 from programs.lm.grammar import lines_grammar
-from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.reports.page_answer import named_answer
 from programs.reports.question import QuestionContext
 from programs.turns import Turn, read_turn, turn_record
-from signatures.page import PageReading, ReadPage
+from programs.worlds.reader import ReportReader
+from signatures.understand import Understand, Understanding
 
 REPORT = Report(
     id="r",
@@ -75,7 +77,7 @@ def test_one_call_is_enough_where_the_model_and_the_search_agree() -> None:
     assert "r1: net income | [r1c1] $ 10 | [r1c2] $ 12" in prompt
     assert "s0: the company sold [s0n0] 105 stores" in prompt
     assert prompt.index("r1: net income") < prompt.index("## history") < prompt.index(QUESTION)
-    assert isinstance(turn.understanding, PageReading)
+    assert isinstance(turn.understanding, Understanding)
     assert turn.confidence is not None
     assert turn.confidence > 0.9
     assert turn.evidence.named == 0
@@ -325,4 +327,4 @@ def test_the_calculation_is_held_only_where_the_model_can_be(monkeypatch: pytest
     assert '"r1c" ("1" | "2")' in grammar
     # The prompt is the same as without: only decoding changes.
     adapter = ShortPromptAdapter()
-    assert adapter.format_system_message(seen[0]) == adapter.format_system_message(ReadPage)
+    assert adapter.format_system_message(seen[0]) == adapter.format_system_message(Understand)

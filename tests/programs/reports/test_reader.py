@@ -12,7 +12,7 @@ import programs.worlds.reader
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
-from programs.registry import create_program
+from programs.conversation import ConversationQA
 from programs.worlds.reader import ReportReader
 
 
@@ -59,7 +59,7 @@ def test_several_threads_may_read() -> None:
 
 
 def test_a_copied_program_shares_the_reader() -> None:
-    program = create_program("beam", ontology=_reader().ontology)
+    program = ConversationQA.unfitted(_reader().ontology)
     reader = program.turn.reader
     for twin in (program.deepcopy(), copy.deepcopy(program), program.reset_copy()):
         assert twin is not program

@@ -20,15 +20,15 @@ from kg.report_graphs.layer import layer_of
 from kg.report_graphs.observation import SentenceSource
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.evidence.blend import Blend
 from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.lm.guarded import GuardedLM
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
-from programs.worlds.reader import ReportReader
-from programs.worlds.report import ConversationState, ReportWorld
 from programs.turns.records import history_records, read_histories, read_turn, turn_record
 from programs.turns.turn import Turn
+from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportState, ReportWorld
 
 REPORT = Report(
     id="r",
@@ -60,7 +60,7 @@ def ask(script: Sequence[Mapping[str, str]], *, config: EvidenceConfig = CONFIG,
 
 def conversation(
     script: Sequence[Mapping[str, str]], questions: Sequence[str], config: EvidenceConfig = CONFIG
-) -> ConversationState:
+) -> ReportState:
     lm = DummyLM([*script, {"unexpected": "a call"}])
     program = ConversationQA(BeamQA(READER, evidence=config))
     state = program.start(ReportWorld(REPORT))

@@ -16,9 +16,9 @@ from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.lm.adapter import ShortPromptAdapter, layout_of
 from programs.lm.grammar import lines_grammar
-from programs.worlds.reader import ReportReader
 from programs.wording.narrowing import pick_among, understand_about
-from signatures.aggregation import PickCandidate
+from programs.worlds.reader import ReportReader
+from signatures.aggregate import Aggregate
 from signatures.understanding import Understand, Understanding
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("Net Income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
@@ -82,16 +82,16 @@ def test_a_held_model_can_only_say_names_of_the_graph(index: ReportIndex) -> Non
 
 
 def test_a_choice_is_one_of_the_candidates_or_none() -> None:
-    narrowed = pick_among(PickCandidate, 3)
+    narrowed = pick_among(Aggregate, 3)
     assert get_args(narrowed.output_fields["choice"].annotation) == (0, 1, 2, 3)
     assert ShortPromptAdapter().parse(narrowed, "choice: 3\nconfidence: 0.5")["choice"] == 3
     with pytest.raises(AdapterParseError):
         ShortPromptAdapter().parse(narrowed, "choice: 4\nconfidence: 0.5")
-    assert pick_among(PickCandidate, 3) is narrowed, "made once"
+    assert pick_among(Aggregate, 3) is narrowed, "made once"
 
 
 def test_a_field_that_an_optimizer_has_typed_is_left_alone(index: ReportIndex) -> None:
-    typed = PickCandidate.with_updated_fields("choice", type_=str)
+    typed = Aggregate.with_updated_fields("choice", type_=str)
     assert pick_among(typed, 3) is typed
     other = dspy.Signature("question -> understanding: str")
     assert understand_about(other, index) is other
@@ -99,12 +99,12 @@ def test_a_field_that_an_optimizer_has_typed_is_left_alone(index: ReportIndex) -
 
 def test_choices_among_fewer_candidates_begin_with_the_same_prompt() -> None:
     adapter = ShortPromptAdapter()
-    few, many = (pick_among(PickCandidate, count, most=10) for count in (3, 10))
+    few, many = (pick_among(Aggregate, count, most=10) for count in (3, 10))
     assert adapter.format_system_message(few) == adapter.format_system_message(many)
     assert "choice is one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10" in adapter.format_system_message(few)
     with pytest.raises(AdapterParseError):
         adapter.parse(few, "choice: 4\nconfidence: 90")
     assert adapter.parse(many, "choice: 10\nconfidence: 90") == {"choice": 10, "confidence": 90.0}
     assert '"10"' not in lines_grammar(layout_of(few).schema)
-    assert few == pick_among(PickCandidate, 3, most=10)
-    assert get_args(pick_among(PickCandidate, 3).output_fields["choice"].annotation) == (0, 1, 2, 3)
+    assert few == pick_among(Aggregate, 3, most=10)
+    assert get_args(pick_among(Aggregate, 3).output_fields["choice"].annotation) == (0, 1, 2, 3)
