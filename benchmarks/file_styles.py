@@ -24,9 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from file_layouts import STYLES, Page
 
-from experiments.compiling import with_program_settings
 from experiments.data import load_conversations
-from experiments.saved import find_program
+from experiments.saved import find_program, with_program_settings
 from kg.ontology import build_ontology
 from kg.readers import read_files
 from kg.report_graphs import CellSource, ReportGraph, build_report_graph

@@ -71,10 +71,7 @@ class Aggregate(dspy.Module):
         elif plan.asks(lm) and plan.prompt != "page" and len(candidates) > 1:
             if not can_choose(lm):
                 raise LMError(f"{lm.model} does not say how probable a given reply is: fit its evidence again")
-            written = search.brief(lm, plan.shown) if plan.prompt == "brief" else None
-            if written is not None:
-                candidates, named = with_named(candidates, written, plan.shown)
-            evidence = replace(search.likelihood(lm, plan, candidates[: plan.shown], config), named=named)
+            evidence = search.likelihood(lm, plan, candidates[: plan.shown], config)
         shown = candidates[: plan.shown]
         scores = ScoredCandidates((), 1.0)
         if shown:

@@ -82,10 +82,9 @@ def command(
 ) -> None:
     """Answers questions about one report or graph, with the calculation and the source of each figure."""
     from experiments.commands.graph_files import GEOGRAPHY, is_graph
-    from experiments.compiling import with_program_settings
     from experiments.facade.documents import resolve_report, split_targets
     from experiments.rendering import describe_turn, turn_figures
-    from experiments.saved import find_program
+    from experiments.saved import find_program, with_program_settings
     from experiments.tracking import asked as asked_of
 
     words = [report, *questions]

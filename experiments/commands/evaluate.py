@@ -117,9 +117,8 @@ def _evaluate_reports(
     *,
     answer: Literal["always", "confident"] | None,
 ) -> int:
-    from experiments.compiling import with_program_settings
     from experiments.evaluation import evaluate, summary_table
-    from experiments.saved import find_program
+    from experiments.saved import find_program, with_program_settings
     from experiments.tasks import OpenAnswers, answers_table, conversation_task
 
     config = run.config(lm)

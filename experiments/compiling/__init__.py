@@ -1,6 +1,6 @@
 """Compiles of programs: their settings, runs and checkpoints."""
 
-from experiments.compiling.compilation import compile_and_evaluate, with_program_settings
+from experiments.compiling.compilation import compile_and_evaluate
 from experiments.compiling.crossvalidation import SplitBy, crossvalidate
 from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
 from experiments.compiling.extraction import ExtractionCompileConfig, compile_extraction
@@ -25,5 +25,4 @@ __all__ = [
     "compile_references",
     "compiles_folder",
     "crossvalidate",
-    "with_program_settings",
 ]

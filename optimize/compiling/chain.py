@@ -164,10 +164,10 @@ class ChainRun:
             known = (one.score for one in self.log.found if key == (one.prompts, one.step, one.optimizer, one.turns))
             score = next(known, None)
             if score is None:
-                score = self._evaluate(name, program, self.split)
+                score = self._evaluate(program, self.split)
         self.outcomes.append(Outcome(name, score, program))
 
-    def _evaluate(self, name: str, program: ConversationQA, split: TurnSplit) -> float:
+    def _evaluate(self, program: ConversationQA, split: TurnSplit) -> float:
         run = dspy.Evaluate(devset=split.val, metric=keep_turn, num_threads=self.extras.threads)
         scored = run(TurnStudent(program.turn))
         self._keep_spent()

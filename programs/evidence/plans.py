@@ -14,7 +14,7 @@ page      Understand: a calculation over the page; Aggregate: a number among    
           candidates
 shown     nothing: each candidate is a reply that it may be held to, after            small ones, in this process
           demonstrations
-brief     the same after the lines of a few figures, and a calculation of its own     those with an adapter for it
+brief     the same after the lines of the figures that the search considers           those with an adapter for it
 ========  ==========================================================================  ===========================
 """
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 import dspy
 
-from kg.derivations import Derivation, PastTurn
+from kg.derivations import Answer, Derivation, PastTurn
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.readers import read_files
 from kg.reports import Report
@@ -99,12 +100,25 @@ def past_turns(history: History | None) -> tuple[PastTurn, ...]:
     return tuple(_past_turn(message) for message in history.messages)
 
 
+@dataclass(frozen=True, repr=False)
+class EarlierTurn(Turn[Answer, None]):
+    """A turn of a call's history, of which only its question and answer are known."""
+
+    given: PastTurn | None = None
+
+    def past(self) -> PastTurn:  # type: ignore[override]
+        """The turn as it was given."""
+        assert self.given is not None
+        return self.given
+
+
 def earlier_turns(history: History | None) -> tuple[AnyTurn, ...]:
-    """The earlier turns of a call, of which only the answer is known."""
+    """The earlier turns of a call."""
     turns = []
     for past in past_turns(history):
         failure: Failure | None = "not_answered" if past.answer is None else None
-        turns.append(Turn(past.question, past.answer, past.derivation, confidence=past.confidence, failure=failure))
+        about = {"answer": past.answer, "derivation": past.derivation, "confidence": past.confidence}
+        turns.append(EarlierTurn(past.question, **about, failure=failure, given=past))
     return tuple(turns)
 
 

@@ -66,7 +66,6 @@ from programs.worlds.page import (
     comparable,
     function_rules,
     merged,
-    named_in_brief,
     read_calculation,
     relevance_of,
     stated_numbers,
@@ -303,11 +302,6 @@ class ReportSearch(Search):
         if plan.abstention is None:
             return evidence_of_replies(lm, prompt, replies)
         return evidence_beside_none(lm, prompt, replies, NO_ANSWER)
-
-    def brief(self, lm: Any, shown: int) -> Candidate | None:
-        """The calculation that a fine-tuned model writes after the brief prompt."""
-        named = named_in_brief(lm, self, self.candidates[:shown])
-        return candidate_of(named, self.found, self.index) if named is not None else None
 
     @cached_property
     def _calibrated(self) -> Any:

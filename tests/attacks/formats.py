@@ -38,7 +38,6 @@ from programs.lm import Budget
 from programs.tools.archives import ArchiveLimits, unpack
 from programs.tools.documents import read_document
 from programs.turns import Conversation
-from programs.worlds.report import ReportWorld
 from tests.attacks.newer_formats import newer_formats
 
 RECORD: dict[str, Any] = {
@@ -165,7 +164,8 @@ def _saved(name: str) -> Callable[[Path], object]:
 
 @cache
 def _conversation() -> dict[str, Any]:
-    talk = Conversation(_program(), ReportWorld(REPORT))
+    program = _program()
+    talk = Conversation(program, program.world(REPORT))
     talk.ask("what were net sales in 2009?")
     talk.ask("and in 2008?")
     found: dict[str, Any] = json.loads(talk.to_json())
@@ -256,7 +256,7 @@ TARGETS = (
     Target(
         "saved conversation",
         _conversation(),
-        lambda path: Conversation.from_json(_program(), ReportWorld(REPORT), _text(path)),
+        lambda path: Conversation.from_json(_program(), _program().world(REPORT), _text(path)),
     ),
     *(Target(*one) for one in newer_formats()),
 )

@@ -17,7 +17,6 @@ import pytest
 from experiments.saved import find_program
 from kg.reports import Report
 from programs.turns import Conversation
-from programs.worlds.report import ReportWorld
 from tests.attacks.figures import figures_of, write_figures
 
 TURNS = int(os.environ.get("FINPATH_SOAK", "40"))
@@ -87,7 +86,7 @@ def test_thousands_of_turns_take_no_more_memory_and_time() -> None:
         }
 
     for number in range(first, conversations):
-        talk = Conversation(program, ReportWorld(_report(number)))
+        talk = Conversation(program, program.world(_report(number)))
         start = time.process_time()
         turns = [talk.ask(question) for question in _questions(number)]
         seconds.append(time.process_time() - start)

@@ -1,7 +1,6 @@
 """A report's page as a language model reads it, and the calculations that it names over identifiers of figures."""
 
 from programs.worlds.page.brief import NO_ANSWER, BriefPage, brief_prompt, brief_reply
-from programs.worlds.page.brief_reply import named_in_brief
 from programs.worlds.page.calculation import NamedCalculation, read_calculation
 from programs.worlds.page.document import PageText, excerpt, shortened, written_page
 from programs.worlds.page.evidence import merged, written_evidence
@@ -9,7 +8,6 @@ from programs.worlds.page.figures import IDENTIFIER, CalculationError, PageFigur
 from programs.worlds.page.grammar import (
     START,
     answered,
-    calculation_grammar,
     comparable,
     function_rules,
     stated_numbers,
@@ -30,12 +28,10 @@ __all__ = [
     "answered",
     "brief_prompt",
     "brief_reply",
-    "calculation_grammar",
     "comparable",
     "excerpt",
     "function_rules",
     "merged",
-    "named_in_brief",
     "read_calculation",
     "relevance_of",
     "shortened",

@@ -1,19 +1,17 @@
 r"""The calculations over some figures as a grammar (GBNF): a model that is held to it writes nothing else.
 
-    >>> print(calculation_grammar(["r1c1", "r1c2"], answers=(), numbers=()))
-    root ::= "none" | sum
-    sum ::= value (" + " value | " - " value | ...)
+    >>> function_rules(["r1c1", "r1c2"])["atom"]
+    '"[" ("r1c" ("1" | "2")) "]"'
 
 Every text of the grammar can be read by :func:`programs.worlds.page.calculation.read_calculation`: identifiers are
 those of the figures, and each calculation has at least one. What remains is a calculation without a result, such as a
-division by zero. There are two notations: signs over plain identifiers, as fine-tuned models write them, and functions
-over identifiers in brackets.
+division by zero.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 
 from kg.derivations import PastTurn
@@ -22,13 +20,10 @@ from kg.text import find_quantities, years
 from programs.worlds.page.figures import CalculationError, PageFigures
 
 START = "calculation"
-"""The rule of a whole calculation in functions."""
+"""The rule of a whole calculation."""
 
 MOST_STEPS = 4
-"""Steps of a calculation in functions; later ones refer to those before them."""
-
-DEEPEST = 5
-"""Calculations in signs inside one another."""
+"""Steps of a calculation; later ones refer to those before them."""
 
 MOST_VALUES = 12
 """Figures that a function such as ``average`` takes at the most."""
@@ -37,27 +32,6 @@ _CONSTANTS = '[1-9] [0-9]? | "100" "0"{0,7} | "360" | "365" | "366"'
 _FUNCTIONS = '("subtract" | "divide")'
 _SERIES = '("add" | "multiply" | "sum" | "average" | "max" | "min")'
 _EXPONENT = '([2-9] | "10")'
-
-
-def calculation_grammar(figures: Collection[str], answers: Collection[int] = (), numbers: Collection[str] = ()) -> str:
-    """The grammar of calculations in signs: ``(r1c1 - r1c2) / r1c2``, ``a1 * 100``, ``none``.
-
-    Args:
-        figures: Identifiers of figures, at least one.
-        answers: Numbers of the earlier questions whose answers are numbers.
-        numbers: Further numbers that may be written, as :func:`stated_numbers` gives them.
-    """
-    rules = {
-        "root": '"none" | sum | sum " > " any | constant " > " sum',
-        "sum": _chain("value"),
-        "value": f"atom | {_inside(1)}",
-        "any": "value | constant",
-    }
-    for depth in range(1, DEEPEST + 1):
-        deeper = f"atom | {_inside(depth + 1)}" if depth < DEEPEST else "atom"
-        rules |= {f"inner{depth}": _chain(f"value{depth}", f"any{depth}"), f"value{depth}": deeper}
-        rules[f"any{depth}"] = f"value{depth} | constant"
-    return _text({**rules, **_atoms(figures, answers, numbers, marked=False)})
 
 
 def function_rules(
@@ -88,7 +62,7 @@ def function_rules(
             f"greater{step}": f'"greater(" (inner{step} ", " (inner{step} | constant) | constant ", " inner{step}) ")"',
         }
     names = _compared(compared)
-    return {START: " | ".join(ways), **rules, **names, **_atoms(figures, answers, numbers, marked=True)}
+    return {START: " | ".join(ways), **rules, **names, **_atoms(figures, answers, numbers)}
 
 
 def stated_numbers(questions: Sequence[str]) -> list[str]:
@@ -124,18 +98,6 @@ def comparable(figures: PageFigures, identifiers: Collection[str]) -> list[list[
     return found
 
 
-def _chain(value: str, other: str = "any") -> str:
-    """A value, and at most one further sign or a chain of equal ones; one operand is a value."""
-    later = "".join(f' | {value} (" {sign} " {other}){{1,3}}' for sign in "+*")
-    two = "".join(f' | {value} " {sign} " {other} | constant " {sign} " {value}' for sign in "-/")
-    folded = "".join(f' | constant " {sign} " {value}' for sign in "+*")
-    return f'{value}{later}{two}{folded} | {value} " ^ " {_EXPONENT}'
-
-
-def _inside(depth: int) -> str:
-    return f'"(" inner{depth} ")"'
-
-
 def _call(value: str) -> str:
     """A function over values; the first two of a pair may be a constant, but not both."""
     pair = f'{_FUNCTIONS} "(" ({value} ", " ({value} | constant) | constant ", " {value}) ")"'
@@ -158,13 +120,10 @@ def _compared(lines: Sequence[Sequence[str]]) -> dict[str, str]:
     return {"names": f'("argmax(" | "argmin(") ({" | ".join(starts)}) ")"', **rules}
 
 
-def _atoms(
-    figures: Collection[str], answers: Collection[int], numbers: Collection[str], *, marked: bool
-) -> dict[str, str]:
-    opened, closed = ('"[" ', ' "]"') if marked else ("", "")
+def _atoms(figures: Collection[str], answers: Collection[int], numbers: Collection[str]) -> dict[str, str]:
     plain = " | ".join([_CONSTANTS, *(f'"{one}"' for one in numbers)])
     every = [*figures, *(f"a{number}" for number in answers)]
-    return {"atom": f"{opened}({_shared(every)}){closed}", "constant": plain}
+    return {"atom": f'"[" ({_shared(every)}) "]"', "constant": plain}
 
 
 def _shared(identifiers: Sequence[str]) -> str:
@@ -182,7 +141,3 @@ def _shared(identifiers: Sequence[str]) -> str:
 
 def _plain(value: Decimal) -> str:
     return format(value.normalize(), "f")
-
-
-def _text(rules: Mapping[str, str]) -> str:
-    return "\n".join(f"{name} ::= {body}" for name, body in rules.items())

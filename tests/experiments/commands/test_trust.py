@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from experiments.commands.groups import Command
 from experiments.commands.options import set_option
-from experiments.compiling import with_program_settings
+from experiments.saved import with_program_settings
 from kg.ontology import build_ontology
 from kg.reports import Report
 from programs.conversation import ConversationQA

@@ -290,7 +290,7 @@ def test_an_ontology_is_asked_for_through_the_adapter_that_suits_the_model(
             adapters.append(dspy.settings.adapter)
             return build_ontology(reports)
 
-    monkeypatch.setattr("programs.reports.OntologyBuilder", Builder)
+    monkeypatch.setattr("programs.ontology.OntologyBuilder", Builder)
     command = f"ontology build sample:dev --lm openai/m --api-base {serve(200, 'ok').api_base} --out {tmp_path}/o.ttl"
     assert main(command.split()) == 0
     assert [type(adapter) for adapter in adapters] == [dspy.JSONAdapter]

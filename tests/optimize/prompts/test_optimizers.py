@@ -5,14 +5,12 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.errors import ConfigError
 from kg.scoring import DerivationScorer
 from optimize.compiling.compile import compile_program
 from optimize.compiling.plan import CompilePlan, CompileSettings
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
-from programs.agent import AgentQA
+from programs.agent import AgentConfig, AgentQA
 from programs.conversation import ConversationQA
-from programs.evidence.plans import EvidenceConfig
 from programs.lm.guarded import GuardedLM
 from programs.worlds.reader import ReportReader
 
@@ -109,14 +107,11 @@ def test_every_optimizer_of_the_issue_is_there() -> None:
 
 
 @pytest.mark.slow
-
-
-
 @pytest.mark.parametrize("name", ["bootstrap", "gepa"])
 def test_the_tool_agent_is_compiled_alike(
     name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
-    settings = read_config("agent", {"max_iterations": 2})
+    settings = AgentConfig(2)
     agent = ConversationQA(AgentQA(ReportReader(shipped_beam.ontology, DerivationScorer.untrained()), settings))
     chain = parse_optimizers(name, ["gepa.max_metric_calls=4"] if name == "gepa" else [])
     small = CompileSettings(train_turns=3, val_turns=2, measure_turns=1, keep="last")

@@ -16,7 +16,7 @@ from optimize.metrics import keep_turn, score_turn
 from optimize.prompts.turns import TurnStudent, demonstrations, tidy_demonstrations, turn_examples
 from programs.beam import BeamQA
 from programs.evidence import EvidenceConfig
-from programs.worlds.page import PagePredict, shortened
+from programs.worlds.page import shortened
 from programs.worlds.reader import ReportReader
 from signatures.understand import Understand
 
@@ -78,7 +78,7 @@ def test_labels_are_demonstrations_of_the_predictor(examples: list[dspy.Example]
 
 
 def _answered(reader: ReportReader, example: dspy.Example, replies: list[dict[str, Any]]) -> Any:
-    program = BeamQA(reader, evidence=EvidenceConfig(trust="model", evidence="index"))
+    program = BeamQA(reader, evidence=EvidenceConfig())
     with dspy.context(lm=DummyLM(replies), adapter=dspy.ChatAdapter()):
         return TurnStudent(program)(report=example.report, question=example.question, history=example.history)
 
@@ -106,26 +106,23 @@ def test_bootstrapped_demonstrations_are_shortened(reader: ReportReader) -> None
     student = BeamQA(reader)
     page = "Table:\nr0: | 2009\nr1: a | [r1c1] 5\nr2: b | [r2c1] 6\nr3: c | [r3c1] 7\nText:\ns0: x [s0n0] 1\ns1: y"
     whole = dspy.Example(page=page, history="none", question="a?", note="none", meaning="a", confidence=90)
-    student.read_page.demos = [dspy.Example(**whole, calculation="[r1c1]", augmented=True, report="dropped")]
+    student.understand.predict.demos = [dspy.Example(**whole, calculation="[r1c1]", augmented=True, report="dropped")]
     short = "Table:\nr0: | 2009\nr1: a | [r1c1] 5\nr2: b | [r2c1] 6\nText:"
-    assert shortened(student.read_page.demos[0]).page == short
-    shown = student.read_page._forward_preprocess(page="p", history="h", question="q", note="n", lm=DummyLM([{}]))
-    assert [one.page for one in shown[3]] == [short]
+    assert shortened(student.understand.predict.demos[0]).page == short
     tidy_demonstrations(student)
-    [kept] = student.read_page.demos
+    [kept] = student.understand.predict.demos
     assert (kept.page, kept.get("report"), kept.augmented) == (short, None, True)
 
 
 def test_bootstrap_compiles_the_reading_of_pages(reader: ReportReader, examples: list[dspy.Example]) -> None:
-    program = BeamQA(reader, evidence=EvidenceConfig(trust="model", evidence="index"))
-    assert isinstance(program.read_page, PagePredict)
+    program = BeamQA(reader, evidence=EvidenceConfig())
     lm = DummyLM([_reply("[r1c1]")] * 20)
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        student = TurnStudent(program, active={"turn.read_page"})
+        student = TurnStudent(program, active={"turn.understand.predict"})
         bootstrap = dspy.BootstrapFewShot(keep_turn, max_bootstrapped_demos=1, max_labeled_demos=2)
         compiled = bootstrap.compile(student, trainset=examples)
     tidy_demonstrations(compiled)
-    demos = compiled.turn.read_page.demos
+    demos = compiled.turn.understand.predict.demos
     assert demos
     assert all("[r1c1]" in one.page for one in demos if "[r1c1]" in one.calculation)
     assert max(len(one.page) for one in demos) < 400

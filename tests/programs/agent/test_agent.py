@@ -18,7 +18,7 @@ from kg.reports.report import Report
 from kg.scoring import DerivationScorer
 from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
 from programs.worlds.reader import ReportReader
 

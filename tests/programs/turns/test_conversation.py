@@ -70,7 +70,7 @@ def graph() -> EntityGraph:
 
 def _of_report() -> tuple[ConversationQA, ReportWorld]:
     program = ConversationQA.unfitted(build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3))
-    return program, ReportWorld(REPORT, MODEL)
+    return program, program.world(REPORT, references=MODEL)
 
 
 def _of_graph(graph: EntityGraph) -> tuple[EntityQA, GraphWorld[EntityGraph]]:
@@ -150,7 +150,8 @@ def test_real_sample_conversations_survive_saving(graph: EntityGraph) -> None:
     reports = load_conversations("sample:dev").conversations[:3]
     ontology = build_ontology(one.report for one in reports)
     for one in reports:
-        program, world = ConversationQA.unfitted(ontology), ReportWorld(one.report, MODEL)
+        program = ConversationQA.unfitted(ontology)
+        world = program.world(one.report, references=MODEL)
         conversation = Conversation(program, world)
         for question in one.questions:
             conversation = Conversation.from_json(program, world, conversation.to_json())

@@ -18,7 +18,6 @@ from programs.worlds.page import (
     CalculationError,
     PageFigures,
     answered,
-    calculation_grammar,
     comparable,
     function_rules,
     read_calculation,
@@ -131,10 +130,6 @@ def _functions(index: ReportIndex, past: tuple[PastTurn, ...]) -> Gbnf:
     return Gbnf("\n".join(f"{name} ::= {body}" for name, body in {"root": START, **rules}.items()))
 
 
-def _signs(past: tuple[PastTurn, ...]) -> Gbnf:
-    return Gbnf(calculation_grammar(FIGURES, answered(past), stated_numbers([QUESTION])))
-
-
 def _tried(text: str, figures: PageFigures, past: tuple[PastTurn, ...]) -> tuple[object, str | None]:
     try:
         return read_calculation(text, figures, past, ["?", "?", QUESTION]), None
@@ -142,9 +137,8 @@ def _tried(text: str, figures: PageFigures, past: tuple[PastTurn, ...]) -> tuple
         return None, str(error)
 
 
-@pytest.mark.parametrize("notation", ["functions", "signs"])
-def test_all_that_is_allowed_can_be_read(notation: str, index: ReportIndex, past: tuple[PastTurn, ...]) -> None:
-    grammar = _functions(index, past) if notation == "functions" else _signs(past)
+def test_all_that_is_allowed_can_be_read(index: ReportIndex, past: tuple[PastTurn, ...]) -> None:
+    grammar = _functions(index, past)
     draw, figures, read = random.Random(0), PageFigures(index), 0
     for text in (grammar.draw(draw) for _ in range(400)):
         named, problem = _tried(text, figures, past)
@@ -176,30 +170,19 @@ def test_the_functions_of_the_prompt_are_allowed(text: str, index: ReportIndex, 
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["none", "r1c1", "(r1c1 - r1c2) / r1c2", "((r1c1 + r1c2) + r1c3) / 3", "a1 * 100", "1 - r3c1", "r1c1 > r1c2"],
-)
-def test_the_signs_of_the_brief_prompt_are_allowed(text: str, past: tuple[PastTurn, ...]) -> None:
-    assert _signs(past).allows(text)
-
-
-@pytest.mark.parametrize(
-    ("functions", "signs"),
+    "functions",
     [
-        ("[r9c9]", "r9c9"),
-        ("[a2]", "a2"),
-        ("divide(100, 4)", "100 / 4"),
-        ("add([r1c1], 777)", "r1c1 + 777"),
-        ("argmax([r1c1], [r1c1])", "r1c1 -"),
-        ("subtract(#0, [r1c1])", "(r1c1"),
-        ("argmax([r1c1], [r2c2])", "r1c1 r1c2"),
+        "[r9c9]",
+        "[a2]",
+        "divide(100, 4)",
+        "add([r1c1], 777)",
+        "argmax([r1c1], [r1c1])",
+        "subtract(#0, [r1c1])",
+        "argmax([r1c1], [r2c2])",
     ],
 )
-def test_what_cannot_be_read_is_not_allowed(
-    functions: str, signs: str, index: ReportIndex, past: tuple[PastTurn, ...]
-) -> None:
+def test_what_cannot_be_read_is_not_allowed(functions: str, index: ReportIndex, past: tuple[PastTurn, ...]) -> None:
     assert not _functions(index, past).allows(functions)
-    assert not _signs(past).allows(signs)
 
 
 def test_numbers_of_questions_are_those_that_may_be_written() -> None:

@@ -16,7 +16,7 @@ from kg.ontology.learning import build_ontology, line_items
 from kg.ontology.ontology import Ontology, table_context
 from kg.reports.layout import analyse_table
 from kg.reports.report import Report
-from programs.reports.ontology import OntologyBuilder
+from programs.ontology import OntologyBuilder
 
 REPORT = Report(
     "a", ("the fruit we own .",), (("", "2009"), ("apples", "$ 5"), ("pears", "6"), ("cash from operations", "7")), ()

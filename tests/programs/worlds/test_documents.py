@@ -21,7 +21,7 @@ from kg.report_graphs import CellSource
 from kg.reports import Report
 from programs.conversation import ConversationQA
 from programs.evidence import EvidencePlan
-from programs.reports.calls import past_turns
+from programs.worlds.documents import past_turns
 
 RECORD = {
     "id": "r",
@@ -124,8 +124,8 @@ def test_a_prediction_pickles(program: Any, report: Report) -> None:
 
 def test_a_state_keeps_the_use_of_language_models(program: Any, tmp_path: Path) -> None:
     changed = program.deepcopy()
-    plan = EvidencePlan(mode="index", understand=True)
-    changed.evidence = replace(changed.evidence, samples=3, plans={"openai/x": plan})
+    plan = EvidencePlan(shown=5)
+    changed.evidence = replace(changed.evidence, seed=3, plans={"openai/x": plan})
     changed.save(str(tmp_path / "p.json"))
     again = find_program("beam").program
     again.load(str(tmp_path / "p.json"))

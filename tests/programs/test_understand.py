@@ -14,7 +14,6 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
-from kg.candidates import START
 from kg.derivations import PastTurn
 from kg.ontology import build_ontology
 from kg.reports import Report
@@ -25,10 +24,10 @@ from programs.evidence import EvidenceConfig
 from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM, ShortPromptAdapter, SuitedAdapter
 from programs.lm.adapter import layout_of
 from programs.lm.grammar import lines_grammar
-from programs.reports.page_answer import named_answer
-from programs.reports.question import QuestionContext
 from programs.turns import Turn, read_turn, turn_record
+from programs.understand import Understand as AskUnderstand
 from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportWorld
 from signatures.understand import Understand, Understanding
 
 REPORT = Report(
@@ -40,7 +39,7 @@ REPORT = Report(
 EMPTY = Report("empty", ("nothing here .",), (), ())
 ONTOLOGY = build_ontology([REPORT])
 QUESTION = "what was the net income in 2008?"
-CAREFUL = EvidenceConfig(trust="model", evidence="index")
+CAREFUL = EvidenceConfig()
 
 
 def _named(calculation: str, confidence: object = 90, meaning: str = "the net income of 2008") -> dict[str, str]:
@@ -65,6 +64,14 @@ def _ask(
     return turn, [entry["messages"][-1]["content"] for entry in lm.history]
 
 
+def _number(calculation: str, meaning: str = QUESTION) -> int:
+    """The number under which Aggregate shows a calculation that Understand has named; a seed shuffles them."""
+    _, prompts = _ask([_named(calculation), _picked(1)], meaning)
+    lines = re.findall(r"^(\d+)\. (.*) = ", prompts[1], flags=re.MULTILINE)
+    figures = re.findall(r"\[\w+\]", calculation)
+    return next(int(number) for number, line in lines if re.findall(r"\[\w+\]", line) == figures)
+
+
 def _best() -> str:
     """The identifier of the figure that the search alone answers with."""
     turn = BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()))(report=REPORT, question=QUESTION).turn
@@ -85,7 +92,7 @@ def test_one_call_is_enough_where_the_model_and_the_search_agree() -> None:
 
 def test_a_calculation_without_a_template_is_a_candidate_with_provenance() -> None:
     calculation = "divide([s1n1], [r2c1]), multiply(#0, add([s0n0], [s0n2], [s1n0]))"
-    turn, prompts = _ask([_named(calculation), _picked(10)])
+    turn, prompts = _ask([_named(calculation), _picked(_number(calculation))])
     assert turn.derivation is not None
     assert str(turn.derivation) == "divide(1.4, 16%), add(105, 67), add(#1, 3), multiply(#0, #2)"
     assert turn.answer == Decimal("1531.25")
@@ -123,7 +130,7 @@ def test_after_two_refusals_the_candidates_of_the_search_are_offered() -> None:
         "4711 is neither a figure of the page nor a constant: name figures by their identifiers",
         "[r9c9] is no figure of the page",
     ]
-    assert turn.answer == turn.candidates[0].answer
+    assert turn.answer in [one.answer for one in turn.candidates]
     assert all(str(one.answer) != "4711" for one in turn.candidates)
 
 
@@ -147,13 +154,14 @@ def test_no_figure_of_an_unanswered_question_enters_the_history() -> None:
 
 
 def test_later_turns_calculate_with_what_the_model_chose() -> None:
-    lm = DummyLM([_named("[s0n0]"), _picked(10), _named("multiply([a1], 2)"), _picked(10)])
+    first_choice = _picked(_number("[s0n0]", "how many stores?"))
+    lm = DummyLM([_named("[s0n0]"), first_choice, _named("multiply([a1], 2)"), _picked(1)])
     program = ConversationQA(BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), evidence=CAREFUL))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         first, second = program(report=REPORT, questions=["how many stores?", "and twice that?"]).turns
-    if first.answer == 105:
-        assert second.understanding.calculation == "multiply([a1], 2)"
-        assert any(str(one.derivation) == "multiply(105, const_2)" for one in second.candidates)
+    assert first.answer == 105
+    assert second.understanding.calculation == "multiply([a1], 2)"
+    assert any(str(one.derivation) == "multiply(105, const_2)" for one in second.candidates)
     assert f"-> {first.answer} = " in lm.history[2]["messages"][-1]["content"]
 
 
@@ -189,42 +197,6 @@ def test_a_confidence_that_is_no_number_is_no_valid_reply() -> None:
     )
 
 
-def test_trust_decides_who_decides() -> None:
-    alone, prompts = _ask([], evidence=EvidenceConfig(trust="beam"))
-    assert (prompts, alone.usage.lm_calls) == ([], 0)
-    with pytest.warns(UserWarning, match="the beam decides but for near ties"):
-        blended, _ = _ask([_named("[s0n0]"), _picked(4)], evidence=EvidenceConfig(trust="blend"))
-    decided, _ = _ask([_named("[s0n0]"), _picked(4)])
-    assert decided.answer != alone.answer
-    assert decided.confidence > 2 * blended.confidence
-
-
-def test_a_confident_calculation_need_not_be_checked() -> None:
-    quick = EvidenceConfig(trust="model", evidence="index", check_below=0.9)
-    turn, prompts = _ask([_named("[s0n0]", 95)], evidence=quick)
-    assert (turn.answer, len(prompts)) == (105, 1)
-    _, prompts = _ask([_named("[s0n0]", 80), _picked(1)], evidence=quick)
-    assert len(prompts) == 2
-    _, prompts = _ask([_named("[s0n0]", 100), _picked(1)])
-    assert len(prompts) == 2, "by default every disagreement is checked"
-
-
-def test_a_model_that_finds_nothing_may_read_the_text_and_is_asked_again() -> None:
-    figure = {"sentence": 1, "figure": "3", "label": "ships", "period": "none", "unit": "plain", "scale": "one"}
-    replies = [
-        _named("none", 90),
-        _picked(0, 90),
-        {"figures": json.dumps([figure])},
-        _named("[s1n0]", 95),
-        _picked(1, 90),
-    ]
-    evidence = EvidenceConfig(trust="model", evidence="index", escalate="thoughts", votes=0)
-    turn, prompts = _ask(replies, "how many ships did it buy for the money?", evidence=evidence)
-    assert (turn.escalated, turn.failure) == ("thoughts", None), turn.message
-    assert turn.answer is not None
-    assert turn.usage.lm_calls == len(prompts)
-
-
 def test_a_page_over_its_budget_is_cut_and_counted() -> None:
     long = Report(
         "long", tuple(f"sentence {n} of the notes says nothing ." for n in range(80)), REPORT.table, REPORT.post_text
@@ -232,7 +204,7 @@ def test_a_page_over_its_budget_is_cut_and_counted() -> None:
     turn, [prompt, *_] = _ask(
         [_named("[r1c2]"), _picked(1)],
         report=long,
-        evidence=EvidenceConfig(trust="model", evidence="index", page_tokens=200),
+        evidence=EvidenceConfig(page_tokens=200),
     )
     assert turn.understanding.sentences_cut > 40
     assert f"{turn.understanding.sentences_cut} sentences that seem not to matter are left out" in prompt
@@ -290,41 +262,30 @@ def embedded(smallest_model: Path) -> Any:
 @pytest.mark.slow
 def test_an_embedded_model_can_name_only_what_can_be_read(embedded: GuardedLM) -> None:
     """It knows nothing of the task: without the grammar nearly all that it names is refused."""
-    reader = ReportReader(ONTOLOGY, DerivationScorer.untrained())
-    program = BeamQA(reader)
-    _, index = reader.read(REPORT)
-    asked = QuestionContext(index, (QUESTION,), tuple(START), ())
+    world = ReportWorld(REPORT, ReportReader(ONTOLOGY, DerivationScorer.untrained()))
+    search = world.search(world.start(), QUESTION)
     with dspy.context(lm=embedded, adapter=SuitedAdapter()):
-        named = named_answer(
-            program.read_page, asked, program._search(asked), REPORT, tokens=1000, first=lambda: program._search(asked)
-        )
-    assert all("has no result" in reason for reason in named.reading.refused), named.reading.refused
-    assert named.candidate is not None or named.reading.says_none
+        execution = AskUnderstand()(search, EvidenceConfig())
+    refused = execution.understanding.refused
+    assert all("has no result" in reason for reason in refused), refused
+    assert execution.candidate is not None or execution.understanding.says_none
 
 
-def test_the_calculation_is_held_only_where_the_model_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = ReportReader(ONTOLOGY, DerivationScorer.untrained())
-    program = BeamQA(reader)
-    _, index = reader.read(REPORT)
-    asked = QuestionContext(index, (QUESTION,), tuple(START), ())
-    seen: list[Any] = []
-
-    def predict(**inputs: Any) -> Any:
-        seen.append(inputs.get("signature"))
-        return dspy.Prediction(meaning="?", calculation="[r1c2]", confidence=50.0)
+def test_the_calculation_is_held_only_where_the_model_can_be() -> None:
+    world = ReportWorld(REPORT, ReportReader(ONTOLOGY, DerivationScorer.untrained()))
+    search = world.search(world.start(), QUESTION)
 
     class Held(DummyLM):
         engine = type("Engine", (), {"reads_lines": True})()
 
+    prompts = []
     for lm in (Held([]), DummyLM([])):
         with dspy.context(lm=lm):
-            named_answer(
-                predict, asked, program._search(asked), REPORT, tokens=1000, first=lambda: program._search(asked)
-            )
-    assert seen[1] is None
-    grammar = lines_grammar(layout_of(seen[0]).schema)
+            prompts.append(search.prompt(EvidenceConfig(), AskUnderstand().predict))
+    assert "signature" not in prompts[1]
+    grammar = lines_grammar(layout_of(prompts[0]["signature"]).schema)
     assert '"calculation: " calculation' in grammar
     assert '"r1c" ("1" | "2")' in grammar
     # The prompt is the same as without: only decoding changes.
     adapter = ShortPromptAdapter()
-    assert adapter.format_system_message(seen[0]) == adapter.format_system_message(Understand)
+    assert adapter.format_system_message(prompts[0]["signature"]) == adapter.format_system_message(Understand)

@@ -14,7 +14,7 @@ from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from kg.search import merge_key
-from programs.reports.page_answer import with_named
+from programs.aggregate import with_named
 from programs.worlds.page import PageFigures, merged, read_calculation, relevance_of, written_evidence, written_page
 from programs.worlds.reader import ReportReader
 
