@@ -14,10 +14,12 @@ from experiments.commands.graph_questions import (
     predictions_option,
     task_options,
 )
-from experiments.commands.groups import Command
 from experiments.commands.options import (
+    FILE,
     PROGRAM,
+    PROGRAM_SETTINGS,
     SOURCE,
+    Command,
     RunOptions,
     WriteFigures,
     exclusive,
@@ -25,13 +27,12 @@ from experiments.commands.options import (
     lm_options,
     load_and_report,
     open_tracker,
-    option,
     refuse,
     run_options,
     set_option,
-    unmapped_option,
+    take_unmapped,
+    written_pairs,
 )
-from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import say, show
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
@@ -47,20 +48,18 @@ if TYPE_CHECKING:
     finpath evaluate beam --data sample:dev
     finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`
     finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY
-    finpath evaluate beam --data sample:dev --lm openai/qwen --api-base http://localhost:8080/v1
+    finpath evaluate beam --data sample:dev --lm openai/qwen --lm-set api_base=http://localhost:8080/v1
     finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
-    finpath evaluate beam --data sample:dev --engine ray --address auto    # on a machine of a Ray cluster
     finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
     """,
 )
-@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=PROGRAM)
-@option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
-@set_option
-@unmapped_option
+@click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
+@click.option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
+@set_option(PROGRAM_SETTINGS)
 @task_options(required=False)
 @predictions_option
 @aggregation_options
-@option(
+@click.option(
     "--answer",
     type=click.Choice(["always", "confident"]),
     help="always: the best candidate is the answer (the default with gold programs); confident: a turn abstains where "
@@ -72,8 +71,7 @@ if TYPE_CHECKING:
 def command(
     program: str,
     data: str | None,
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
+    settings: dict[str, str],
     task: GraphTask | None,
     answer: Literal["always", "confident"] | None,
     lm: LMConfig,
@@ -91,13 +89,12 @@ def command(
         refuse(
             "does not apply to questions about a graph",
             set=settings,
-            unmapped=unmapped,
             answer=answer,
         )
         return evaluate_graphs(program, task, run, lm, write_figures, **search)
     refuse("needs --questions", **search)
     assert data is not None
-    return _evaluate_reports(program, data, settings, unmapped, run, lm, write_figures, answer=answer)
+    return _evaluate_reports(program, data, settings, run, lm, write_figures, answer=answer)
 
 
 def _changes(settings: tuple[str, ...], unmapped: Unmapped | None, answer: str | None) -> tuple[str, ...]:
@@ -109,8 +106,7 @@ def _changes(settings: tuple[str, ...], unmapped: Unmapped | None, answer: str |
 def _evaluate_reports(
     program: str,
     data: str,
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
+    settings: dict[str, str],
     run: RunOptions,
     lm: LMConfig,
     write_figures: WriteFigures,
@@ -121,14 +117,15 @@ def _evaluate_reports(
     from experiments.saved import find_program, with_program_settings
     from experiments.tasks import OpenAnswers, answers_table, conversation_task
 
+    unmapped, own = take_unmapped(settings), written_pairs(settings)
     config = run.config(lm)
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    program_with_settings = with_program_settings(saved.program, settings, unmapped)
-    saved = replace(saved, program=program_with_settings, changes=_changes(settings, unmapped, answer))
+    program_with_settings = with_program_settings(saved.program, own, unmapped)
+    saved = replace(saved, program=program_with_settings, changes=_changes(own, unmapped, answer))
     conversations = conversation_task(loaded, answer)
     evaluation = evaluate(
         saved,
@@ -137,7 +134,6 @@ def _evaluate_reports(
         tracker=tracker,
         run_name=run.run_name,
         resume=run.resume,
-        engine=run.engine_for(lm),
     )
     width = terminal_width()
     is_open = isinstance(conversations, OpenAnswers)

@@ -37,7 +37,7 @@ def with_program_settings(
         if not equals or evidence is None:
             rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
             raise ConfigError(f"{rule}, got {text!r}")
-        changed.turn.set_evidence(with_setting(evidence, key.strip(), value.strip()))
+        changed.evidence = with_setting(evidence, key.strip(), value.strip())
     return changed
 
 

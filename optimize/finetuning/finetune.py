@@ -153,7 +153,7 @@ class FitAdapter(Teleprompter):
         compiled: ConversationQA = student.deepcopy()
         assert isinstance(compiled.turn, BeamQA)
         plans = {**compiled.turn.evidence.plans, tuned.model: self._plan(judged, questions)}
-        compiled.turn.set_evidence(replace(compiled.turn.evidence, plans=plans))
+        compiled.evidence = replace(compiled.turn.evidence, plans=plans)
         compiled._compiled = True
         return compiled
 

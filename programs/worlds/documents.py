@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -18,7 +18,6 @@ import dspy
 
 from kg.derivations import Answer, Derivation, PastTurn
 from kg.errors import ConfigError, DataError, ProgramError
-from kg.readers import read_files
 from kg.reports import Report
 from programs.turns import AnyTurn, Failure, Turn
 from programs.wording import written_answer
@@ -57,6 +56,8 @@ def as_report(document: Document) -> Report:
         return Report.from_dict(document)
     path = Path(cast(str, document))
     if path.suffix.lower() != ".json":
+        from kg.readers import read_files
+
         return read_files([path]).report
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -106,7 +107,7 @@ class EarlierTurn(Turn[Answer, None]):
 
     given: PastTurn | None = None
 
-    def past(self) -> PastTurn:  # type: ignore[override]
+    def past(self) -> PastTurn:
         """The turn as it was given."""
         assert self.given is not None
         return self.given
@@ -117,8 +118,8 @@ def earlier_turns(history: History | None) -> tuple[AnyTurn, ...]:
     turns = []
     for past in past_turns(history):
         failure: Failure | None = "not_answered" if past.answer is None else None
-        about = {"answer": past.answer, "derivation": past.derivation, "confidence": past.confidence}
-        turns.append(EarlierTurn(past.question, **about, failure=failure, given=past))
+        turn = EarlierTurn(past.question, past.answer, past.derivation, failure=failure, given=past)
+        turns.append(replace(turn, confidence=past.confidence))
     return tuple(turns)
 
 

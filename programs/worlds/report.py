@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import dspy
 import numpy as np
@@ -29,12 +29,11 @@ from kg.candidates import (
     fixed_history,
     search_turn,
 )
-from kg.coreference import ReferenceModel, resolve_report
 from kg.derivations import Answer as KGAnswer
 from kg.derivations import Derivation, PastTurn
 from kg.figures import ReportIndex
-from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, MemoryStore, TurnEntities
-from kg.report_graphs import ReportGraph, ReportStore, report_base
+from kg.graphs import ContextConfig, GraphContext, TurnEntities
+from kg.report_graphs import ReportGraph, report_base
 from kg.reports import Report, is_large
 from kg.search import merge_key
 from programs.evidence import (
@@ -76,6 +75,9 @@ from programs.worlds.page import (
 from programs.worlds.page import START as GRAMMAR_START
 from programs.worlds.reader import ReportReader
 from signatures.understand import Understand, Understanding
+
+if TYPE_CHECKING:
+    from kg.coreference import ReferenceModel
 
 NEAREST = 3
 """Figures that a turn without an answer names."""
@@ -146,6 +148,8 @@ class ReportWorld(World):
         after = replace(state, turns=(*state.turns, turn), histories=histories)
         if self.references is None or state.entities is None:
             return after
+        from kg.coreference import resolve_report
+
         past = tuple(one.past() for one in state.turns)
         canonicals = [one.canonical for one in state.turns]
         resolution = resolve_report(turn.question, past, canonicals, state.index, self.references)
@@ -376,6 +380,9 @@ class ReportContext:
     """
 
     def __init__(self, graph: ReportGraph, config: ContextConfig | None) -> None:
+        from kg.graphs import GraphContextRetriever, MemoryStore
+        from kg.report_graphs import ReportStore
+
         store = MemoryStore()
         ReportStore(store).put(graph)
         self.retriever = GraphContextRetriever(store, config)

@@ -163,13 +163,9 @@ def test_a_scorer_that_lost_its_encoder_is_refused(
 
 
 def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
-    plan = EvidencePlan(
-        "index", understand=True, shown=5, skip_above=0.8, blend=Blend({"beam": 0.9, "share": 0.25}, {"rest": 1})
-    )
+    plan = EvidencePlan("page", 5, Blend({"beam": 0.9, "share": 0.25}, {"rest": 1}))
     shown = (Demonstration("Q1: what was the revenue?", "[revenue, 2020]"),)
-    program.evidence = EvidenceConfig(
-        demonstrations=shown, plans={"openai/gpt": plan}, escalate="agent", none_above=0.7
-    )
+    program.evidence = EvidenceConfig(seed=3, demonstrations=shown, plans={"openai/gpt": plan})
     saved = load_program(save_program(program, tmp_path / "one", Origin())).program
     assert saved.evidence == program.evidence
     assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {
