@@ -157,13 +157,12 @@ def _report(
 ) -> Subject:
     from experiments.rendering import basis_of, describe_turn, turn_figures
     from experiments.saved import find_program, shipped_references, with_program_settings
-    from programs.reports import ReportWorld
 
     found = resolve_report(about, data)
     for problem in found.problems:
         say(f"finpath: {problem}")
     answering = with_program_settings(find_program(program, _tracker()).program, settings, unmapped)
-    world = ReportWorld(found.report, shipped_references())
+    world = answering.world(report=found.report, references=shipped_references())
 
     def why(turn: AnyTurn) -> Iterator[str]:
         if turn.resolved.kind != "none":
