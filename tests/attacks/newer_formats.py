@@ -24,8 +24,8 @@ from kg.parsing import QuestionReader
 from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
 from programs.graphs import QueryQA
-from programs.lm.replay import Transcript
 from programs.tools.documents import read_document
+from tests.replay import Transcript
 
 FILED = (
     b'<html xmlns:ix="x"><body><div style="display:none"><ix:header><ix:resources>'

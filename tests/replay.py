@@ -1,7 +1,7 @@
 """Recorded replies in place of a language model: the same prompts get the same replies, and a changed one is named.
 
-    >>> transcript = Transcript.read(Path("tests/data/transcripts/sample.jsonl"))
-    >>> lm = GuardedLM("replay/sample", engine=ReplayEngine(transcript), own_server=True, cache=False)
+    with dspy.context(**replay_settings(Path("tests/data/transcripts/sample_dev.jsonl"))):
+        program(report=report, questions=questions)
 
 A transcript is a file of JSON objects, one a line: ``{"messages": [{"role": …, "content": …}], "reply": "…"}``. It is
 recorded from a folder of requests and replies, or from the history of any language model of DSPy
@@ -12,6 +12,7 @@ the nearest recorded prompt, so the effect of every change of a prompt is seen.
 from __future__ import annotations
 
 import json
+import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 from dspy import lm15
 
 from kg.errors import DataError, LMError
-from programs.lm.prefixes import shared_beginning, text_of
+from programs.lm import GuardedLM, suited_adapter
 
 _LONGEST = 160
 
@@ -167,10 +168,29 @@ class ReplayEngine:
         return f"line {place + 1} was recorded as {recorded!r}, and is now {found!r}"
 
 
+def replay_settings(path: Path) -> dict[str, Any]:
+    """A transcript as a language model in settings of ``dspy.context``."""
+    engine = ReplayEngine(Transcript.read(path))
+    lm = GuardedLM(f"replay/{path}", engine=engine, own_server=True, free=True, cache=False, num_retries=0)
+    return {"lm": lm, "adapter": suited_adapter(lm)}
+
+
+def text_of(prompt: Any) -> str:
+    """A prompt or messages as one text, in the order in which a server reads them."""
+    if isinstance(prompt, str):
+        return prompt
+    if isinstance(prompt, Mapping):
+        return f"{prompt.get('role', '')}\n{text_of(prompt.get('content', prompt.get('text', '')))}\n"
+    if isinstance(prompt, Sequence):
+        return "".join(text_of(part) for part in prompt)
+    parts = [getattr(prompt, name, None) for name in ("system", "messages", "role", "parts", "text")]
+    return "".join(text_of(part) for part in parts if part is not None)
+
+
 def _messages(records: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
     return tuple((str(one["role"]), text_of(one["content"])) for one in records)
 
 
 def _likeness(one: str, other: str) -> int:
     """The lengths of the common beginning and the common end of two texts."""
-    return shared_beginning(one, other) + shared_beginning(one[::-1], other[::-1])
+    return sum(len(os.path.commonprefix(pair)) for pair in ((one, other), (one[::-1], other[::-1])))

@@ -1,8 +1,0 @@
-"""Remote language models: a pool of servers, and limits on each reply's time, its size, its keys and the call rate."""
-
-from programs.remote.bounded import BoundedEngines
-from programs.remote.pool import AsyncServerPool, ServerPool
-from programs.remote.rate import RateLimit
-from programs.remote.secrets import Redacting, redact
-
-__all__ = ["AsyncServerPool", "BoundedEngines", "RateLimit", "Redacting", "ServerPool", "redact"]
