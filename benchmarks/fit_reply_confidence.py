@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import plain_graphs
 from collect_parses import DEVELOPED
 
-from experiments.commands.conversations.graphs import graph_world
+from experiments.commands.graph_files import graph_world
 from experiments.console import progress
 from experiments.lms import LMConfig, lm_settings
 from kg.parsing import Parse

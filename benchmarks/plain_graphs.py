@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from query_kinds import KINDS, kind_of
 
-from experiments.commands.conversations.graphs import graph_program, graph_world
+from experiments.commands.graph_files import graph_program, graph_world
 from experiments.lms import LMConfig, lm_settings
 from experiments.saved import load_program
 from kg.text import periods

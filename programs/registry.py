@@ -14,7 +14,8 @@ from kg.errors import ConfigError
 from kg.ontology import Ontology
 from kg.scoring import DerivationScorer
 from kg.text import nearest
-from programs.reports import AgentConfig, AgentQA, BeamQA, ConversationQA, ReportReader
+from programs.agent import AgentConfig, AgentQA
+from programs.reports import BeamQA, ConversationQA, ReportReader
 
 KINDS = ("beam", "agent")
 """The kinds of :func:`create_program`: the beam search, and the tool agent, which needs a language model."""
@@ -34,7 +35,7 @@ def read_config(kind: str, settings: Mapping[str, Any]) -> Config:
     """
     _check(kind)
     try:
-        return DerivationConfig.from_saved(settings) if kind == "beam" else AgentConfig(**settings)
+        return DerivationConfig.from_saved(settings) if kind == "beam" else AgentConfig.from_saved(settings)
     except TypeError as error:
         names = [one.name for one in fields(_CONFIGS[kind])]
         unknown = next((name for name in settings if name not in names), None)

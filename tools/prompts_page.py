@@ -25,10 +25,10 @@ from kg.derivations.history import PastTurn  # noqa: E402
 from kg.ontology.learning import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
 from kg.scoring.scorer import DerivationScorer  # noqa: E402
+from programs.agent import AgentConfig, AgentQA  # noqa: E402
 from programs.evidence.blend import Blend, Mode  # noqa: E402
 from programs.evidence.config import EvidenceConfig, EvidencePlan, Reads  # noqa: E402
 from programs.lm.adapter import ShortPromptAdapter  # noqa: E402
-from programs.reports.agent import AgentConfig, AgentQA  # noqa: E402
 from programs.reports.beam import BeamQA  # noqa: E402
 from programs.reports.ontology import OntologyBuilder  # noqa: E402
 from programs.reports.reader import ReportReader  # noqa: E402
@@ -109,27 +109,13 @@ def _agent() -> ListeningEngine:
     replies = iter(
         [
             "understanding: the change of net income\nconcepts: none\nsteps: query net income; subtract",
-            'next_thought: look\nnext_tool_name: list_entities\nnext_tool_args: {"entity_type": "IncomeStatement"}',
+            'next_thought: look\nnext_tool_name: query_kg\nnext_tool_args: {"entity_type": "IncomeStatement"}',
             "answer: none",
         ]
     )
     reader = _reader()
     with listening(lambda _: next(replies)) as engine:
         AgentQA(reader, AgentConfig(max_iterations=1))(report=REPORT, question=SECOND, history=_past(reader))
-    return engine
-
-
-def _agent_with_page() -> ListeningEngine:
-    """The agent's plan and a step, for a model that reads the page."""
-    replies = iter(
-        [
-            "understanding: the change of net income\nconcepts: none\nsteps: subtract",
-            'next_thought: done\nnext_tool_name: finish\nnext_tool_args: {"answer": "subtract([r2c1], [a1])"}',
-        ]
-    )
-    reader = _reader()
-    with listening(lambda _: next(replies)) as engine:
-        AgentQA(reader, AgentConfig(reads="page"))(report=REPORT, question=SECOND, history=_past(reader))
     return engine
 
 
@@ -185,8 +171,6 @@ def page() -> str:
     parts.append(_section("The tool agent: a step", "Once for every tool call; it contains the earlier calls.", step))
     if choose:
         parts.append(_section("The tool agent: the choice", "If the agent did not finish by itself.", choose))
-    text = "A model that is not embedded sees the page in place of the names of the graph; the rest is the same."
-    parts.append(_section("The tool agent: the page", text, _agent_with_page().heard[0][1:]))
     text = "`finpath ontology build --lm MODEL`: once for each report that the ontology is built from."
     parts.append(_section("The ontology: a report's table", text, _table().heard[0]))
     further = (*graph_sections(), *news_sections())

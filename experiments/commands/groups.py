@@ -1,9 +1,9 @@
 """Click commands whose help has sections and examples, and a group that imports a command at its first use.
 
-    @click.group(cls=LazyGroup, package="experiments.commands", modules={"conversations.ask": "Answer questions"})
+    @click.group(cls=LazyGroup, package="experiments.commands", modules={"ask": "Answer questions"})
     def finpath() -> None: ...
 
-The module ``experiments.commands.conversations.ask`` is imported when ``finpath ask`` runs or shows its own help. Its
+The module ``experiments.commands.ask`` is imported when ``finpath ask`` runs or shows its own help. Its
 click command is named ``command``.
 """
 

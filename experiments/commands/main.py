@@ -18,8 +18,8 @@ from collections.abc import Sequence
 import click
 from click.shell_completion import shell_complete
 
+from experiments.commands.completion import VARIABLE
 from experiments.commands.groups import LazyGroup
-from experiments.commands.resources.completion import VARIABLE
 from experiments.console import say, without_password
 from kg.errors import FinpathError
 
@@ -29,24 +29,24 @@ _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 # A verb's module, and a line about it.
 SUMMARIES = {
-    "evaluations.compile": "Fit a program to a train split, evaluate it on a dev split and save it",
-    "evaluations.evaluate": "Run a program over conversations or questions about a graph, and score it",
-    "evaluations.compare": "Compare evaluations on the same turns by paired tests",
-    "conversations.ask": "Answer questions about one report, with the calculation and its sources",
-    "evaluations.inspect": "Show the details of a tracked evaluation: turns, examples, tools, graphs, prompts",
-    "evaluations.report": "Write conversations of a tracked evaluation as pages",
-    "evaluations.promote": "Set an alias on an evaluated program if a paired test shows that it is better",
-    "graphs.kgqa": "Answer questions about any graph by paths through it",
-    "resources.data": "Fetch and check data sets",
-    "graphs.graph": "Build the graphs of reports; show, query and check them",
-    "graphs.ontology": "Build and show an ontology",
-    "resources.lm": "Fetch, check and serve the embedded language models",
-    "conversations.chat": "Talk about a report, your own tables or a graph",
-    "graphs.advisor": "Grow a graph from news, question it, and write briefings",
-    "graphs.thoughts": "Answer questions from documents and tools, by a graph that a language model fills",
-    "graphs.schema": "Show and change the types of a growing graph",
-    "evaluations.demo": "Run a demonstration on the shipped sample",
-    "resources.completion": "Print the script by which a shell completes commands and names",
+    "compile": "Fit a program to a train split, evaluate it on a dev split and save it",
+    "evaluate": "Run a program over conversations or questions about a graph, and score it",
+    "compare": "Compare evaluations on the same turns by paired tests",
+    "ask": "Answer questions about one report, with the calculation and its sources",
+    "inspect": "Show the details of a tracked evaluation: turns, examples, tools, graphs, prompts",
+    "report": "Write conversations of a tracked evaluation as pages",
+    "promote": "Set an alias on an evaluated program if a paired test shows that it is better",
+    "kgqa": "Answer questions about any graph by paths through it",
+    "data": "Fetch and check data sets",
+    "graph": "Build the graphs of reports; show, query and check them",
+    "ontology": "Build and show an ontology",
+    "lm": "Fetch, check and serve the embedded language models",
+    "chat": "Talk about a report, your own tables or a graph",
+    "advisor": "Grow a graph from news, question it, and write briefings",
+    "thoughts": "Answer questions from documents and tools, by a graph that a language model fills",
+    "schema": "Show and change the types of a growing graph",
+    "demo": "Run a demonstration on the shipped sample",
+    "completion": "Print the script by which a shell completes commands and names",
 }
 
 

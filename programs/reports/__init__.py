@@ -1,16 +1,13 @@
-"""Questions about reports: a beam search over derivations, a tool agent, and conversations with either."""
+"""Questions about reports: a beam search over derivations, and conversations with it or another program."""
 
-from programs.reports.agent import AgentConfig, AgentQA
 from programs.reports.beam import BeamQA, Chooser
 from programs.reports.conversation import ConversationQA
 from programs.reports.ontology import OntologyBuilder
-from programs.reports.question import QuestionContext
+from programs.reports.question import QuestionContext, TurnOutcome
 from programs.reports.reader import ReportReader
 from programs.reports.world import ConversationState, ReportWorld
 
 __all__ = [
-    "AgentConfig",
-    "AgentQA",
     "BeamQA",
     "Chooser",
     "ConversationQA",
@@ -19,4 +16,5 @@ __all__ = [
     "QuestionContext",
     "ReportReader",
     "ReportWorld",
+    "TurnOutcome",
 ]

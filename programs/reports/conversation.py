@@ -13,7 +13,7 @@ from typing import Any
 
 import dspy
 
-from kg.candidates import MEMORY, START, DerivationConfig, fixed_history
+from kg.candidates import MEMORY, START, fixed_history
 from kg.coreference import resolve_report
 from kg.derivations import PastTurn
 from kg.errors import ConfigError, FinpathError
@@ -23,7 +23,6 @@ from kg.report_graphs import ReportGraph, Unmapped
 from kg.reports import Report, is_large
 from kg.scoring import DerivationScorer
 from programs.evidence import EvidenceConfig
-from programs.reports.agent import AgentConfig
 from programs.reports.calls import Document, History, as_questions, as_report, past_turns, prediction_of
 from programs.reports.question import TurnAnswerer, TurnOutcome
 from programs.reports.reader import ReportReader
@@ -33,6 +32,9 @@ from programs.wording import currency_sign, spoken_answer
 
 LATER_PREDICTORS = ("turn.read_page",)
 """Predictors that programs of earlier revisions were saved without."""
+
+RENAMED_PREDICTORS = {"turn.act.react.predict": "turn.act.react", "turn.act.extract.predict": "turn.act.extract"}
+"""Predictors that programs of earlier revisions have under other names."""
 
 PARTS = "fitted_parts"
 """The key of a state that has the hashes of the program's fitted parts."""
@@ -81,10 +83,9 @@ class ConversationQA(dspy.Module):
         return self.turn.scorer
 
     @property
-    def config(self) -> DerivationConfig | AgentConfig:
+    def config(self) -> Any:
         """The settings of the program for one question."""
-        config: DerivationConfig | AgentConfig = self.turn.config
-        return config
+        return self.turn.config
 
     @property
     def evidence(self) -> EvidenceConfig | None:
@@ -117,7 +118,8 @@ class ConversationQA(dspy.Module):
             # Abstention is a setting of the caller's task, and no state has it.
             self.evidence = replace(EvidenceConfig.from_dict(state[EVIDENCE]), answer=self.evidence.answer)
         known = {name: value for name, value in self.dump_state().items() if name in LATER_PREDICTORS}
-        super().load_state({**known, **state}, allow_unsafe_lm_state=allow_unsafe_lm_state)
+        given = {RENAMED_PREDICTORS.get(name, name): value for name, value in state.items()}
+        super().load_state({**known, **given}, allow_unsafe_lm_state=allow_unsafe_lm_state)
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """The prompts, the use of language models, and hashes of the other parts that compiling fits."""

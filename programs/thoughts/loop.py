@@ -26,13 +26,12 @@ from kg.paths import LearnedRelationScorer, RelationScorer
 from kg.schema import TypeMeaning
 from programs.lm import failure_of, metered
 from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
-from programs.thoughts.insertion import Insertion
-from programs.thoughts.retrieval import Retrieval
-from programs.thoughts.types import query_examples
+from programs.thoughts.insert import Insert
+from programs.thoughts.retrieve import Retrieve, Rows
 from programs.thoughts.work import TYPE_TOOLS, Work
 from programs.tools import ToolManager, ToolSettings, load_tools
 from programs.turns import Kept, State, Turn, Vote, majority
-from signatures import thoughts as ask
+from signatures.thoughts import DefineNextStep
 
 ThoughtsTurn = Turn[tuple[str, ...], Thoughts]
 """A turn about a growing graph."""
@@ -60,19 +59,10 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         super().__init__()
         self.tools = tools
         self.meaning = meaning
-        self.scorer = scorer if scorer is not None else LearnedRelationScorer.untrained()
         self.config = config if config is not None else ThoughtsConfig()
-        self.define_next_step = dspy.Predict(ask.DefineNextStep)
-        self.define_tool_calls = dspy.Predict(ask.DefineToolCalls)
-        self.propose_types = dspy.Predict(ask.ProposeTypes)
-        self.update_graph = dspy.Predict(ask.UpdateGraph)
-        self.define_query = dspy.Predict(ask.DefineQuery)
-        self.define_query.demos = query_examples()
-        self.need_for_math = dspy.Predict(ask.NeedForMath)
-        self.parse_solution = dspy.Predict(ask.ParseSolution)
-        self.forced_query = dspy.Predict(ask.ForcedQuery)
-        self.forced_solution = dspy.Predict(ask.ForcedSolution)
-        self.explain_answer = dspy.Predict(ask.ExplainAnswer)
+        self.define_next_step = dspy.Predict(DefineNextStep)
+        self.insert = Insert()
+        self.retrieve = Retrieve(scorer if scorer is not None else LearnedRelationScorer.untrained())
 
     def forward(self, question: str, graph: GrowingGraph, today: date | None = None) -> dspy.Prediction:
         """Answers a question.
@@ -88,8 +78,59 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         Raises:
             FinpathError: The language model failed.
         """
-        found = _Loop(self, question, graph, today if today is not None else datetime.now(UTC).date()).answered()
-        return dspy.Prediction(thoughts=found, answer=found.answer)
+        work = Work(question, graph, today if today is not None else datetime.now(UTC).date(), self.config)
+        thoughts = self._thoughts(work)
+        return dspy.Prediction(thoughts=thoughts, answer=thoughts.answer)
+
+    def _thoughts(self, work: Work) -> Thoughts:
+        """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
+        tools = self.tools.for_question()
+        if not tools.names:
+            return self._without_tools(work)
+        names = TYPE_TOOLS if self.config.types != "never" else ()
+        proposals = TypeProposals(work.graph, self.config.types, self.meaning)
+        type_tools = load_tools(names, ToolSettings(types=proposals))
+        lacking = "the graph is empty" if work.graph.facts() == 0 else ""
+        while work.iterations < self.config.max_iterations:
+            work.iterations += 1
+            step, missing = ("insert", work.question) if lacking else self._next_step(work)
+            lacking = ""
+            if step == "insert":
+                self.insert(work=work, tools=tools, type_tools=type_tools, missing=missing)
+                continue
+            rows = self.retrieve(work=work).rows
+            if rows is not None and rows[1].rows:
+                return self.retrieve.answer(work, *rows, forced=False)
+            # The votes would be the same again, for nothing has changed: what was not found is missing.
+            lacking = "a query found nothing" if rows is not None else "no query could be answered"
+            work.refused.append(lacking)
+        rows = self.retrieve(work=work, forced=True).rows
+        return self.retrieve.answer(work, *rows, forced=True) if rows is not None else work.result(forced=True)
+
+    def _without_tools(self, work: Work) -> Thoughts:
+        """One query with its repairs, for nothing can be inserted; of an empty graph not even that."""
+        work.iterations = 1
+        rows: Rows | None = ("", QueryResult((), (), more=False))
+        if work.graph.facts():
+            rows = self.retrieve(work=work, rows_wanted=True).rows
+        if rows is None:
+            return work.result(forced=True)
+        return self.retrieve.answer(work, *rows, forced=not rows[1].rows)
+
+    def _next_step(self, work: Work) -> Vote:
+        """Returns the majority of the votes and its first voter's missing facts."""
+
+        def vote(sampled: dict[str, Any]) -> Vote | None:
+            reply = work.ask(self.define_next_step, config=sampled, calls_made=work.calls_made())
+            return (reply.next_step, reply.missing) if reply is not None else None
+
+        majority_vote = majority(vote, self.config.votes)
+        return majority_vote if majority_vote is not None else ("retrieve", "")  # the graph may suffice
+
+    def load_state(self, state: dict[str, Any], **options: Any) -> None:
+        """Reads a saved state; earlier versions have all predictors in the loop itself."""
+        own = {name.rpartition(".")[2]: name for name, _ in self.named_parameters()}
+        super().load_state({own.get(name, name): value for name, value in state.items()}, **options)
 
     def start(
         self,
@@ -120,75 +161,3 @@ def _turn(question: str, found: Thoughts) -> ThoughtsTurn:
             question, failure="not_answered", message=message, tool_calls=found.tool_calls, detail=found
         )
     return ThoughtsTurn(question, answer=(found.answer,), words=found.answer, tool_calls=found.tool_calls, detail=found)
-
-
-class _Loop:
-    """One question on its way through the loop."""
-
-    def __init__(self, program: KnowledgeGraphOfThoughts, question: str, graph: GrowingGraph, today: date) -> None:
-        self.program, self.config, self.tools = program, program.config, program.tools.for_question()
-        self.work = Work(question, graph, today, program.config)
-        names = TYPE_TOOLS if self.config.types != "never" else ()
-        proposals = TypeProposals(graph, self.config.types, program.meaning)
-        type_tools = load_tools(names, ToolSettings(types=proposals))
-        self.insertion = Insertion(program, self.work, self.tools, type_tools)
-        self.retrieval = Retrieval(program, self.work)
-        self.iterations = 0
-        self.lacking = "the graph is empty" if graph.facts() == 0 else ""
-
-    def answered(self) -> Thoughts:
-        """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
-        if not self.tools.names:
-            return self._without_tools()
-        while self.iterations < self.config.max_iterations:
-            self.iterations += 1
-            step, missing = self._next_step()
-            if step == "insert":
-                self.insertion.insert(missing)
-                continue
-            found = self.retrieval.found(self.program.define_query)
-            if found is not None and found[1].rows:
-                return self._solve(*found, forced=False)
-            # The votes would be the same again, for nothing has changed: what was not found is missing.
-            self.lacking = "a query found nothing" if found is not None else "no query could be answered"
-            self.work.refused.append(self.lacking)
-        found = self.retrieval.found(self.program.forced_query)
-        if found is None:
-            return self._result(forced=True)
-        return self._solve(*found, forced=True)
-
-    def _without_tools(self) -> Thoughts:
-        """One query with its repairs, for nothing can be inserted; of an empty graph not even that."""
-        self.iterations = 1
-        found: tuple[str, QueryResult] | None = ("", QueryResult((), (), more=False))
-        if self.work.graph.facts():
-            found = self.retrieval.found(self.program.define_query, rows_wanted=True)
-        if found is None:
-            return self._result(forced=True)
-        return self._solve(*found, forced=not found[1].rows)
-
-    def _next_step(self) -> tuple[str, str]:
-        """Returns the majority of the votes and its first voter's missing facts; no vote where one step is certain."""
-        if self.lacking:
-            self.lacking = ""
-            return "insert", self.work.question
-        found = majority(self._vote, self.config.votes)
-        return found if found is not None else ("retrieve", "")  # without a readable vote the graph may suffice
-
-    def _vote(self, sampled: dict[str, Any]) -> Vote | None:
-        reply = self.work.ask(self.program.define_next_step, config=sampled, calls_made=self.work.calls_made())
-        return (reply.next_step, reply.missing) if reply is not None else None
-
-    def _solve(self, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
-        return self.retrieval.solve(self._result(forced=forced), query, rows)
-
-    def _result(self, *, forced: bool) -> Thoughts:
-        work = self.work
-        return Thoughts(
-            iterations=self.iterations,
-            tool_calls=tuple(work.calls),
-            applied=work.applied,
-            repairs={name: count for name, count in work.repairs.items() if count},
-            refused=tuple(work.refused),
-            forced=forced,
-        )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.growing import Applied, GrowingGraph
+from programs.thoughts.config import Thoughts, ThoughtsConfig
 from programs.turns import ToolCall
 from programs.wording import rendered_graph
-
-if TYPE_CHECKING:
-    from programs.thoughts.config import ThoughtsConfig
 
 TYPE_TOOLS = ("create_node_type", "create_edge_type", "add_properties")
 """Tools that change the schema and return no facts."""
@@ -28,6 +27,28 @@ _SHOWN, _LISTED = 120, 2_000
 """Characters of an output, and of a list of files, that later prompts show."""
 
 _TYPE = re.compile(r'"type"\s*:\s*"([^"]{1,60})"')
+
+
+class GraphStep(dspy.Module):
+    """A step on the graph that asks no language model, as a module so that a trace shows its inputs and outputs.
+
+    >>> run_query = GraphStep("run_query", lambda query: {"rows": graph.query(query).rows})
+    >>> run_query(query="SELECT ?name WHERE { ?c a type:Company ; rdfs:label ?name }").rows
+    (('Helixon Inc.',),)
+
+    Args:
+        name: The name of its span.
+        work: Takes the step's inputs by name and returns its outputs by name.
+    """
+
+    def __init__(self, name: str, work: Callable[..., Mapping[str, Any]]) -> None:
+        super().__init__()
+        self.span_name = name
+        self._work = work
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """Returns the step's outputs."""
+        return dspy.Prediction(**self._work(**inputs))
 
 
 class Work:
@@ -45,6 +66,7 @@ class Work:
         repairs: Repeated attempts, by kind.
         applied: The insertions.
         unread: The problem of the last reply that could not be read.
+        iterations: Decisions taken.
     """
 
     def __init__(self, question: str, graph: GrowingGraph, today: date, config: ThoughtsConfig) -> None:
@@ -54,6 +76,22 @@ class Work:
         self.repairs: Counter[str] = Counter()
         self.applied = Applied()
         self.unread = ""
+        self.iterations = 0
+
+    def __repr__(self) -> str:
+        return f"Work({self.question!r})"
+
+    def result(self, *, forced: bool, **answer: Any) -> Thoughts:
+        """Returns the record of the question, with the fields of an answer if there is one."""
+        return Thoughts(
+            iterations=self.iterations,
+            tool_calls=tuple(self.calls),
+            applied=self.applied,
+            repairs={name: count for name, count in self.repairs.items() if count},
+            refused=tuple(self.refused),
+            forced=forced,
+            **answer,
+        )
 
     def ask(self, predict: dspy.Predict, **inputs: Any) -> Any:
         """Returns a reply, or ``None`` if it cannot be parsed; passes graph and question where they are fields."""

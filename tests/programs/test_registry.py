@@ -9,8 +9,8 @@ from kg.errors import ConfigError
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
+from programs.agent import AgentConfig
 from programs.registry import KINDS, create_program, read_config
-from programs.reports.agent import AgentConfig
 from programs.reports.conversation import ConversationQA
 
 ONTOLOGY = build_ontology([Report("r", (), (("", "2009"), ("net income", "5")), ())])
@@ -56,4 +56,4 @@ def test_its_predictors_are_what_an_optimizer_may_change() -> None:
     names = [name for name, _ in create_program("beam", ontology=ONTOLOGY).named_predictors()]
     assert names == ["turn.understand", "turn.read_page", "turn.aggregate"]
     names = [name for name, _ in create_program("agent", ontology=ONTOLOGY).named_predictors()]
-    assert names == ["turn.plan", "turn.act.react.predict", "turn.act.extract.predict"]
+    assert names == ["turn.plan", "turn.act.react", "turn.act.extract"]

@@ -110,7 +110,7 @@ def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
-    from experiments.commands.resources import lm
+    from experiments.commands import lm
 
     model = lm.models.CATALOGUE[-1]
     (weights.parent).mkdir(parents=True)

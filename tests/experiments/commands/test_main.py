@@ -155,7 +155,7 @@ def test_an_evaluation_in_which_every_turn_fails_is_said(
 ) -> None:
     failing = make_saved(revenue="!", costs="!", is_it_greater="!", and_the_change="!", the_share="!")
     monkeypatch.setattr("experiments.saved.find_program", lambda *_: failing)
-    monkeypatch.setattr("experiments.commands.evaluations.evaluate.load_and_report", lambda _: data)
+    monkeypatch.setattr("experiments.commands.evaluate.load_and_report", lambda _: data)
     out = tmp_path / "out.json"
     assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
     assert "no turn has an answer; the first: RuntimeError: the program broke" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_the_compiled_program_is_logged_loaded_and_reads_news(
         "Orvane Semiconductor Corp | acquires | Brightlane Photonics"
     ]
 
-    from experiments.commands.graphs import growing
+    from experiments.commands import growing
 
     model(monkeypatch, growing, scripted_lm([right, none]))
     ingest = ["advisor", "ingest", str(news), "--graph", "knowledge", "--lm", "openai/scripted", "--program", "./mine"]

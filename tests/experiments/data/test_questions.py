@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.graphs import graph_questions
+from experiments.commands import graph_questions
 from experiments.data import join_questions, load_questions
 from experiments.data.questions import FORMATS, read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.conversations.chat_session import Chat
-from experiments.commands.conversations.subjects import find_subject
+from experiments.commands.chat_session import Chat
 from experiments.commands.main import main
+from experiments.commands.subjects import find_subject
 from experiments.compiling import with_program_settings
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig

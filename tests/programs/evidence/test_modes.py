@@ -20,6 +20,7 @@ from kg.figures.figure_index import ReportIndex
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
+from programs.agent import AgentQA
 from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence
 from programs.evidence.config import EvidenceConfig, EvidencePlan
 from programs.evidence.index import Token, evidence_of, shares_from_tokens, tokens_of
@@ -33,7 +34,6 @@ from programs.evidence.prompt import (
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import metered
-from programs.reports.agent import AgentQA
 from programs.reports.beam import BeamQA
 from programs.reports.reader import ReportReader
 from programs.turns.turn import Turn

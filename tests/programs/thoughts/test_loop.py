@@ -372,3 +372,13 @@ def test_a_search_that_finds_nothing_states_no_facts_and_the_tools_are_chosen_ag
 ) -> None:
     found = answer([call("nowhere"), call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
     assert (found.answer, found.iterations, len(found.tool_calls)) == ("USA", 2, 2)
+
+
+def test_states_of_earlier_versions_load() -> None:
+    program = KnowledgeGraphOfThoughts(ToolManager([]))
+    state = program.dump_state()
+    assert "insert.update_graph" in state
+    earlier = {name.rpartition(".")[2]: value for name, value in state.items()}
+    earlier["update_graph"]["signature"]["instructions"] = "Write operations."
+    program.load_state(earlier)
+    assert program.insert.update_graph.signature.instructions == "Write operations."

@@ -1,0 +1,170 @@
+"""``finpath evaluate``: runs a program over conversations, or over questions about a graph, and scores it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from experiments.commands.graph_questions import (
+    GraphTask,
+    aggregation_options,
+    evaluate_graphs,
+    predictions_option,
+    task_options,
+)
+from experiments.commands.groups import Command
+from experiments.commands.options import (
+    PROGRAM,
+    SOURCE,
+    RunOptions,
+    WriteFigures,
+    exclusive,
+    json_option,
+    lm_options,
+    load_and_report,
+    open_tracker,
+    option,
+    refuse,
+    run_options,
+    set_option,
+    unmapped_option,
+)
+from experiments.commands.values import FILE, PROGRAM_NAME
+from experiments.console import say, show
+from experiments.lms import LMConfig
+from experiments.terminal import terminal_width
+from kg.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kg.report_graphs import Unmapped
+
+
+@click.command(
+    cls=Command,
+    epilog="""
+    finpath evaluate beam --data sample:dev
+    finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`
+    finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY
+    finpath evaluate beam --data sample:dev --lm openai/qwen --api-base http://localhost:8080/v1
+    finpath evaluate beam --data sample:dev --lm local --set evidence=index understand=true
+    finpath evaluate beam --data sample:dev --lm local --set escalate=thoughts none_above=0.4
+    finpath evaluate beam --data sample:dev --pick gold    # the ceiling of the selection
+    finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
+    finpath evaluate beam --data sample:dev --engine ray --address auto    # on a machine of a Ray cluster
+    finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
+    """,
+)
+@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=PROGRAM)
+@option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
+@set_option
+@unmapped_option
+@option(
+    "--pick",
+    type=click.Choice(["program", "gold"]),
+    default="program",
+    help="selection among the first ten candidates: by the program (the default), or gold wherever it is among them, "
+    "a diagnosis of the best possible aggregation",
+)
+@task_options(required=False)
+@predictions_option
+@aggregation_options
+@option(
+    "--answer",
+    type=click.Choice(["always", "confident"]),
+    help="always: the best candidate is the answer (the default with gold programs); confident: a turn abstains where "
+    "the report does not seem to answer (the default with gold answers)",
+)
+@lm_options
+@run_options("conversations or questions")
+@json_option
+def command(
+    program: str,
+    data: str | None,
+    settings: tuple[str, ...],
+    unmapped: Unmapped | None,
+    pick: Literal["program", "gold"],
+    task: GraphTask | None,
+    answer: Literal["always", "confident"] | None,
+    lm: LMConfig,
+    run: RunOptions,
+    write_figures: WriteFigures,
+    **search: Any,
+) -> int:
+    """Runs a program over conversations or questions about a graph and scores it.
+
+    Programs of the kinds beam and agent need --data, and programs of the kind kgqa need --questions. The exit code is 1
+    if no turn has an answer.
+    """
+    exclusive(required=True, data=data, questions=task)
+    if task is not None:
+        refuse(
+            "does not apply to questions about a graph",
+            set=settings,
+            unmapped=unmapped,
+            pick=pick == "gold",
+            answer=answer,
+        )
+        return evaluate_graphs(program, task, run, lm, write_figures, **search)
+    refuse("needs --questions", **search)
+    assert data is not None
+    return _evaluate_reports(
+        program, data, settings, unmapped, run, lm, write_figures, gold_pick=pick == "gold", answer=answer
+    )
+
+
+def _changes(settings: tuple[str, ...], unmapped: Unmapped | None, answer: str | None) -> tuple[str, ...]:
+    """The settings of the command line that the run's name shows."""
+    given = {"unmapped": unmapped, "answer": answer}
+    return (*settings, *(f"{name}={value}" for name, value in given.items() if value is not None))
+
+
+def _evaluate_reports(
+    program: str,
+    data: str,
+    settings: tuple[str, ...],
+    unmapped: Unmapped | None,
+    run: RunOptions,
+    lm: LMConfig,
+    write_figures: WriteFigures,
+    *,
+    gold_pick: bool,
+    answer: Literal["always", "confident"] | None,
+) -> int:
+    from experiments.compiling import with_program_settings
+    from experiments.evaluation import evaluate, summary_table, with_gold_pick
+    from experiments.saved import find_program
+    from experiments.tasks import OpenAnswers, answers_table, conversation_task
+
+    config = run.config(lm)
+    tracker = run.tracker()
+    loaded = load_and_report(data)  # before the program, which takes longer
+    saved = find_program(program, tracker if tracker is not None else open_tracker())
+    if saved.config.get("kind") == "kgqa":
+        raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
+    program_with_settings = with_program_settings(saved.program, settings, unmapped)
+    saved = replace(saved, program=program_with_settings, changes=_changes(settings, unmapped, answer))
+    if gold_pick:
+        saved = with_gold_pick(saved, loaded.conversations)
+    conversations = conversation_task(loaded, answer)
+    evaluation = evaluate(
+        saved,
+        conversations,
+        config,
+        tracker=tracker,
+        run_name=run.run_name,
+        resume=run.resume,
+        engine=run.engine_for(lm),
+    )
+    width = terminal_width()
+    is_open = isinstance(conversations, OpenAnswers)
+    show(answers_table(evaluation.name, evaluation.figures, width) if is_open else summary_table([evaluation], width))
+    if evaluation.run_id is not None:
+        show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
+    write_figures(evaluation.figures)
+    turns = list(evaluation.turns.values())
+    if all(turn.failure is not None for turn in turns):
+        say(f"finpath: no turn has an answer; the first: {turns[0].message}")
+        return 1
+    return 0

@@ -1,0 +1,154 @@
+"""The INSERT branch: calls of tools, types that the schema lacks, and updates that a tool's output states.
+
+A tool's output becomes typed operations, which are checked against the schema and the output. Where the settings allow
+it, the model first proposes the types that the output needs and the schema lacks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import dspy
+
+from kg.errors import SchemaError
+from kg.growing import AddNode, Applied, Origin, Update, parse_update, supporting_span
+from programs.thoughts.types import calls_type, operations_type
+from programs.thoughts.work import NAVIGATION, GraphStep, Work
+from programs.tools import NOTHING, ToolManager
+from programs.turns import ToolCall
+from programs.wording import rendered_types
+from signatures.thoughts import DefineToolCalls, ProposeTypes, ToolRequest, UpdateGraph
+
+MOST_ROUNDS = 4
+"""Choices of calls in one insert, where the earlier ones stated no facts."""
+
+
+class Insert(dspy.Module):
+    """Calls the tools that the model chooses, and inserts the facts that they return."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.define_tool_calls = dspy.Predict(DefineToolCalls)
+        self.propose_types = dspy.Predict(ProposeTypes)
+        self.update_graph = dspy.Predict(UpdateGraph)
+
+    def forward(self, work: Work, tools: ToolManager, type_tools: ToolManager, missing: str) -> dspy.Prediction:
+        """Returns the calls that were made, as ``calls``; after calls that stated no facts the model chooses again.
+
+        Args:
+            work: The question and its record.
+            tools: The tools that return facts.
+            type_tools: The tools that propose types; none where new types are not allowed.
+            missing: The facts that are missing, in words.
+        """
+        calls: list[ToolCall] = []
+        for _ in range(MOST_ROUNDS):
+            made = self._called(work, tools, missing)
+            calls += made
+            stating = [call for call in made if call.tool not in NAVIGATION and not call.output.startswith(NOTHING)]
+            for call in stating:
+                if type_tools.names:
+                    self._propose(work, type_tools, call)
+                self._update(work, call)
+            if stating or not made:
+                break
+        return dspy.Prediction(calls=calls)
+
+    def _called(self, work: Work, tools: ToolManager, missing: str) -> list[ToolCall]:
+        """Makes the calls that the model chooses, and returns those that did not fail."""
+        predict, most = self.define_tool_calls, work.config.calls
+        reply = work.ask(
+            predict,
+            signature=predict.signature.with_updated_fields("calls", type_=calls_type(tools.arguments(), most)),
+            tools=tools.described(),
+            calls_made=work.calls_made(),
+            missing=missing or work.question,
+        )
+        requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
+        made = []
+        for request in requests[:most]:
+            if work.is_repeated(request.tool, request.arguments):
+                work.refused.append(f"{request.tool} was called with these arguments already")
+                continue
+            call = tools.call(request.tool, request.arguments)
+            work.calls.append(call)
+            if not call.failed:
+                made.append(call)
+        return made
+
+    def _propose(self, work: Work, tools: ToolManager, made: ToolCall) -> None:
+        """Proposes types that a tool's output needs; refused proposals are repaired a bounded number of times."""
+        predict = self.propose_types
+        calls = calls_type(tools.arguments(), work.config.calls * 2, least=0)
+        problem = "none"
+        for attempt in range(work.config.repairs + 1):
+            work.repairs["types"] += attempt > 0
+            reply = work.ask(
+                predict,
+                signature=predict.signature.with_updated_fields("calls", type_=calls),
+                tools=tools.described(),
+                types=rendered_types(work.graph.schema, work.graph.scope),
+                information=made.output,
+                problem=problem,
+            )
+            requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
+            # A proposal that was refused may hold now, because a type that it leads to has been made.
+            new = [one for one in requests if not work.is_repeated(one.tool, one.arguments, failed=False)]
+            proposals = [tools.call(request.tool, request.arguments) for request in new]
+            problems = [call.output for call in proposals if call.failed]
+            work.calls += proposals
+            work.refused += problems
+            if reply is not None and not problems:
+                return
+            problem = "\n".join(problems) if problems else work.unread
+
+    def _update(self, work: Work, made: ToolCall) -> None:
+        """Inserts a tool's output as operations that pass the schema, after a bounded number of repairs."""
+        predict, schema, scope = self.update_graph, work.graph.schema, work.graph.scope
+        if not schema.node_types(scope):
+            work.refused.append("the graph has no type, so nothing can be inserted")
+            return
+        problem = "none"
+        apply = GraphStep("apply_updates", lambda updates: {"applied": _applied(work, updates, made)})
+        for attempt in range(work.config.repairs + 1):
+            work.repairs["update"] += attempt > 0
+            reply = work.ask(
+                predict,
+                signature=predict.signature.with_updated_fields("updates", type_=operations_type(schema, scope)),
+                types=rendered_types(schema, scope),
+                information=made.output,
+                problem=problem,
+            )
+            if reply is None:
+                problem = work.unread
+                continue
+            try:
+                work.applied += apply(updates=reply.updates).applied
+            except SchemaError as error:
+                problem = str(error)
+                work.refused.append(problem)
+                continue
+            return
+
+
+def _applied(work: Work, updates: Sequence[Any], made: ToolCall) -> Applied:
+    """Writes operations with the passages of a tool's output that state them.
+
+    Raises:
+        SchemaError: An operation is not well-formed, or the output does not state it.
+    """
+    graph = work.graph
+    arguments = json.dumps(made.arguments, sort_keys=True, default=str)
+    written = _operations(updates)
+    graph.check(written)
+    added = [update.key for update in written if isinstance(update, AddNode)]
+    source = f"{made.output}\n{arguments}"
+    spans = [supporting_span(update, source, graph, added) for update in written]
+    return graph.apply(written, Origin(made.tool, arguments), spans=spans)
+
+
+def _operations(written: Sequence[Any]) -> list[Update]:
+    plain = [entry.model_dump() if hasattr(entry, "model_dump") else entry for entry in written]
+    return [parse_update(entry, place) for place, entry in enumerate(plain)]

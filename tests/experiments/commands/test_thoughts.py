@@ -1,0 +1,196 @@
+"""``finpath thoughts`` against a server of the OpenAI protocol whose replies are written down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.commands.thoughts import TOOLS, read_limits
+from experiments.tasks.thoughts import is_same_answer, read_tasks
+from experiments.tracking import Tracker, TrackingConfig
+from kg.errors import ConfigError, DataError
+from kg.growing import GrowingGraph, TypeProposals
+from programs.thoughts.work import TYPE_TOOLS
+from programs.tools import TOOLS as CATALOGUE
+from tests.experiments.openai_server import ScriptedServer
+
+PORTS = """port | tonnes | insurer
+Varna | 1,200 | Meridian Re
+Burgas | 900 | Kestrel Mutual
+"""
+QUESTION = "who insures the port with the most freight?"
+PORT = {
+    "name": "Port",
+    "description": "A place where ships are loaded.",
+    "properties_schema": {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"type": "string"}, "tonnes": {"type": "number"}},
+    },
+    "example": {"name": "Varna", "tonnes": 5},
+    "justification": "Ports are compared by their freight.",
+}
+EDGE = {
+    "name": "insured_by",
+    "description": "The first is insured by the second.",
+    "source_types": ["Port"],
+    "target_types": ["Thing"],
+    "justification": "No edge leads to an insurer.",
+}
+VARNA = {"type": "Port", "name": "Varna"}
+MERIDIAN = {"type": "Thing", "name": "Meridian Re"}
+UPDATES = [
+    {"op": "AddNode", **VARNA, "properties": {"name": "Varna", "tonnes": 1200}},
+    {"op": "AddNode", "type": "Port", "name": "Burgas", "properties": {"name": "Burgas", "tonnes": 900}},
+    {"op": "AddNode", **MERIDIAN, "properties": {"name": "Meridian Re"}},
+    {"op": "AddEdge", "type": "insured_by", "source": VARNA, "target": MERIDIAN, "properties": {}},
+]
+QUERY = (
+    "SELECT ?n WHERE { ?p a type:Port ; prop:tonnes ?t ; edge:insured_by ?i . ?i rdfs:label ?n } "
+    "ORDER BY DESC(?t) LIMIT 1"
+)
+SCRIPT = (
+    {"calls": json.dumps([{"tool": "inspect_document", "arguments": {"file": "ports.txt"}}])},
+    {
+        "calls": json.dumps(
+            [{"tool": "create_node_type", "arguments": PORT}, {"tool": "create_edge_type", "arguments": EDGE}]
+        )
+    },
+    {"updates": json.dumps(UPDATES)},
+    {"next_step": "retrieve", "missing": ""},
+    {"query": QUERY},
+    {"answer": "Meridian Re"},
+)
+Ask = Callable[..., tuple[int, dict[str, Any], ScriptedServer]]
+
+
+@pytest.fixture
+def ports(tmp_path: Path) -> str:
+    folder = tmp_path / "ports"
+    folder.mkdir()
+    (folder / "ports.txt").write_text(PORTS, encoding="utf-8")
+    return str(folder)
+
+
+@pytest.fixture
+def ask(tmp_path: Path, ports: str, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    def run(
+        *words: str, script: Sequence[Mapping[str, str]] = SCRIPT, verb: tuple[str, ...] = ("ask", QUESTION)
+    ) -> tuple[int, dict[str, Any], ScriptedServer]:
+        out = tmp_path / "out.json"
+        with ScriptedServer(script) as server:
+            model = ("--lm", "openai/m", "--api-base", server.url, "--retries", "0")
+            code = cli.main(["thoughts", *verb, *words, *model, "--json", str(out)])
+        return code, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}, server
+
+    return run
+
+
+def test_a_question_is_answered_from_documents_with_types_of_the_models_own(
+    ask: Ask, ports: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found, server = ask("--documents", ports)
+    assert (code, found["answer"], found["iterations"]) == (0, "Meridian Re", 2)
+    assert [one["name"] for one in found["types"]] == ["Port", "insured_by"]
+    stated = sorted(fact["statement"] for fact in found["facts"])
+    assert stated == ["Varna -> insured_by -> Meridian Re", "Varna: tonnes 1200"]
+    assert {fact["passage"] for fact in found["facts"]} == {"Varna | 1,200 | Meridian Re"}
+    assert 'inspect_document {"file": "ports.txt"}' in capsys.readouterr().out
+    assert not server.replies
+    assert [path.name for path in Path(ports).iterdir()] == ["ports.txt"]
+
+
+def test_the_steps_are_traced_where_tracking_is_on(ask: Ask, ports: str, tracking_uri: str) -> None:
+    _, found, _ = ask("--documents", ports)
+    tracker = Tracker(TrackingConfig(tracking_uri))
+    [trace] = tracker.client.search_traces(locations=[tracker.experiment_id], run_id=found["run_id"])
+    names = [span.name for span in trace.data.spans]
+    for name in ("Predict(DefineToolCalls)", "inspect_document", "create_node_type", "apply_updates", "run_query"):
+        assert name in names
+    assert trace.info.tags["finpath.command"] == "thoughts"
+
+
+def test_types_wait_for_review_where_the_graph_is_kept_and_facts_do_not_enter_it(
+    ask: Ask, ports: str, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "knowledge")
+    _, found, _ = ask("--documents", ports, "--graph", path, "--keep", "--types", "auto")
+    assert found["answer"] == "Meridian Re"
+    with GrowingGraph(path) as kept:
+        assert {kind.name for kind in kept.schema.node_types()} >= {"Port", "Thing"}
+        assert kept.facts() > 0
+    other = str(tmp_path / "other")
+    GrowingGraph(other, GrowingGraph(None).schema).close()
+    with GrowingGraph(other) as made:
+        from experiments.data import read_types
+
+        made.change_schema(read_types("open"))
+    _, found, _ = ask("--documents", ports, "--graph", other)
+    assert found["answer"] == "Meridian Re"
+    with GrowingGraph(other) as waiting:
+        assert [kind.name for kind in TypeProposals(waiting).pending()] == ["Port", "insured_by"]
+        assert waiting.facts() == 0
+
+
+def test_a_question_without_anything_to_answer_from_is_refused(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ask()[0] == 1
+    assert "give --documents, --tools or a --graph with facts" in capsys.readouterr().err
+
+
+def test_tasks_are_scored_from_their_files(ask: Ask, tmp_path: Path, ports: str) -> None:
+    tasks = tmp_path / "tasks.jsonl"
+    lines = [
+        {"id": "t1", "question": QUESTION, "answers": ["Meridian Re"], "files": ["ports/ports.txt"]},
+        {"id": "t2", "question": "who owns the port?", "answers": ["Acme"], "files": ["ports/ports.txt"]},
+    ]
+    tasks.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    nothing = {"query": "SELECT ?n WHERE { ?n a type:Nothing }"}
+    retrieve = {"next_step": "retrieve", "missing": ""}
+    unknown = [SCRIPT[0], {"calls": "[]"}, {"updates": "[]"}, retrieve, nothing, nothing, {"answer": "unknown"}]
+    words = ("--iterations", "2", "--retrieve", "query", "--no-track", "--threads", "1")
+    code, found, _ = ask(*words, script=[*SCRIPT, *unknown], verb=("evaluate", str(tasks)))
+    assert code == 0
+    assert (found["questions"], found["right"], found["abstained"], found["wrong"]) == (2, 1, 1, 0)
+    assert found["answers"][0]["facts"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "same"),
+    [
+        ("$1,200.0", "1200", True),
+        ("Oslo; Bergen", "Bergen, Oslo", True),
+        ("the Meridian Re", "Meridian Re.", True),
+        ("12", "112", False),
+        ("Meridian", "Meridian Re", False),
+        ("-14.1%", "14.1", False),
+    ],
+)
+def test_answers_are_compared_as_gaia_does(answer: str, right: str, same: bool) -> None:
+    assert is_same_answer(answer, right) is same
+
+
+def test_limits_are_read_by_tool() -> None:
+    found = read_limits(("run_python:seconds=5,calls=2", "all:characters=400,bytes=1000"))
+    assert (found["run_python"].seconds, found["run_python"].calls) == (5.0, 2)
+    assert (found["all"].characters, found["all"].size) == (400, 1000)
+    for wrong in ("python:calls=1", "wikipedia:calls=many", "wikipedia:hours=1", "wikipedia"):
+        with pytest.raises(ConfigError, match="tool-limit must"):
+            read_limits((wrong,))
+
+
+def test_the_command_knows_every_tool_that_returns_facts() -> None:
+    assert set(TOOLS) | set(TYPE_TOOLS) == set(CATALOGUE)
+
+
+def test_a_broken_task_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text('{"id": "a", "question": "q", "answers": [], "files": []}\n{"id": "b"}\n', encoding="utf-8")
+    with pytest.raises(DataError, match="is no task with id, question, answers and files"):
+        read_tasks(path)

@@ -1,0 +1,300 @@
+"""The tool agent with language models whose replies are written down, and with the smallest embedded one."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import dspy
+import pytest
+from dspy import lm15
+
+from kg.errors import ConfigError
+from kg.ontology.learning import build_ontology
+from kg.reports.report import Report
+from kg.search.merging import merge_key
+from programs.agent import AgentConfig, AgentQA
+from programs.registry import create_program
+from programs.reports.conversation import ConversationQA
+from programs.turns.turn import Turn
+
+TABLE = (("", "2009", "2008"), ("net income", "$ 103102", "$ 104222"), ("net cash from operations", "206588", "181001"))
+REPORT = Report("r", ("the tax rate was 35% in 2009 .",), TABLE, ())
+EMPTY = Report("e", ("nothing to see here .",), (), ())
+ONTOLOGY = build_ontology([REPORT], min_reports=1)
+PLAN = {"plan": json.dumps({"understanding": "u", "concepts": ["net_income"], "steps": ["query"]})}
+
+
+def step(tool: str, **arguments: Any) -> dict[str, str]:
+    return {"next_thought": "so", "next_tool_name": tool, "next_tool_args": json.dumps(arguments)}
+
+
+def query(year: str, name: str = "net_income") -> dict[str, str]:
+    return step("query_kg", entity_type=KIND, property=name, filters={"year": year})
+
+
+def agent(max_iterations: int = 7) -> ConversationQA:
+    return create_program("agent", ontology=ONTOLOGY, config=AgentConfig(max_iterations))
+
+
+KIND = next(
+    one.entity_type
+    for one in agent().turn.reader.read(REPORT)[1].observations
+    if one.property == "net_income" and not one.in_header
+)
+
+
+@pytest.fixture
+def ask(scripted_lm: Callable[..., dspy.LM]) -> Callable[..., list[Turn]]:
+    """Asks questions of an agent whose language model replies as written."""
+
+    def run(replies: Sequence[Any], *questions: str, report: Report = REPORT, iterations: int = 7) -> list[Turn]:
+        with dspy.context(lm=scripted_lm(replies), adapter=dspy.ChatAdapter()):
+            turns: list[Turn] = agent(iterations)(report=report, questions=list(questions)).turns
+        return turns
+
+    return run
+
+
+def test_a_calculation_over_figures_is_an_answer_with_its_provenance(ask: Callable[..., list[Turn]]) -> None:
+    calls = [query("2008"), query("2009"), step("calculate", operation="percentage_change", values=["f1", "f2"])]
+    [turn] = ask([PLAN, *calls, step("finish", answer="r1")], "the percentage change in net income from 2008?")
+    assert turn.failure is None
+    assert str(turn.derivation) == "subtract(103102, 104222), divide(#0, 104222)"
+    assert turn.answer is not None
+    assert merge_key(turn.answer) == Decimal("-0.01075")
+    assert [str(source) for source in turn.candidates[0].sources] == [
+        "row 2, column 2",
+        "row 2, column 3",
+        "row 2, column 3",
+    ]
+    assert turn.candidates[0].path.startswith(f"subtract({KIND}_2009 -> net_income -> 103102, {KIND}_2008 -> ")
+    assert turn.pick == 0
+    assert turn.usage.lm_calls == 5
+    assert turn.usage.prompt_tokens == 500
+    assert turn.understanding.concepts == ["net_income"]
+
+
+def test_every_call_of_a_tool_is_recorded(ask: Callable[..., list[Turn]]) -> None:
+    calls = [
+        step("list_entities", entity_type=KIND),
+        step("introspect_ontology", action="get_properties", entity_type=KIND),
+        query("2009"),
+        step("finish", answer="f1"),
+    ]
+    [turn] = ask([PLAN, *calls], "net income in 2009?")
+    assert [(call.tool, call.failed) for call in turn.tool_calls] == [
+        ("list_entities", False),
+        ("introspect_ontology", False),
+        ("query_kg", False),
+        ("finish", False),
+    ]
+    assert turn.tool_calls[0].output == f"{KIND}_2008, {KIND}_2009"
+    assert turn.tool_calls[1].output == "net_cash_from_operations, net_income"
+    assert turn.tool_calls[2].arguments == {
+        "entity_type": KIND,
+        "property": "net_income",
+        "filters": {"year": "2009"},
+    }
+    assert turn.tool_calls[2].output == "f1 = 103102 (currency) (2009, net income)"
+    assert all(call.seconds > 0 for call in turn.tool_calls)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (step("query_kg", entity_type="Nothing"), "error: there is no entity type 'Nothing'; "),
+        (step("query_kg", entity_type="Disclosure", property="net_income"), f"; {KIND} has net_income"),
+        (query("1999"), "error: net_income has no year '1999'; there are: 2008, 2009"),
+        (
+            step("query_kg", kind="x"),
+            "error: Arg kind is not in the tool's args.; query_kg takes entity_type, property",
+        ),
+        (step("query_kg"), "query_kg takes entity_type, property, filters"),
+        (step("calculate", operation="add", values=["f1", "f2"]), "error: 'f1' is not the name of something found"),
+        (
+            step("calculate", operation="add", values=[42, 43]),
+            "error: 42 is neither a figure of the report nor a result",
+        ),
+        (step("calculate", operation="root", values=["206588"]), "error: there is no operation 'root'"),
+        (step("calculate", operation="add", values=["206588"]), "error: add takes at least 2 values, got 1"),
+        (step("calculate", operation="divide", values=["206588", "const_0"]), "error: 'const_0' is not the name"),
+        (step("introspect_ontology", action="drop"), "error: "),
+    ],
+)
+def test_what_is_wrong_is_said_to_the_model(ask: Callable[..., list[Turn]], call: Any, told: str) -> None:
+    [turn] = ask([PLAN, call, query("2009"), step("finish", answer="103,102")], "net income in 2009?")
+    first = turn.tool_calls[0]
+    assert first.failed
+    assert told in first.output
+    assert "\n" not in first.output
+    assert "Traceback" not in first.output
+    assert turn.answer == 103102
+
+
+def test_an_answer_that_is_not_grounded_is_refused(ask: Callable[..., list[Turn]]) -> None:
+    replies = [PLAN, query("2009"), step("finish", answer="42"), {"answer": "42"}]
+    [turn] = ask(replies, "net income in 2009?", iterations=2)
+    assert turn.answer is None
+    assert turn.failure == "no_valid_choice"
+    assert turn.message == (
+        "the answer is not grounded: 42 is neither a figure of the report nor a result: query it, or calculate it"
+    )
+    assert turn.tool_calls[-1].failed
+    [constant] = ask([PLAN, query("2009"), step("finish", answer="const_100"), {"answer": "none"}], "?", iterations=2)
+    assert constant.failure == "picked_none"
+    assert "rests on no figure" in constant.tool_calls[-1].output
+
+
+def test_an_answer_that_is_not_grounded_does_not_end_the_loop(ask: Callable[..., list[Turn]]) -> None:
+    replies = [PLAN, query("2009"), step("finish", answer="42"), step("finish", answer="f1")]
+    [turn] = ask(replies, "net income in 2009?")
+    assert (turn.answer, turn.failure) == (103102, None)
+    assert [(call.tool, call.failed) for call in turn.tool_calls[1:]] == [("finish", True), ("finish", False)]
+    assert turn.usage.lm_calls == 4
+
+
+def test_a_model_that_reads_the_page_names_figures_by_their_identifiers(
+    scripted_lm: Callable[..., dspy.LM],
+) -> None:
+    calls = [
+        step("calculate", operation="subtract", values=["[r1c1]", "r1c2"]),
+        step("finish", answer="r9c9"),
+        step("finish", answer="divide([r1c1], [s0n0])"),
+    ]
+    lm = scripted_lm([PLAN, *calls])
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        [turn] = agent()(report=REPORT, questions=["net income by tax rate?"]).turns
+    assert [call.output for call in turn.tool_calls] == [
+        "r1 = -1120, subtract of [r1c1], r1c2",
+        "error: [r9c9] is no figure of the page",
+        "done",
+    ]
+    assert str(turn.derivation) == "divide(103102, 35%)"
+    assert len(turn.candidates[0].sources) == 2
+    for entry in lm.history:
+        assert "r1: net income | [r1c1] $ 103102 | [r1c2] $ 104222" in entry["messages"][-1]["content"]
+        assert "s0: the tax rate was [s0n0] 35% in 2009 ." in entry["messages"][-1]["content"]
+
+
+def test_after_the_last_iteration_it_is_asked_what_of_it_is_the_answer(ask: Callable[..., list[Turn]]) -> None:
+    [turn] = ask([PLAN, query("2009"), query("2008"), {"answer": "f2"}], "net income in 2008?", iterations=2)
+    assert turn.answer == 104222
+    assert turn.usage.lm_calls == 4
+    [nothing] = ask([PLAN, step("list_entities", entity_type=KIND)], "net income in 2008?", iterations=1)
+    assert nothing.failure == "no_valid_choice"
+    assert nothing.message == "no figure was found in 1 calls of tools"
+
+
+def test_own_earlier_answers_can_be_calculated_with(ask: Callable[..., list[Turn]]) -> None:
+    first = [PLAN, query("2009"), step("finish", answer="f1")]
+    failed = [PLAN, {"next_thought": "no tool"}, {"next_thought": "nor here"}]
+    third = [
+        PLAN,
+        query("2008"),
+        step("calculate", operation="subtract", values=["a1", "f1"]),
+        step("finish", answer="r1"),
+    ]
+    questions = ("net income in 2009?", "?", "how much more than in 2008?")
+    turns = ask([*first, *failed, *third], *questions)
+    assert [turn.failure for turn in turns] == [None, "no_valid_choice", None]
+    assert str(turns[2].derivation) == "subtract(103102, 104222)"
+    assert len(turns[2].candidates[0].sources) == 2
+
+
+def test_yes_and_no_are_answers(ask: Callable[..., list[Turn]]) -> None:
+    calls = [query("2009"), query("2008"), step("calculate", operation="greater", values=["f1", "f2"])]
+    bad = step("calculate", operation="add", values=["r1", "f1"])
+    [turn] = ask([PLAN, *calls, bad, step("finish", answer="r1")], "was it more in 2009?")
+    assert turn.answer == "no"
+    assert "one of its values is yes or no" in turn.tool_calls[3].output
+
+
+def test_failures_are_typed(ask: Callable[..., list[Turn]]) -> None:
+    assert ask([], "?", report=EMPTY)[0].failure == "empty_beam"
+    [turn] = ask([PLAN, lm15.AuthError("wrong key")], "?")
+    assert turn.failure == "lm_error"
+    assert "wrong key" in turn.message
+    assert turn.usage.lm_calls == 2
+    with pytest.raises(ConfigError, match="the agent asks a language model"):
+        agent()(report=REPORT, questions=["?"])
+
+
+def test_one_question_with_a_given_history(scripted_lm: Callable[..., dspy.LM]) -> None:
+    turn_program = agent().turn
+    assert isinstance(turn_program, AgentQA)
+    replies = [PLAN, query("2009"), step("finish", answer="f1"), PLAN, step("finish", answer="a1")]
+    with dspy.context(lm=scripted_lm(replies), adapter=dspy.ChatAdapter()):
+        first = turn_program(report=REPORT, question="net income in 2009?")
+        second = turn_program(report=REPORT, question="again?", history=[first.turn.past()])
+    assert (first.answer, second.answer) == ("103102", "103102")
+
+
+def test_repeated_operations_use_every_value(ask: Callable[..., list[Turn]]) -> None:
+    calls = [
+        query("2009"),
+        query("2008"),
+        query("2009", "net_cash_from_operations"),
+        step("calculate", operation="add", values=["f1", "f2", "f3"]),
+        step("calculate", operation="multiply", values=["const_2", "const_3", "const_4"]),
+        step("calculate", operation="subtract", values=["f1", "f2", "f3"]),
+        step("finish", answer="r1"),
+    ]
+    [turn] = ask([PLAN, *calls], "their sum?", iterations=8)
+    assert turn.answer == 103102 + 104222 + 206588
+    assert str(turn.derivation) == "add(103102, 104222), add(#0, 206588)"
+    assert len(turn.candidates[0].sources) == 3
+    outputs = [call.output for call in turn.tool_calls[3:6]]
+    assert outputs == [
+        "r1 = 413912, add of f1, f2, f3",
+        "r2 = 24, multiply of const_2, const_3, const_4",
+        "error: subtract takes 2 values, got 3",
+    ]
+
+
+class _Fluent:
+    """Plans, lists the types, and finishes with the first figure; slow enough that threads take turns."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Fluent:
+        return self
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        time.sleep(0.01)
+        text = "".join(part.text for message in request.messages for part in message.parts)
+        told = str(request.system)
+        reply: dict[str, str] = PLAN
+        if "next_tool_name" in told:
+            looked = "observation_0" in text
+            reply = step("finish", answer="r1c1") if looked else step("introspect_ontology", action="list_types")
+        written = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
+        usage = lm15.Usage(input_tokens=len(text), output_tokens=1)
+        message = lm15.Message.assistant(written)
+        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+
+def test_threads_work_on_their_own_reports() -> None:
+    reports = [
+        Report(f"r{place}", (), (("", "2009"), ("net income", f"{place}7"), ("cash", "5")), ()) for place in range(1, 9)
+    ]
+    examples = [
+        dspy.Example(report=one, questions=["net income?"] * 2).with_inputs("report", "questions") for one in reports
+    ]
+    found: dict[str, list[Turn]] = {}
+
+    def keep(example: dspy.Example, prediction: dspy.Prediction) -> float:
+        found[example.report.id] = prediction.turns
+        return 1.0
+
+    lm = dspy.LM("local/fluent", engine=_Fluent(), cache=False)
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        program = create_program("agent", ontology=ONTOLOGY, config=AgentConfig(2))
+        dspy.Evaluate(devset=examples, metric=keep, num_threads=6, display_progress=False)(program)
+    assert {name: [str(turn.answer) for turn in turns] for name, turns in found.items()} == {
+        f"r{place}": [f"{place}7"] * 2 for place in range(1, 9)
+    }
+    assert {turn.usage.lm_calls for turns in found.values() for turn in turns} == {3}
+    tokens = {tuple(turn.usage.prompt_tokens for turn in turns) for turns in found.values()}
+    assert len(tokens) == 1
