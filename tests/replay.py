@@ -12,9 +12,9 @@ the nearest recorded prompt, so the effect of every change of a prompt is seen.
 from __future__ import annotations
 
 import json
-import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -193,4 +193,7 @@ def _messages(records: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ..
 
 def _likeness(one: str, other: str) -> int:
     """The lengths of the common beginning and the common end of two texts."""
-    return sum(len(os.path.commonprefix(pair)) for pair in ((one, other), (one[::-1], other[::-1])))
+    return sum(
+        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+        for texts in ((one, other), (reversed(one), reversed(other)))
+    )

@@ -100,22 +100,19 @@ _lm = functools.partial(option, section="Language model")
 _lm_settings = options(
     _lm(
         "--api-base",
-        multiple=True,
         metavar="URL",
-        help="address of an OpenAI-compatible server, such as http://localhost:8080/v1; several servers of one model, "
-        "each with its --api-base, share the calls",
+        help="address of an OpenAI-compatible server, such as http://localhost:8080/v1",
     ),
     _lm("--temperature", type=float, default=0.0, help="0 (the default) for the most probable reply"),
     _lm("--max-tokens", type=POSITIVE, default=1024, help="length limit of a reply in tokens (1024)"),
     _lm(
         "--budget",
         metavar="CAPS",
-        help="stop calling the model after this much: calls=500,tokens=200000,usd=1.50; with rate=600, calls wait so "
-        "that there are at most 600 a minute",
+        help="stop calling the model after this much: calls=500,tokens=200000,usd=1.50",
     ),
     _lm("--timeout", type=float, default=120.0, metavar="SECONDS", help="time limit of a remote model's reply (120)"),
     _lm("--retries", type=WHOLE, default=3, help="repetitions of a call, with growing pauses, after a failure (3)"),
-    _lm("--lm-threads", type=POSITIVE, help="threads of an embedded model (the number of idle cores, at most 4)"),
+    _lm("--lm-threads", type=POSITIVE, help="threads of an embedded model (the number of cores, at most 4)"),
 )
 
 
@@ -126,7 +123,7 @@ def lm_settings_options(function: Function) -> Function:
     @functools.wraps(function)
     def wrapped(
         *,
-        api_base: tuple[str, ...],
+        api_base: str | None,
         temperature: float,
         max_tokens: int,
         budget: str | None,
@@ -135,8 +132,7 @@ def lm_settings_options(function: Function) -> Function:
         lm_threads: int | None,
         **others: Any,
     ) -> Any:
-        first = api_base[0] if api_base else None
-        config = LMConfig("none", first, temperature, max_tokens, budget, retries, timeout, lm_threads, api_base[1:])
+        config = LMConfig("none", api_base, temperature, max_tokens, budget, retries, timeout, lm_threads)
         return function(lm_settings=config, **others)
 
     return wrapped

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 SHIPPED_ADAPTERS = Path(__file__).resolve().parents[1] / "shipped" / "adapters"
 """The folder of the adapters of embedded models that ship with finpath."""
 
-_MOST_THREADS = 4
 _REMOTE_THREADS = 8
 _RESTRICTED = "finpath_restricted"
 _READ: Mapping[str, Callable[[str], Any]] = {
@@ -238,8 +237,7 @@ def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     base, _, adapter = (name or "", "", "") if is_file else (name or "").partition("+")
     found, path = find_weights(base or None)
     load_runtime()
-    count = threads if threads is not None else min(os.cpu_count() or 1, _MOST_THREADS)
-    settings = EngineSettings(path, f"local/{found}", threads=count, adapters=(SHIPPED_ADAPTERS,))
+    settings = EngineSettings(path, f"local/{found}", threads=threads, adapters=(SHIPPED_ADAPTERS,))
     if adapter:
         file = find_adapter(path, adapter, settings.adapters)
         settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=file)

@@ -97,16 +97,11 @@ class _Reply:
 class _Transport:
     """Sends the requests of DSPy's providers by httpx, and reads whole replies up to the limit."""
 
-    def __init__(self) -> None:
-        self._client: httpx.AsyncClient | None = None
-
     @asynccontextmanager
     async def stream(self, request: Any) -> AsyncIterator[_Reply]:
-        if self._client is None:
-            self._client = httpx.AsyncClient(timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS))
         headers = [*request.headers, ("Accept-Encoding", "identity")]
         try:
-            async with self._client.stream(request.method, request.url, headers=headers, content=request.body) as sent:
+            async with _client().stream(request.method, request.url, headers=headers, content=request.body) as sent:
                 body = await _body(sent)
         except (httpx.HTTPError, httpx.InvalidURL, zlib.error) as error:
             raise lm15.TransportError(str(error) or type(error).__name__) from error
@@ -142,6 +137,12 @@ def _clean(body: bytes) -> bytes:
 
 def _begun(work: Coroutine[Any, Any, ValueT]) -> Future[ValueT]:
     return asyncio.run_coroutine_threadsafe(work, _loop())
+
+
+@cache
+def _client() -> httpx.AsyncClient:
+    """The connections of all models."""
+    return httpx.AsyncClient(timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS))
 
 
 @cache

@@ -39,7 +39,9 @@ def redact(error: BaseException) -> None:
 
 def without_secrets(value: Any) -> Any:
     """Plain data with the name of a key in place of its value in every text, and whole characters alone."""
-    secrets = {text: name for name, text in os.environ.items() if _SECRET.search(name) and len(text) >= _SHORTEST_SECRET}
+    secrets = {
+        text: name for name, text in os.environ.items() if _SECRET.search(name) and len(text) >= _SHORTEST_SECRET
+    }
     return _mapped(value, sorted(secrets.items(), key=lambda item: -len(item[0])))
 
 

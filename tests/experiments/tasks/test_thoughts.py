@@ -36,7 +36,7 @@ def test_recorded_replies_answer_questions_with_files(tmp_path: Path, monkeypatc
     tasks, out = tmp_path / "tasks.jsonl", tmp_path / "out.json"
     tasks.write_text("\n".join(map(json.dumps, chosen)), encoding="utf-8")
     settings = ("--iterations", "2", "--retrieve", "query", "--explain", "--today", "2026-11-22", "--threads", "1")
-    monkeypatch.setattr("experiments.commands.thoughts.reach_lm", lambda *_: replay_settings(RECORDED))
+    monkeypatch.setattr("experiments.evaluation.evaluator.reach_lm", lambda *_: replay_settings(RECORDED))
     words = ("--lm", "openai/recorded", "--no-track", "--json", str(out))
     assert cli.main(["thoughts", "evaluate", str(tasks), *settings, *words]) == 0
     found = json.loads(out.read_text(encoding="utf-8"))
