@@ -19,8 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from experiments.compiling import with_program_settings
-from experiments.saved import find_program
+from experiments.saved import find_program, with_program_settings
 from kg.derivations import Answer
 from kg.figures import same_name
 from kg.readers import read_files

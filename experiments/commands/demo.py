@@ -20,10 +20,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.groups import Command
 from experiments.commands.growing import chosen_lm
-from experiments.commands.options import WriteFigures, json_option, lm_options, open_tracker, option, seed_option
-from experiments.commands.values import FILE, POSITIVE
+from experiments.commands.options import (
+    FILE,
+    POSITIVE,
+    Command,
+    WriteFigures,
+    json_option,
+    lm_options,
+    open_tracker,
+    seed_option,
+)
 from experiments.console import Stages, format_table, say, show
 from experiments.files import check_target
 from experiments.lms import LMConfig
@@ -52,16 +59,16 @@ _SHOWN_REFUSALS = 20
     "countries, with follow-up questions resolved without a language model; advisor: a growing graph",
 )
 @seed_option
-@option(
+@click.option(
     "--out",
     type=FILE,
     default="runs/demo",
     metavar="FOLDER",
     help="the folder of the compiled programs (runs/demo)",
 )
-@option("--no-track", is_flag=True, help="log nothing to MLflow (advisor)")
-@option("--limit", type=POSITIVE, help="only the first N questions (advisor)")
-@option(
+@click.option("--no-track", is_flag=True, help="log nothing to MLflow (advisor)")
+@click.option("--limit", type=POSITIVE, help="only the first N questions (advisor)")
+@click.option(
     "--reader",
     type=click.Choice(["model", "rules"]),
     default="model",

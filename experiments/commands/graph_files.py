@@ -11,14 +11,15 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from experiments.files import read_text
-from experiments.saved import question_reader
+from experiments.files import check_address, read_text
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
-from kg.graphs import EndpointStore
-from kg.parsing import QuestionReader
-from programs.graphs import GraphWorld, QueryQA
+
+if TYPE_CHECKING:
+    from kg.parsing import QuestionReader
+    from programs.graphs import GraphWorld, QueryQA
 
 GEOGRAPHY = "geography"
 """The name of the shipped graph."""
@@ -50,6 +51,9 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
     Raises:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
     """
+    from experiments.saved import question_reader
+    from programs.graphs import GraphWorld
+
     name = " + ".join(words)
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
@@ -59,12 +63,17 @@ def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
 
 def graph_program(today: date | None = None) -> QueryQA:
     """The program that answers questions about any graph."""
+    from programs.graphs import QueryQA
+
     return QueryQA(today=today)
 
 
 def triples_of(word: str) -> Iterator[Triple]:
     """The facts of a file, a folder or an endpoint."""
     if word.startswith(_ADDRESSES):
+        from kg.graphs import EndpointStore
+
+        check_address(word)
         with EndpointStore(word) as store:
             yield from read_store(store, MOST_TRIPLES)
         return

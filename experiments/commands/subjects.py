@@ -16,12 +16,11 @@ from rdflib import OWL, RDF, Graph, URIRef
 from experiments.commands.chat_session import Subject
 from experiments.commands.graph_files import GEOGRAPHY, graph_program, graph_world, is_graph
 from experiments.commands.options import open_tracker
-from experiments.compiling import with_program_settings
 from experiments.console import say, write_share
 from experiments.facade.documents import resolve_report
 from experiments.files import read_text
 from experiments.rendering import basis_of
-from experiments.saved import find_program, shipped_programs, shipped_references
+from experiments.saved import find_program, shipped_programs, shipped_references, with_program_settings
 from experiments.tasks import load_geography
 from kg.errors import ConfigError, DataError
 from kg.figures import ReportIndex

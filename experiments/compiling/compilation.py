@@ -34,6 +34,7 @@ from experiments.saved import (
     load_program,
     save_program,
     shipped_programs,
+    with_program_settings,
 )
 from experiments.tasks import ConvFinQA
 from experiments.tracking import (
@@ -49,10 +50,8 @@ from experiments.tracking import (
 from kg.errors import ConfigError, DataError
 from optimize.compiling import Compilation, compile_program
 from optimize.needs import Extras, ItemT, ResultT, in_turn
-from optimize.settings import with_setting
 
 if TYPE_CHECKING:
-    from kg.report_graphs import Unmapped
     from optimize.metrics import TurnScore
     from programs.reports import ConversationQA
     from programs.turns import Turn
@@ -252,30 +251,6 @@ class _OnEngine:
 
     def __call__(self, work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
         return map_items(self.engine, work, items)
-
-
-def with_program_settings(
-    program: ConversationQA, settings: Sequence[str], unmapped: Unmapped | None = None
-) -> ConversationQA:
-    """A copy of a program with other settings.
-
-    Args:
-        program: The program.
-        settings: The use of its language model: ``evidence=index``, ``understand=true``.
-        unmapped: The treatment of line items outside the ontology; ``None`` for the program's own.
-
-    Raises:
-        ConfigError: It has no such setting.
-    """
-    changed = program.with_unmapped(unmapped if unmapped is not None else program.unmapped)
-    for text in settings:
-        key, equals, value = text.partition("=")
-        evidence = getattr(changed.turn, "evidence", None)
-        if not equals or evidence is None:
-            rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
-            raise ConfigError(f"{rule}, got {text!r}")
-        changed.turn.set_evidence(with_setting(evidence, key.strip(), value.strip()))
-    return changed
 
 
 def _cap(config: CompileConfig) -> Any:

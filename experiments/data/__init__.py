@@ -1,21 +1,28 @@
 """Data sets: their download, formats, checks and sources."""
 
-from experiments.data.conversations import (
-    ConversationRecord,
-    LoadedData,
-    conversation_examples,
-    join_loaded,
-    load_conversations,
-)
-from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
-from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
-from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph
-from experiments.data.news import news_rules, read_documents, read_fact_rows, read_questions, read_sources
-from experiments.data.portfolio import make_database, read_portfolio
-from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
-from experiments.data.reports import read_ontology, read_records_of, read_report, train_reports
-from experiments.data.talks import read_talks
-from experiments.data.types import SCHEMAS, read_types
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from experiments.data.conversations import (
+        ConversationRecord,
+        LoadedData,
+        conversation_examples,
+        join_loaded,
+        load_conversations,
+    )
+    from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
+    from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
+    from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph
+    from experiments.data.news import news_rules, read_documents, read_questions, read_sources
+    from experiments.data.portfolio import make_database, read_portfolio
+    from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
+    from experiments.data.reports import find_report, read_ontology, read_records_of, read_report, train_reports
+    from experiments.data.talks import read_talks
+    from experiments.data.types import SCHEMAS, read_types
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "CONVFINQA_SHA256",
@@ -33,6 +40,7 @@ __all__ = [
     "Triple",
     "conversation_examples",
     "fetch",
+    "find_report",
     "join_loaded",
     "join_questions",
     "load_conversations",
@@ -42,8 +50,6 @@ __all__ = [
     "open_graph",
     "read_dialogues",
     "read_documents",
-    "read_fact_rows",
-    "read_feed",
     "read_ontology",
     "read_portfolio",
     "read_questions",

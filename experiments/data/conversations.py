@@ -28,12 +28,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.data.format import checked_rows, code_of_checks, gold_answer
+from experiments.data.reports import document_of, reports_of
 from experiments.data.sources import Part, find_part
 from kg.derivations import Answer, Derivation
 from kg.errors import DataError
@@ -43,8 +43,6 @@ from optimize.metrics.abstention import OpenAnswer, read_gold
 if TYPE_CHECKING:
     import datasets
     import dspy
-
-_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class ConversationRecord:
     @property
     def document(self) -> str:
         """The report's own name, which several conversations may have: ``ACME/2020/page_7.pdf``."""
-        return _document(self.id)
+        return document_of(self.id)
 
     @property
     def conversation_type(self) -> Literal["I", "II"]:
@@ -233,11 +231,6 @@ def turn_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Exam
     return examples
 
 
-def _document(conversation_id: str) -> str:
-    match = _ID.fullmatch(conversation_id)
-    return match["document"] if match else conversation_id
-
-
 def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:
     """Returns every conversation of a file with its ``place`` and the ``rules`` that it breaks."""
     import datasets
@@ -294,14 +287,9 @@ def _all_rows(part: Part) -> Iterator[dict[str, Any]]:
 
 def _conversations(rows: Sequence[Mapping[str, Any]]) -> tuple[ConversationRecord, ...]:
     """Returns conversations; those about the same document have one :class:`Report`."""
-    reports: dict[str, Report] = {}
-    conversations = []
-    for row in rows:
-        seen = Report.from_dict({**row, "id": _document(row["id"])})
-        known = reports.setdefault(seen.id, seen)
-        # A report's id must be unique, since graphs are kept by it.
-        conversations.append(_conversation(row, known if known == seen else Report.from_dict(row)))
-    return tuple(conversations)
+    return tuple(
+        _conversation(row, report) for row, report in zip(rows, reports_of(rows, Report.from_dict), strict=True)
+    )
 
 
 def _conversation(row: Mapping[str, Any], about: Report) -> ConversationRecord:

@@ -6,18 +6,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.console import say
 from experiments.data.format import read_records
 from experiments.data.punctuation import repaired
-from experiments.data.sources import find_parts
+from experiments.data.sources import find_part, find_parts
 from experiments.files import read_text
 from kg.errors import DataError
 from kg.ontology import Ontology, build_ontology
 from kg.reports import Report
+
+_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
@@ -49,6 +52,49 @@ def read_report(record: Any) -> Report:
         "post_text": list(checked.post_text),
     }
     return Report.from_dict(repaired(texts))
+
+
+def document_of(conversation: str) -> str:
+    """The document of a conversation: ``ACME/2020/page_7.pdf`` of ``Single_ACME/2020/page_7.pdf-1``."""
+    match = _ID.fullmatch(conversation)
+    return match["document"] if match else conversation
+
+
+def reports_of(
+    conversations: Iterable[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], Report]
+) -> Iterator[Report]:
+    """The report of each conversation; those about the same document have one."""
+    reports: dict[str, Report] = {}
+    for conversation in conversations:
+        seen = read({**conversation, "id": document_of(conversation["id"])})
+        known = reports.setdefault(seen.id, seen)
+        # A report's id must be unique, since graphs are kept by it.
+        yield known if known == seen else read(conversation)
+
+
+def find_report(reference: str, source: str) -> Report:
+    """The one report of a source that has an id, or a part of it.
+
+    Args:
+        reference: A report's or conversation's id, or a part of a conversation's id.
+        source: Conversations, as :func:`experiments.data.conversations.load_conversations` takes them.
+
+    Raises:
+        DataError: No report or several have it, or the source or the report cannot be read.
+    """
+    part = find_part(source)
+    rows = read_records(part.read(), part.name)
+    by_id = {row["id"]: row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)}
+    exact = [row for name, row in by_id.items() if reference in (name, document_of(name))]
+    matches = exact or [row for name, row in by_id.items() if reference in name]
+    reports = {report.id: report for report in reports_of(matches, read_report)}
+    if len(reports) != 1:
+        some = ", ".join(list(reports or dict.fromkeys(map(document_of, by_id)))[:3])
+        there = "is no file and " if Path(reference).suffix else ""
+        raise DataError(
+            f"{reference!r} {there}names {len(reports)} reports, it must name one ({some}, ...)", file=source
+        )
+    return next(iter(reports.values()))
 
 
 def train_reports(sources: Sequence[str]) -> Iterator[Report]:

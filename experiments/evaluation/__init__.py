@@ -1,24 +1,36 @@
 """Evaluation of programs on tasks: the loop, its journal, comparison and promotion."""
 
-from experiments.evaluation.comparison import compare
-from experiments.evaluation.evaluator import evaluate, evaluation_key
-from experiments.evaluation.gold_pick import with_gold_pick
-from experiments.evaluation.inspection import choose_conversation, choose_turn, read_reports, read_turns, report_graph
-from experiments.evaluation.journal import Journal, journals_folder
-from experiments.evaluation.log import (
-    DETAILS,
-    ONTOLOGY,
-    REPORTS,
-    REVISION_TAG,
-    TURNS,
-    figures_table,
-    run_tags,
-    summary_table,
-)
-from experiments.evaluation.promotion import PromotionConfig, promote
-from experiments.evaluation.records import Evaluation, EvaluationConfig, TracesKept
-from experiments.evaluation.stopped import find_finished, find_stopped, mark_killed
-from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task, trace_of
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from experiments.evaluation.comparison import compare
+    from experiments.evaluation.evaluator import evaluate, evaluation_key
+    from experiments.evaluation.inspection import (
+        choose_conversation,
+        choose_turn,
+        read_reports,
+        read_turns,
+        report_graph,
+    )
+    from experiments.evaluation.journal import Journal, journals_folder
+    from experiments.evaluation.log import (
+        DETAILS,
+        ONTOLOGY,
+        REPORTS,
+        REVISION_TAG,
+        TURNS,
+        figures_table,
+        run_tags,
+        summary_table,
+    )
+    from experiments.evaluation.promotion import PromotionConfig, promote
+    from experiments.evaluation.records import Evaluation, EvaluationConfig, TracesKept
+    from experiments.evaluation.stopped import find_finished, find_stopped, mark_killed
+    from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task, trace_of
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "DETAILS",
@@ -53,5 +65,4 @@ __all__ = [
     "run_tags",
     "summary_table",
     "trace_of",
-    "with_gold_pick",
 ]

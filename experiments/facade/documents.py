@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from experiments.data import load_conversations, read_report
+from experiments.data import find_report, read_report
 from experiments.files import read_object
 from experiments.rendering import describe_source
 from kg.errors import DataError
@@ -61,7 +61,8 @@ def resolve_report(targets: Sequence[str], data: str) -> FoundReport:
     """The report that the words of a command line name.
 
     Args:
-        targets: Files with tables and text, which make one report; or one reference as :func:`find_report` takes it.
+        targets: Files with tables and text, which make one report; or a JSON file with one report, or an id as
+            :func:`experiments.data.reports.find_report` takes it.
         data: Where an id is looked up.
 
     Raises:
@@ -72,7 +73,8 @@ def resolve_report(targets: Sequence[str], data: str) -> FoundReport:
         return FoundReport(own.report, own.describe, own.problems)
     if len(targets) != 1:
         raise DataError(f"one report or files of tables and text must be named, got {', '.join(targets)}")
-    report = find_report(targets[0], data)
+    path = Path(targets[0])
+    report = _read_report(path) if path.suffix == ".json" else find_report(targets[0], data)
     return FoundReport(report, lambda source: describe_source(source, report))
 
 
@@ -81,31 +83,6 @@ def split_targets(words: Sequence[str]) -> tuple[list[str], list[str]]:
     count = next((place for place, word in enumerate(words) if place and not is_file_list([word])), len(words))
     count = count if is_file_list(words[:1]) else 1
     return list(words[:count]), list(words[count:])
-
-
-def find_report(reference: str, source: str) -> Report:
-    """The report that ``reference`` names.
-
-    Args:
-        reference: A JSON file with one report, a report's or conversation's id in ``source``, or a part of an id that
-            only one report has.
-        source: Conversations as :func:`experiments.data.conversations.load_conversations` takes them.
-
-    Raises:
-        DataError: The file is no report, or the id names none or several.
-    """
-    path = Path(reference)
-    if path.suffix == ".json":
-        return _read_report(path)
-    conversations = load_conversations(source).conversations
-    exact = {one.report.id: one.report for one in conversations if reference in (one.id, one.report.id)}
-    partly = {one.report.id: one.report for one in conversations if reference in one.id}
-    found = exact or partly
-    if len(found) != 1:
-        some = ", ".join(list(found or {one.report.id: one.report for one in conversations})[:3])
-        there = "is no file and " if path.suffix else ""
-        raise DataError(f"{reference!r} {there}names {len(found)} reports, it must name one ({some}, ...)", file=source)
-    return next(iter(found.values()))
 
 
 def _read_report(path: Path) -> Report:

@@ -1,19 +1,26 @@
 """Texts and HTML pages of turns, conversations, inspections and comparisons."""
 
-from experiments.rendering.briefings import CAUTION, briefings_page
-from experiments.rendering.comparison import comparison_page
-from experiments.rendering.comparison_text import describe_comparison, short_names, written
-from experiments.rendering.conversation import log_pages, make_pages
-from experiments.rendering.inspection_text import (
-    describe_examples,
-    describe_paths,
-    describe_scored_turn,
-    describe_tools,
-    describe_trace,
-    example_figures,
-    scored_turn_figures,
-)
-from experiments.rendering.turn_text import answer_figures, basis_of, describe_source, describe_turn, turn_figures
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from experiments.rendering.briefings import CAUTION, briefings_page
+    from experiments.rendering.comparison import comparison_page
+    from experiments.rendering.comparison_text import describe_comparison, short_names, written
+    from experiments.rendering.conversation import log_pages, make_pages
+    from experiments.rendering.inspection_text import (
+        describe_examples,
+        describe_paths,
+        describe_scored_turn,
+        describe_tools,
+        describe_trace,
+        example_figures,
+        scored_turn_figures,
+    )
+    from experiments.rendering.turn_text import answer_figures, basis_of, describe_source, describe_turn, turn_figures
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "CAUTION",

@@ -1,34 +1,40 @@
 """Saved programs: folders of readable files, found by name, folder, MLflow URI or run."""
 
-from experiments.saved.graphs import with_graph_settings
-from experiments.saved.programs import (
-    SHIPPED,
-    Origin,
-    SavedProgram,
-    check_replaceable,
-    find_program,
-    load_program,
-    save_program,
-    shipped_programs,
-)
-from experiments.saved.references import (
-    parse_reader,
-    path_reader,
-    question_reader,
-    shipped_encoder,
-    shipped_meaning,
-    shipped_references,
-    shipped_thesaurus,
-)
-from experiments.saved.serving import ServedProgram
-from experiments.saved.serving_graphs import ServedAdvisor, ServedExtraction, ServedGraphProgram
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from experiments.saved.programs import (
+        SHIPPED,
+        Origin,
+        SavedProgram,
+        check_replaceable,
+        find_program,
+        load_program,
+        save_program,
+        shipped_programs,
+    )
+    from experiments.saved.references import (
+        parse_reader,
+        path_reader,
+        question_reader,
+        shipped_encoder,
+        shipped_meaning,
+        shipped_references,
+        shipped_thesaurus,
+    )
+    from experiments.saved.serving import ServedProgram
+    from experiments.saved.serving_graphs import ServedAdvisor, ServedGraphProgram
+    from experiments.saved.settings import with_graph_settings, with_program_settings
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "SHIPPED",
     "Origin",
     "SavedProgram",
     "ServedAdvisor",
-    "ServedExtraction",
     "ServedGraphProgram",
     "ServedProgram",
     "check_replaceable",
@@ -44,4 +50,5 @@ __all__ = [
     "shipped_references",
     "shipped_thesaurus",
     "with_graph_settings",
+    "with_program_settings",
 ]

@@ -6,44 +6,52 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from experiments.files import SHIPPED_FOLDER
-from experiments.lms.reader import fetch_reader
-from kg.coreference import ReferenceModel
-from kg.encoder import TextEncoder
-from kg.schema import TypeMeaning
-from kg.vocabulary import Thesaurus
 
 if TYPE_CHECKING:
+    from kg.coreference import ReferenceModel
+    from kg.encoder import TextEncoder
     from kg.facts import FactGraph
     from kg.parsing import ParseReader, QuestionReader
     from kg.paths import Reader
+    from kg.schema import TypeMeaning
+    from kg.vocabulary import Thesaurus
 
 
 @lru_cache(maxsize=1)
 def shipped_references() -> ReferenceModel:
     """The shipped model, fitted on training conversations."""
+    from kg.coreference import ReferenceModel
+
     return ReferenceModel.from_json((SHIPPED_FOLDER / "references.json").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)
 def shipped_encoder() -> TextEncoder:
     """The encoder of the shipped program, whose vectors know words that are not in a graph."""
+    from kg.encoder import TextEncoder
+
     return TextEncoder.read(SHIPPED_FOLDER / "beam" / "encoder")
 
 
 @lru_cache(maxsize=1)
 def shipped_thesaurus() -> Thesaurus:
     """The shipped table of senses, from WordNet."""
+    from kg.vocabulary import Thesaurus
+
     return Thesaurus.read(SHIPPED_FOLDER / "thesaurus" / "thesaurus.npz")
 
 
 @lru_cache(maxsize=1)
 def shipped_meaning() -> TypeMeaning:
     """The comparison of types by meaning, with the shipped encoder and thesaurus."""
+    from kg.schema import TypeMeaning
+
     return TypeMeaning(shipped_encoder().vectors, shipped_thesaurus().likeness)
 
 
 def parse_reader() -> ParseReader | None:
     """Returns the reader of questions and parses; ``None`` without the extra ``news``, as a printed note explains."""
+    from experiments.lms.reader import fetch_reader
     from kg.parsing import ParseReader
 
     fetch_reader()

@@ -1,20 +1,27 @@
 """Tasks of an evaluation: ConvFinQA, conversations, questions about graphs, the advisor, and questions with files."""
 
-from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
-from experiments.tasks.answers import OpenAnswers, answers_table, conversation_task
-from experiments.tasks.conversations import GraphConversations, is_right
-from experiments.tasks.convfinqa import ConvFinQA
-from experiments.tasks.geography import load_geography, scripted_conversations
-from experiments.tasks.kgqa import KGQuestions, check_lm, figures_table, log_crossvalidation
-from experiments.tasks.thoughts import (
-    ThoughtsItem,
-    ThoughtsQuestions,
-    ThoughtsSetup,
-    documents_folder,
-    read_tasks,
-    supported_answer,
-    thoughts_figures,
-)
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
+    from experiments.tasks.answers import OpenAnswers, answers_table, conversation_task
+    from experiments.tasks.conversations import GraphConversations, is_right
+    from experiments.tasks.convfinqa import ConvFinQA
+    from experiments.tasks.geography import load_geography, scripted_conversations
+    from experiments.tasks.kgqa import KGQuestions, check_lm, figures_table, log_crossvalidation
+    from experiments.tasks.thoughts import (
+        ThoughtsItem,
+        ThoughtsQuestions,
+        ThoughtsSetup,
+        documents_folder,
+        read_tasks,
+        supported_answer,
+        thoughts_figures,
+    )
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "ConvFinQA",

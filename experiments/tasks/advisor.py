@@ -43,8 +43,8 @@ from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import NewsDocument, RuleReader, investment_schema
 from kg.questions import EntityGraph
-from programs.advisor import Advisor, Briefing, SentenceReader, answer_question
-from programs.lm import GuardedLM
+from programs.advisor import Advisor, Briefing, DocumentReader, answer_question
+from programs.lm import GuardedLM, is_embedded
 
 SAMPLE = SAMPLE_FOLDER / "advisor"
 TODAY = date(2026, 11, 20)
@@ -235,8 +235,8 @@ class AdvisorSteps(Task[Step, StepResult, bool]):
         return {"answer": answer, "why": why}
 
     def _read(self, document: NewsDocument) -> StepResult:
-        by_rules = self.lm is None or self.plan.reader == "rules"
-        reader = RuleReader(self.graph, news_rules()) if by_rules else SentenceReader(self.graph, news_rules())
+        by_rules = self.lm is None or self.plan.reader == "rules" or is_embedded(self.lm)
+        reader = RuleReader(self.graph, news_rules()) if by_rules else DocumentReader(self.graph, news_rules())
         facts, refused = self.graph.facts(), []
         try:
             Advisor(self.graph, reader, TypeProposals(self.graph, "auto")).ingest(document)

@@ -28,7 +28,7 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, Trace, TurnRecorder, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, NEEDS_LM, PathTurn
+from programs.graphs import KGQA, PathTurn
 from programs.turns import PathDetail, read_turn, turn_record
 
 JOURNAL_SUFFIX = ".scores"
@@ -184,7 +184,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
 def check_lm(program: KGQA, lm: LMConfig) -> None:
     """Raises ConfigError if a program asks a language model and there is none."""
     if program.needs_lm and lm.is_none:
-        asking = f"the aggregation {program.aggregation!r}" if program.aggregation in NEEDS_LM else "this scorer"
+        asking = f"the aggregation {program.aggregation!r}" if program.aggregation == "index" else "this scorer"
         raise ConfigError(f"{asking} asks a language model: name one with --lm")
 
 

@@ -12,12 +12,14 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyoxigraph import BlankNode, Literal, RdfFormat, parse
 
 from kg.errors import DataError
-from kg.graphs import GraphStore
+
+if TYPE_CHECKING:
+    from kg.graphs import GraphStore
 
 RDF_FILES = {
     ".ttl": RdfFormat.TURTLE,

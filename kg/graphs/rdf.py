@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NoReturn, cast
 
@@ -117,12 +117,28 @@ def read_turtle(text: str, *, what: str) -> Graph:
         DataError: The text is no valid Turtle.
     """
     graph = Graph(bind_namespaces="none")
+    for triple in _parsed(text, what):
+        graph.add((_term(triple.subject), _term(triple.predicate), _term(triple.object)))
+    return graph
+
+
+def turtle_values(text: str, *, what: str) -> dict[str, dict[str, list[str]]]:
+    """Parses Turtle to the text of values by subject and predicate, much faster than to a graph.
+
+    Raises:
+        DataError: The text is no valid Turtle.
+    """
+    values: dict[str, dict[str, dict[str, None]]] = {}
+    for triple in _parsed(text, what):
+        values.setdefault(triple.subject.value, {}).setdefault(triple.predicate.value, {})[triple.object.value] = None
+    return {subject: {name: list(given) for name, given in own.items()} for subject, own in values.items()}
+
+
+def _parsed(text: str, what: str) -> Iterator[Any]:
     try:
-        for triple in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE):  # many times as fast as rdflib's
-            graph.add((_term(triple.subject), _term(triple.predicate), _term(triple.object)))
+        yield from pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE)  # many times as fast as rdflib's
     except (SyntaxError, OverflowError) as error:
         raise DataError(f"not valid Turtle: {error}", place=what) from error
-    return graph
 
 
 def _term(term: Any) -> URIRef | BNode | Literal:

@@ -23,10 +23,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import pyoxigraph
-from oxrdflib import OxigraphStore
 from rdflib import Dataset, Graph, Literal, URIRef
 from rdflib.namespace import RDFS
-from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
 
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs.naming import Statement
@@ -173,6 +171,8 @@ class PersistentStore(GraphStore):
     """
 
     def __init__(self, path: str | Path) -> None:
+        from oxrdflib import OxigraphStore  # imports SPARQL's parser
+
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         try:
             self._database = pyoxigraph.Store(str(path))
@@ -236,6 +236,8 @@ class EndpointStore(GraphStore):
     """
 
     def __init__(self, query_url: str, update_url: str | None = None) -> None:
+        from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore  # imports SPARQL's parser
+
         self._update_url = update_url
         self._store = SPARQLUpdateStore(query_url, update_url, returnFormat="json", method="POST")
         self._dataset = _Dataset(store=self._store)

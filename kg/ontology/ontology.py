@@ -18,7 +18,7 @@ looked up by its exact words, not by similarity. As Turtle::
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SDO, SKOS, XSD
 
 from kg.errors import FrozenError, OntologyError
-from kg.graphs import KG, SDMX_ATTRIBUTE, Triple, frozen_graph, read_turtle, turtle
+from kg.graphs import KG, SDMX_ATTRIBUTE, Triple, frozen_graph, turtle, turtle_values
 from kg.ontology.kinds import FigureKind, KindDetector
 from kg.ontology.labels import line_item_key, spelling_keys
 from kg.ontology.vocabulary import ONTOLOGY, schema_triples
@@ -36,6 +36,8 @@ from kg.reports import Report
 from kg.text import Unit
 
 _ONTOLOGY = URIRef(ONTOLOGY)
+_Values = Mapping[str, Sequence[str]]
+"""The values of a subject by predicate."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class Ontology:
         return turtle(self.graph)
 
     def to_turtle(self) -> str:
-        """The ontology in OWL as Turtle; equal ontologies give equal text."""
+        """The ontology in OWL as Turtle: the text that it was read from; equal learned ontologies give equal text."""
         return self._turtle
 
     @classmethod
@@ -143,13 +145,21 @@ class Ontology:
             DataError: The text is no valid Turtle.
             OntologyError: A class or property is incomplete.
         """
-        graph = read_turtle(text, what="ontology")
-        classes = [_read_class(graph, node) for node in graph.subjects(RDFS.subClassOf, KG.Entity)]
-        properties = [_read_property(graph, node) for node in graph.subjects(RDFS.subPropertyOf, KG.reported_figure)]
-        merges = [_read_merge(graph, node) for node in graph.subjects(RDF.type, KG.Merge)]
-        if not classes:
+        subjects = turtle_values(text, what="ontology")
+
+        def nodes(predicate: URIRef, value: URIRef) -> Iterator[tuple[str, _Values]]:
+            key, wanted = str(predicate), str(value)
+            return ((node, values) for node, values in subjects.items() if wanted in values.get(key, ()))
+
+        ontology = cls(
+            [_read_class(*node) for node in nodes(RDFS.subClassOf, KG.Entity)],
+            [_read_property(*node) for node in nodes(RDFS.subPropertyOf, KG.reported_figure)],
+            [_read_merge(*node) for node in nodes(RDF.type, KG.Merge)],
+        )
+        if not ontology.classes:
             raise OntologyError("the Turtle holds no class of an ontology")
-        return cls(classes, properties, merges)
+        ontology.__dict__["_turtle"] = text  # so that its hash is that of the text, which need not be written again
+        return ontology
 
     @cached_property
     def _names(self) -> Mapping[str, str]:
@@ -241,50 +251,50 @@ def _property(item: Property) -> Iterator[Triple]:
         yield node, SKOS.closeMatch, URIRef(iri)
 
 
-def _one(graph: Graph, node: Any, predicate: URIRef) -> Any:
-    value = graph.value(node, predicate)
-    if value is None:
+def _one(node: str, values: _Values, predicate: URIRef) -> str:
+    given = values.get(str(predicate))
+    if not given:
         raise OntologyError(f"{node} has no {predicate}")
-    return value
+    return given[0]
 
 
-def _strings(graph: Graph, node: Any, predicate: URIRef) -> tuple[str, ...]:
-    return tuple(sorted(str(value) for value in graph.objects(node, predicate)))
+def _strings(values: _Values, predicate: URIRef) -> tuple[str, ...]:
+    return tuple(sorted(values.get(str(predicate), ())))
 
 
-def _local(term: Any) -> str:
-    return str(term).removeprefix(str(KG))
+def _local(term: str) -> str:
+    return term.removeprefix(str(KG))
 
 
-def _read_class(graph: Graph, node: Any) -> OntologyClass:
-    label, reports = _one(graph, node, RDFS.label), _one(graph, node, KG.reports)
-    return OntologyClass(_local(node), str(label), _strings(graph, node, SKOS.hiddenLabel), int(reports))
+def _read_class(node: str, values: _Values) -> OntologyClass:
+    label, reports = _one(node, values, RDFS.label), _one(node, values, KG.reports)
+    return OntologyClass(_local(node), label, _strings(values, SKOS.hiddenLabel), int(reports))
 
 
-def _read_property(graph: Graph, node: Any) -> Property:
+def _read_property(node: str, values: _Values) -> Property:
     return Property(
         name=_local(node),
-        label=str(_one(graph, node, RDFS.label)),
-        alt_labels=_strings(graph, node, SKOS.altLabel),
-        domain=_domain(graph, node),
-        unit=cast(Unit, _local(_one(graph, node, SDMX_ATTRIBUTE.unitMeasure))),
-        reports=int(_one(graph, node, KG.reports)),
-        close_match=_strings(graph, node, SKOS.closeMatch),
+        label=_one(node, values, RDFS.label),
+        alt_labels=_strings(values, SKOS.altLabel),
+        domain=_domain(node, values),
+        unit=cast(Unit, _local(_one(node, values, SDMX_ATTRIBUTE.unitMeasure))),
+        reports=int(_one(node, values, KG.reports)),
+        close_match=_strings(values, SKOS.closeMatch),
     )
 
 
-def _domain(graph: Graph, node: Any) -> tuple[str, ...]:
+def _domain(node: str, values: _Values) -> tuple[str, ...]:
     """The classes of a property, several by ``schema:domainIncludes``, as ``rdfs:domain`` would intersect them."""
-    main = graph.value(node, KG.mainDomain)
-    if main is None:
-        return (_local(_one(graph, node, RDFS.domain)),)
-    return (_local(main), *sorted(_local(kind) for kind in graph.objects(node, SDO.domainIncludes) if kind != main))
+    if str(KG.mainDomain) not in values:
+        return (_local(_one(node, values, RDFS.domain)),)
+    main = _one(node, values, KG.mainDomain)
+    return (_local(main), *(_local(kind) for kind in _strings(values, SDO.domainIncludes) if kind != main))
 
 
-def _read_merge(graph: Graph, node: Any) -> Merge:
+def _read_merge(node: str, values: _Values) -> Merge:
     return Merge(
-        label=str(_one(graph, node, KG.mergedLabel)),
-        into=_local(_one(graph, node, KG.mergedInto)),
-        rule=str(_one(graph, node, KG.mergeRule)),
-        reports=int(_one(graph, node, KG.reports)),
+        label=_one(node, values, KG.mergedLabel),
+        into=_local(_one(node, values, KG.mergedInto)),
+        rule=_one(node, values, KG.mergeRule),
+        reports=int(_one(node, values, KG.reports)),
     )

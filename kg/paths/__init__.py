@@ -1,28 +1,36 @@
 """Beam search for paths of relations between entities: linking, features, scorers, merged answers."""
 
-from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
-from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
-from kg.paths.question_graph import QuestionGraph, Topics
-from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, Memory, PathRanker, Reader, Vectors
-from kg.paths.scorer import (
-    STOP,
-    LearnedRelationScorer,
-    RelationScorer,
-    RelationStep,
-    TopicRules,
-    inverses,
-)
-from kg.paths.space import (
-    SEPARATOR,
-    EntityPath,
-    EntityPathAnswer,
-    EntitySpace,
-    PathConfig,
-    answer_question,
-    trace,
-    without,
-)
-from kg.paths.telling import SHOWN, first_names
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
+    from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
+    from kg.paths.linking import Topics
+    from kg.paths.question_graph import QuestionGraph
+    from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
+    from kg.paths.scorer import (
+        STOP,
+        LearnedRelationScorer,
+        RelationScorer,
+        RelationStep,
+        TopicRules,
+        inverses,
+    )
+    from kg.paths.space import (
+        SEPARATOR,
+        EntityPath,
+        EntityPathAnswer,
+        EntitySpace,
+        PathConfig,
+        answer_question,
+        trace,
+        without,
+    )
+    from kg.paths.telling import SHOWN, first_names
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "FEATURES",
@@ -38,11 +46,11 @@ __all__ = [
     "EntityPathAnswer",
     "EntitySpace",
     "LearnedRelationScorer",
-    "Memory",
     "PathAccumulator",
     "PathConfig",
     "PathRanker",
     "QuestionGraph",
+    "QuestionMemory",
     "Reader",
     "ReasoningPath",
     "RelationFeatures",

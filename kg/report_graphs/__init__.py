@@ -1,19 +1,26 @@
 """Report graphs: the figures of a report as observations with their sources, in RDF and in stores."""
 
-from kg.report_graphs.archive import ReportStore
-from kg.report_graphs.graph import ReportGraph, Unmapped, build_report_graph
-from kg.report_graphs.layer import (
-    AddObservation,
-    checked_observations,
-    named_periods,
-    read_by_rules,
-    sentence_figures,
-    with_layer,
-)
-from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
-from kg.report_graphs.queries import ReportQueryResult, query_report
-from kg.report_graphs.shapes import can_validate, violations
-from kg.report_graphs.triples import document_order, observations_in, report_base
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kg.report_graphs.archive import ReportStore
+    from kg.report_graphs.graph import ReportGraph, Unmapped, build_report_graph
+    from kg.report_graphs.layer import (
+        AddObservation,
+        checked_observations,
+        named_periods,
+        read_by_rules,
+        sentence_figures,
+        with_layer,
+    )
+    from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
+    from kg.report_graphs.queries import ReportQueryResult, query_report
+    from kg.report_graphs.shapes import can_validate, violations
+    from kg.report_graphs.triples import document_order, observations_in, report_base
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "AddObservation",

@@ -20,11 +20,10 @@ from functools import lru_cache
 from typing import get_args
 
 from kg.errors import SchemaError
-from kg.graphs import frozen_graph, slug
+from kg.graphs import slug
 from kg.ontology import DISCLOSURE, SCALE_POWERS, Ontology
 from kg.report_graphs.graph import GENERAL_ITEM, ReportGraph
 from kg.report_graphs.observation import Observation, SentenceSource
-from kg.report_graphs.triples import observation_triples, read_observations, report_base
 from kg.reports import Report, item_phrase, read_sentence
 from kg.text import SCALE_WORDS, Quantity, Unit, english_sentence, find_number_words, find_quantities, tokens, years
 
@@ -142,17 +141,11 @@ def checked_observations(
 
 
 def with_layer(graph: ReportGraph, read: Sequence[Observation]) -> ReportGraph:
-    """A new frozen graph of a report with observations that were read later.
+    """A new graph of a report with observations that were read later.
 
     The layer's observations follow the others, whose indices do not change.
     """
-    base = report_base(graph.report.id)
-    own = frozen_graph(observation_triples(graph.report.id, read), owner="a layer", identifier=base)
-    owner = f"the enlarged graph of report {graph.report.id!r}"
-    both = frozen_graph((*graph.graph, *own), owner=owner, identifier=base)
-    order = {one.id: place for place, one in enumerate(read)}
-    layer = sorted(read_observations(own), key=lambda one: order[one.id])
-    return replace(graph, graph=both, observations=(*graph.observations, *layer))
+    return replace(graph, observations=(*graph.observations, *read))
 
 
 def layer_of(observations: Sequence[Observation]) -> tuple[Observation, ...]:

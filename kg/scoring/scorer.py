@@ -204,6 +204,8 @@ class DerivationScorer:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error
         _check(scorer)
+        # Its hash is that of the text, which need not be written again.
+        scorer.__dict__["_json"] = text.rstrip("\n") + "\n"
         return scorer
 
 

@@ -1,29 +1,36 @@
 """Metrics of turns, graph questions and labels, with their records, statistics and feedback."""
 
-from optimize.metrics.abstention import (
-    AnswerScore,
-    OpenAnswer,
-    RiskPoint,
-    abstention_figures,
-    answers_match,
-    read_gold,
-    risk_coverage,
-)
-from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, verdict
-from optimize.metrics.examples import keep_turn, score_turn
-from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
-from optimize.metrics.labels import GoldUnderstanding, field_accuracies, gold_understanding, label_fields
-from optimize.metrics.scored import (
-    ScoredConversation,
-    ScoredTurn,
-    ToolUse,
-    read_score,
-    score_record,
-    scored_conversations,
-    tool_use,
-)
-from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_difference
-from optimize.metrics.turns import TurnScore, score_conversation, summarise
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from optimize.metrics.abstention import (
+        AnswerScore,
+        OpenAnswer,
+        RiskPoint,
+        abstention_figures,
+        answers_match,
+        read_gold,
+        risk_coverage,
+    )
+    from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, verdict
+    from optimize.metrics.examples import keep_turn, score_turn
+    from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
+    from optimize.metrics.labels import GoldUnderstanding, field_accuracies, gold_understanding, label_fields
+    from optimize.metrics.scored import (
+        ScoredConversation,
+        ScoredTurn,
+        ToolUse,
+        read_score,
+        score_record,
+        scored_conversations,
+        tool_use,
+    )
+    from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_difference
+    from optimize.metrics.turns import TurnScore, score_conversation, summarise
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "AnswerScore",

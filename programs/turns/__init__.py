@@ -1,12 +1,19 @@
 """Turns, the programs that answer them, and conversations: the interface that reports and graphs share."""
 
-from programs.turns.codecs import Record, plain, read_exactly, write_exactly
-from programs.turns.conversation import Conversation
-from programs.turns.details import EntityDetail, PathDetail, QueryDetail, trace_of
-from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
-from programs.turns.records import history_records, read_histories, read_turn, turn_record
-from programs.turns.turn import FactReading, Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
-from programs.turns.votes import Vote, majority
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from programs.turns.codecs import Record, plain, read_exactly, write_exactly
+    from programs.turns.conversation import Conversation
+    from programs.turns.details import EntityDetail, PathDetail, QueryDetail, trace_of
+    from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
+    from programs.turns.records import history_records, read_histories, read_turn, turn_record
+    from programs.turns.turn import FactReading, Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
+    from programs.turns.votes import Vote, majority
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "AnyTurn",

@@ -1,17 +1,23 @@
 """Reports, graphs, candidates and answers as text, for prompts and for people."""
 
-from programs.wording.answers import currency_sign, spoken_answer
-from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types
-from programs.wording.narrowing import pick_among, understand_about
-from programs.wording.queries import completed, types_for
-from programs.wording.reports import (
-    written_answer,
-    written_candidates,
-    written_history,
-    written_line_items,
-    written_number,
-    written_quantity,
-)
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from programs.wording.answers import currency_sign, spoken_answer
+    from programs.wording.graphs import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
+    from programs.wording.narrowing import pick_among, understand_about
+    from programs.wording.reports import (
+        written_answer,
+        written_candidates,
+        written_history,
+        written_line_items,
+        written_number,
+        written_quantity,
+    )
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "completed",

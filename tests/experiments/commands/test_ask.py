@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from experiments.commands import main as cli
-from experiments.facade.documents import find_report
+from experiments.data import find_report
+from experiments.facade.documents import resolve_report
 from experiments.rendering import describe_source, describe_turn
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
@@ -58,15 +59,15 @@ def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
         find_report("page", "sample:dev")
     path = tmp_path / "mine.json"
     with pytest.raises(DataError, match=r"mine\.json: cannot be read: No such file"):
-        find_report(str(path), "sample:dev")
+        resolve_report([str(path)], "sample:dev")
     path.write_text(json.dumps({"id": "x", "pre_text": [], "table": [["", "2020"]], "post_text": []}))
-    assert find_report(str(path), "sample:dev").id == "x"
+    assert resolve_report([str(path)], "sample:dev").report.id == "x"
     path.write_text(json.dumps({"id": "x", "pre_text": []}))
     with pytest.raises(DataError, match=r"mine\.json.*key 'table' is missing"):
-        find_report(str(path), "sample:dev")
+        resolve_report([str(path)], "sample:dev")
     path.write_text("[]")
     with pytest.raises(DataError, match="must be an object"):
-        find_report(str(path), "sample:dev")
+        resolve_report([str(path)], "sample:dev")
 
 
 def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
@@ -93,11 +94,11 @@ def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
     question = "what were the zorblax wuggles in 2020?"
     assert cli.main(["ask", about, question]) == 0
     assert "A  5" in capsys.readouterr().out
-    assert cli.main(["ask", about, question, "--unmapped", "fail"]) == 1
+    assert cli.main(["ask", about, question, "--set", "unmapped=fail"]) == 1
     assert refused in capsys.readouterr().out
-    assert cli.main(["chat", about, "--unmapped", "fail"]) == 1
+    assert cli.main(["chat", about, "--set", "unmapped=fail"]) == 1
     assert refused in capsys.readouterr().err
-    assert cli.main(["chat", "geography", "--unmapped", "fail"]) == 1
+    assert cli.main(["chat", "geography", "--set", "unmapped=fail"]) == 1
     assert "unmapped is for reports" in capsys.readouterr().err
 
 

@@ -72,7 +72,6 @@ def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypat
         (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "questions about graphs need kind 'kgqa'"),
         (["evaluate", "beam", "--data", "sample:dev", "--max-depth", "2"], 2, "--max-depth needs --questions"),
         (["evaluate", "beam", "--data", "sample:dev", "--aggregate", "index"], 2, "--aggregate needs --questions"),
-        (["evaluate", "untrained", *SAMPLE, "sample:dev", "--pick", "gold"], 2, "--pick does not apply"),
         (["compile", "kgqa", "--train", "sample:train"], 1, "the program kgqa needs --questions in place of --train"),
         (["compile", "beam", *SAMPLE, "sample:train"], 1, "got beam, scorer"),
         (["compile", "kgqa", *SAMPLE, "sample:train"], 2, "--questions needs --out"),

@@ -111,7 +111,7 @@ def test_the_page_has_figures_plots_and_changed_turns(run: Callable[..., RunReco
 
 
 def run_compare(*arguments: str) -> None:
-    words = ["compare", "bad", "good", "--data", "dev.json", "--max-tokens", "10", "--changed", "3", *arguments]
+    words = ["compare", "bad", "good", "--data", "dev.json", "--lm-set", "max_tokens=10", *arguments]
     with finpath.make_context("finpath", words) as context:
         finpath.invoke(context)
 
@@ -129,8 +129,8 @@ def test_programs_are_evaluated_first_and_not_twice(
     assert len(tracker.search(["evaluate"])) == 2
     run_compare()
     assert len(tracker.search(["evaluate"])) == 2
-    run_compare("--again", "--html", str(tmp_path / "page.html"))
-    assert len(tracker.search(["evaluate"])) == 4
+    run_compare("--html", str(tmp_path / "page.html"))
+    assert len(tracker.search(["evaluate"])) == 2
     assert "<svg" in (tmp_path / "page.html").read_text()
     with pytest.raises(ConfigError, match="lm must be given once, or once for each of the 2 programs; got 3"):
         run_compare(*["--lm", "none"] * 3)

@@ -12,10 +12,9 @@ import pytest
 from experiments.commands.chat_session import Chat
 from experiments.commands.main import main
 from experiments.commands.subjects import find_subject
-from experiments.compiling import with_program_settings
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig
-from experiments.saved import Origin, find_program, load_program, save_program
+from experiments.saved import Origin, find_program, load_program, save_program, with_program_settings
 from experiments.tasks import ConvFinQA
 from kg.errors import ConfigError
 from programs.turns.records import read_turn, turn_record

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.facade.documents import find_report
+from experiments.data import find_report
 from experiments.saved import find_program
 from kg.reports.report import Report
 from programs.reports.conversation import ConversationQA

@@ -133,7 +133,7 @@ def test_predictions_of_another_evaluation_are_left_alone(saved: SavedProgram, t
     file = tmp_path / "p.jsonl"
     evaluated(saved, GRAPH, LOADED, predictions=file, limit=2)
     before = file.read_text("utf-8")
-    other = KGQA(saved.program.scorer, saved.program.config, "last-entity")
+    other = KGQA(saved.program.scorer, dataclasses.replace(saved.program.config, beam_width=2))
     for limit, other_program in ((3, saved.program), (2, other)):
         with pytest.raises(ConfigError, match="is of another evaluation: remove it, or name another file"):
             evaluated(dataclasses.replace(saved, program=other_program), predictions=file, limit=limit)
@@ -174,8 +174,8 @@ def test_a_saved_program_answers_as_before(program: KGQA, tmp_path: Path) -> Non
     for question in QUESTIONS[:4]:
         asked = {"question": question.question, "graph": GRAPH.graph, "topics": question.topics}
         assert again.program(**asked).predictions == program(**asked).predictions
-    changed = with_graph_settings(again, "last-entity", {"beam_width": 3})
-    assert (changed.program.aggregation, changed.program.config.beam_width) == ("last-entity", 3)
+    changed = with_graph_settings(again, "index", {"beam_width": 3})
+    assert (changed.program.aggregation, changed.program.config.beam_width) == ("index", 3)
 
 
 def test_a_program_answers_over_another_graph(program: KGQA) -> None:

@@ -1,13 +1,44 @@
-"""Settings of a saved program for questions about graphs."""
+"""Settings of saved programs that a caller changes."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from experiments.saved.programs import SavedProgram
 from kg.errors import ConfigError
-from programs.graphs import KGQA, Aggregation, LMRelationScorer
+
+if TYPE_CHECKING:
+    from kg.report_graphs import Unmapped
+    from programs.graphs import Aggregation
+    from programs.reports import ConversationQA
+
+
+def with_program_settings(
+    program: ConversationQA, settings: Sequence[str], unmapped: Unmapped | None = None
+) -> ConversationQA:
+    """A copy of a program with other settings.
+
+    Args:
+        program: The program.
+        settings: The use of its language model: ``evidence=index``, ``understand=true``.
+        unmapped: The treatment of line items outside the ontology; ``None`` for the program's own.
+
+    Raises:
+        ConfigError: It has no such setting.
+    """
+    from optimize.settings import with_setting
+
+    changed = program.with_unmapped(unmapped if unmapped is not None else program.unmapped)
+    for text in settings:
+        key, equals, value = text.partition("=")
+        evidence = getattr(changed.turn, "evidence", None)
+        if not equals or evidence is None:
+            rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
+            raise ConfigError(f"{rule}, got {text!r}")
+        changed.turn.set_evidence(with_setting(evidence, key.strip(), value.strip()))
+    return changed
 
 
 def with_graph_settings(
@@ -28,6 +59,8 @@ def with_graph_settings(
     Raises:
         ConfigError: The program is of another kind, or a setting is out of its range.
     """
+    from programs.graphs import KGQA, LMRelationScorer
+
     if not isinstance(saved.program, KGQA):
         raise ConfigError(
             f"{saved.name} is of kind {saved.config.get('kind')!r}; questions about graphs need kind 'kgqa'"
