@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +133,7 @@ class ReplayEngine:
         self.replies = {one.prompt: one.reply for one in transcript.exchanges}
         self.changed: list[str] = []
         self.used: set[str] = set()
+        self._asked: list[str] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ReplayEngine:
         return self
@@ -152,7 +152,10 @@ class ReplayEngine:
             self.changed.append(self._difference(prompt))
             raise LMError(f"the transcript has no reply to this prompt: {self.changed[-1]}")
         self.used.add(prompt)
-        usage = lm15.Usage(input_tokens=len(prompt) // 4, output_tokens=len(reply) // 4)
+        # As a server with a cache of prompts: what an earlier one begins with is not computed again.
+        cached = max((_shared(prompt, known) for known in self._asked), default=0) // 4
+        self._asked.append(prompt)
+        usage = lm15.Usage(input_tokens=len(prompt) // 4, output_tokens=len(reply) // 4, cache_read_tokens=cached)
         message = lm15.Message.assistant(reply)
         return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
@@ -193,7 +196,13 @@ def _messages(records: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ..
 
 def _likeness(one: str, other: str) -> int:
     """The lengths of the common beginning and the common end of two texts."""
-    return sum(
-        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
-        for texts in ((one, other), (reversed(one), reversed(other)))
-    )
+    return _shared(one, other) + _shared(one[::-1], other[::-1])
+
+
+def _shared(first: str, second: str) -> int:
+    """The length of the common beginning of two texts, by bisection."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if first[low:middle] == second[low:middle] else (low, middle - 1)
+    return low
