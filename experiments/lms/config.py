@@ -183,13 +183,11 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         "budget": Budget.parse(config.budget) if config.budget is not None else None,
     }
     if config.is_local:
-        from optimize.finetuning import EmbeddedProvider
         from programs.lm import AsyncEmbeddedEngine
 
         engine = _engine(config.weights, config.threads)
-        provider = EmbeddedProvider(engine)
         both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
-        settings |= {**both, "provider": provider, "free": True}
+        settings |= {**both, "free": True}
         return GuardedLM(engine.settings.name, **settings)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
@@ -248,7 +246,7 @@ def _load_if_asked(lm: Any, program: object) -> None:
     """Loads an embedded model that the program asks by fitted weights."""
     evidence = getattr(getattr(program, "turn", None), "evidence", None)
     plan = evidence.plans.get(lm.model) if evidence is not None else None
-    if plan is not None and plan.skip_above != 0:
+    if plan is not None and plan.asks(lm):
         lm.engine.load()
 
 

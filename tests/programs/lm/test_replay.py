@@ -12,8 +12,10 @@ from kg.errors import DataError, LMError
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
-from programs.reports import BeamQA, ConversationQA, ReportReader
+from programs.worlds.reader import ReportReader
 from tests.replay import Exchange, ReplayEngine, Transcript, replay_settings
 from tools.record_transcript import main
 
