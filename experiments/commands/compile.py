@@ -268,4 +268,4 @@ def _other_lm(lm: LMConfig, name: str | None) -> LMConfig | None:
     if name is None:
         return None
     model, _, base = name.partition("@")
-    return replace(lm, name=model, api_base=base or None, pool=(), budget=None)
+    return replace(lm, name=model, api_base=base or None, budget=None)
