@@ -12,19 +12,14 @@ As with :class:`experiments.saved.serving.ServedProgram`, the process needs finp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import dspy
 
 from experiments.lms import LMConfig, lm_settings
-from experiments.saved.references import question_reader
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
-from kg.growing import GrowingGraph
 from kg.paths import QuestionGraph
-from programs.advisor import Answers, GraphAnswers, ModelAnswers, TypedAnswers
 from programs.graphs import KGQA
 from programs.turns import PathDetail
 
@@ -97,41 +92,3 @@ class ServedGraphProgram(dspy.Module):
                 for turn in turns
             ]
         )
-
-
-class ServedAdvisor(dspy.Module):
-    """The advisor's answers from a growing graph as it was when the model was logged.
-
-    Args:
-        graph: The graph, as :meth:`kg.growing.GrowingGraph.serialized` writes it.
-        lm: The language model; with none, the statements and the lexicon of the graph answer.
-
-    Attributes:
-        example: A request, which the logged model shows.
-    """
-
-    example: ClassVar[dict[str, Any]] = {"questions": ["where is Helixon based?"]}
-
-    def __init__(self, graph: bytes, lm: LMConfig) -> None:
-        super().__init__()
-        self.graph, self.lm_config = graph, lm
-
-    def forward(self, questions: Sequence[str]) -> ServedAnswers:
-        """Answers questions, each by itself."""
-        settings = {} if dspy.settings.lm is not None else lm_settings(self.lm_config)
-        with GrowingGraph.restored(self.graph) as graph, dspy.context(**settings):
-            lm, today = dspy.settings.lm, datetime.now(UTC).date()
-            typed = TypedAnswers(question_reader)
-            answering = GraphAnswers(graph, typed) if lm is None else ModelAnswers(graph, lm, today, typed=typed)
-            return ServedAnswers(rows=[self._row(answering.answer(question), question) for question in questions])
-
-    def _row(self, found: Answers, question: str) -> dict[str, Any]:
-        values, facts = list(found.values), list(found.facts)
-        return {
-            "question": question,
-            "answers": values,
-            "abstained": not values,
-            "facts": facts,
-            "inserted": [asdict(one) for one in found.retrieved],
-            "message": found.why,
-        }

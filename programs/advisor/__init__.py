@@ -11,7 +11,6 @@ from programs.advisor.model_answers import ModelAnswers, answer_question
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
 from programs.advisor.readings import PassageAnswer, ReadingModel
 from programs.advisor.shaping import left_out, shaped
-from programs.advisor.watch import Watch
 
 __all__ = [
     "Advisor",
@@ -31,7 +30,6 @@ __all__ = [
     "Profile",
     "ReadingModel",
     "TypedAnswers",
-    "Watch",
     "answer_question",
     "by_symbol",
     "is_contradiction",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 
 import pytest
 
 from experiments.commands import main as cli
 from experiments.lms import LMConfig
-from experiments.saved import ServedAdvisor, ServedGraphProgram
+from experiments.saved import ServedGraphProgram
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
 from kg.growing import AddNode, GrowingGraph, Origin, SetProperty
@@ -52,26 +51,10 @@ def test_a_graph_returns_from_its_text_with_its_types_and_its_history(grown: Gro
         GrowingGraph.restored(b"no quads")
 
 
-def test_the_advisors_model_answers_from_the_graph_as_it_was(grown: GrowingGraph) -> None:
-    served = pickle.loads(pickle.dumps(ServedAdvisor(grown.serialized(), LMConfig())))
-    found = served(questions=["Where is Helixon based?", "Who insures Helixon?"]).toDict()["answers"]
-    assert [(row["answers"], row["abstained"]) for row in found] == [(["Cyprus"], False), ([], True)]
-
-
-def test_published_and_trained_programs_load_by_pyfunc(
-    tracking_uri: str, tmp_path: Path, grown: GrowingGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trained_programs_load_by_pyfunc(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import mlflow
 
     monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "true")
-    path, out = str(tmp_path / "knowledge"), tmp_path / "out.json"
-    with GrowingGraph(path, investment_schema()) as stored:
-        stored.apply([AddNode("Company", "Helixon Inc.", {"country": "Cyprus"})], Origin("wire"))
-    assert cli.main(["advisor", "publish", "--graph", path, "--json", str(out)]) == 0
-    model = mlflow.pyfunc.load_model(json.loads(out.read_text(encoding="utf-8"))["model_uri"])
-    [row] = model.predict({"questions": ["Where is Helixon based?"]})["answers"]
-    assert row["answers"] == ["Cyprus"]
-
     words = ["--graph", "sample:graph", "--questions", "sample:train", "--format", "metaqa"]
     assert cli.main(["compile", "kgqa", *words, "--limit", "20", "--out", str(tmp_path / "mine")]) == 0
     tracker = Tracker(TrackingConfig(tracking_uri))
