@@ -3,15 +3,15 @@
 from optimize.evidence.demonstrations import gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
 from optimize.evidence.searches import unseen
-from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold, choose_blend
+from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend, improves
 
 __all__ = [
     "EvidenceOptimizer",
     "FitEvidence",
     "Fitted",
     "JudgedTurn",
-    "ask_threshold",
     "choose_blend",
     "gold_turns",
+    "improves",
     "unseen",
 ]

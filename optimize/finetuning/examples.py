@@ -17,8 +17,8 @@ from kg.derivations import PastTurn
 from optimize.evidence import gold_turns
 from optimize.finetuning.chats import Chat
 from optimize.scorers import content_sha256
-from programs.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply
-from programs.reports import BeamQA
+from programs.beam import BeamQA
+from programs.worlds.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply
 
 
 def training_chats(turn: BeamQA, examples: Iterable[dspy.Example], shown: int) -> list[Chat]:

@@ -29,9 +29,10 @@ from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
 from optimize.optimizer import Optimizer
 from optimize.settings import AtLeast1
 from optimize.settings import settings as checked
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.evidence import EvidencePlan
 from programs.lm import EmbeddedEngine
-from programs.reports import BeamQA, ConversationQA
 
 MEASURED = 40
 """Held-out conversations on which the training's curves are measured."""
@@ -117,7 +118,7 @@ class FitAdapter(Teleprompter):
         check_packages()
         inside, outside = self._split(student.turn, [one for one in trainset if _is_certain(one)])
         self.extras.progress(f"{len(inside)} conversations to learn, {len(outside)} held out")
-        evidence = EvidenceOptimizer(mode="likelihood", turns=self.settings.turns)
+        evidence = EvidenceOptimizer(turns=self.settings.turns)
         self.card = train_adapter(
             engine,
             training_chats(student.turn, inside, evidence.shown),
@@ -132,8 +133,8 @@ class FitAdapter(Teleprompter):
         tuned = lm.copy(model=f"{engine.name}+{self.settings.name}")
         brief: ConversationQA = student.deepcopy()
         assert isinstance(brief.turn, BeamQA)
-        plans = {**brief.turn.evidence.plans, tuned.model: EvidencePlan("likelihood", prompt="brief")}
-        brief.turn.set_evidence(replace(brief.turn.evidence, plans=plans))
+        plans = {**brief.turn.evidence.plans, tuned.model: EvidencePlan("brief")}
+        brief.evidence = replace(brief.turn.evidence, plans=plans)
         with dspy.context(lm=tuned):
             return FitEvidence(evidence, seed=self.seed, extras=self.extras).compile(brief, trainset=outside)
 

@@ -22,7 +22,7 @@ from kg.errors import ConfigError, FinpathError
 from kg.figures import ReportIndex
 from optimize.logistic import fit_logistic
 from optimize.needs import Dialogues
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 
 @dataclass(frozen=True)
