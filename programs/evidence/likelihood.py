@@ -7,9 +7,7 @@ Instructions and demonstrations are read once. All candidates of a turn are one 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from kg.candidates import Candidate
@@ -23,11 +21,6 @@ from programs.evidence.prompt import (
     written_derivation,
 )
 from programs.lm import Prompt, ReplyChoice
-
-_MOST_OF_NONE = 1 - 1e-9
-
-NO_QUESTION = "..."
-"""The text in place of the question where the candidates' prior is asked for."""
 
 
 class Chooser(Protocol):
@@ -44,8 +37,6 @@ def by_likelihood(
     question: str,
     index: ReportIndex,
     demonstrations: Sequence[Demonstration],
-    *,
-    prior: bool = False,
 ) -> Evidence:
     """Asks how probable each candidate's derivation is as the reply.
 
@@ -56,22 +47,10 @@ def by_likelihood(
         question: The question.
         index: The report's index.
         demonstrations: The demonstrations before the question.
-        prior: Whether the same is asked without the question too (pointwise mutual information), as a second prompt.
     """
     replies = [written_derivation(one.derivation, past, index) for one in candidates]
-
-    def choice(asked: str) -> list[ReplyChoice]:
-        conversation = written_conversation(past, asked, index, derivations=True)
-        return lm.choose(likelihood_prompt(demonstrations, conversation), replies)
-
-    found = choice(question)
-    without = choice(NO_QUESTION) if prior else []
-    return Evidence(
-        "likelihood",
-        tuple(one.log_share for one in found),
-        tuple(one.log_probability for one in found),
-        priors=tuple(one.log_share for one in without),
-    )
+    conversation = written_conversation(past, question, index, derivations=True)
+    return evidence_of_replies(lm, likelihood_prompt(demonstrations, conversation), replies)
 
 
 def evidence_of_replies(lm: Chooser, prompt: Prompt, replies: Sequence[str]) -> Evidence:
@@ -79,12 +58,3 @@ def evidence_of_replies(lm: Chooser, prompt: Prompt, replies: Sequence[str]) -> 
     found = lm.choose(prompt, replies)
     shares, likelihoods = zip(*((one.log_share, one.log_probability) for one in found), strict=True)
     return Evidence("likelihood", shares, likelihoods)
-
-
-def evidence_beside_none(lm: Chooser, prompt: Prompt, replies: Sequence[str], none: str) -> Evidence:
-    """Asks how probable given replies are, and the reply ``none``; the shares are those among the others."""
-    found = evidence_of_replies(lm, prompt, [*replies, none])
-    *shares, without = found.shares
-    rest = math.log1p(-min(math.exp(without), _MOST_OF_NONE))
-    own = tuple(min(share - rest, 0.0) for share in shares)
-    return replace(found, shares=own, likelihoods=found.likelihoods[:-1], none=without)
