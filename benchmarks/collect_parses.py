@@ -30,7 +30,7 @@ from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.algebra import relations_of
 from kg.facts import FactGraph
 from kg.graphs import local_name
-from kg.parsing import FEATURES, Parse, PastTurn, QuestionReader, telling
+from kg.parsing import FEATURES, DialogueTurn, Parse, QuestionReader, telling
 from programs.graphs.query_qa import parse_answer
 
 DEVELOPED = [
@@ -54,7 +54,7 @@ def collected(folder: Path, vectors: Any, graphs: Sequence[str] | None = None) -
         reader = QuestionReader(FactGraph.build(triples), vectors, shipped_thesaurus())
         name, turns, removed = f"{folder.name}.{graph}", list[Asked](), defaultdict[str, list[str]](list)
         for talk in own:
-            past: list[PastTurn] = []
+            past: list[DialogueTurn] = []
             queries = talk.get("queries") or [None] * len(talk["questions"])
             for question, gold, query in zip(talk["questions"], talk["answers"], queries, strict=True):
                 turn, best, further = _turn(reader, name, question, past, gold, query)
@@ -77,10 +77,10 @@ def _turn(
     reader: QuestionReader,
     name: str,
     question: str,
-    past: Sequence[PastTurn],
+    past: Sequence[DialogueTurn],
     gold: list[str] | None,
     query: str | None = None,
-) -> tuple[Asked, Parse | None, PastTurn]:
+) -> tuple[Asked, Parse | None, DialogueTurn]:
     """A turn, its right parse of the least cost, and what later turns see: the right answer, else the likely one."""
     analysis, every = reader.derivations(question, past, today=plain_graphs.TODAY)
     every = sorted(every, key=lambda one: one.cost)[:MOST]
@@ -104,7 +104,7 @@ def _turn(
     texts = np.array([(text, telling(one, reader.graph)) for text, one in zip(said, every, strict=True)], str)
     turn = Asked(name, evidence, answers, is_right, gold is not None, after, removed=False, texts=texts.reshape(-1, 2))
     text = reader.canonical(analysis, best.references if best is not None else ())
-    return turn, best, PastTurn(text, analysis.asks, best, analysis.named, 1.0, guess)
+    return turn, best, DialogueTurn(text, analysis.asks, best, analysis.named, 1.0, guess)
 
 
 def _is_meant(graph: FactGraph, parse: Parse, query: str | None) -> bool:

@@ -32,12 +32,12 @@ from kg.clauses import SentenceParser
 from kg.comprehension import (
     CONFIDENCE_FEATURES,
     FEATURES,
+    AnswerProposal,
     Asked,
-    Candidate,
     ClauseAnswers,
     ClauseModel,
-    Proposal,
     Ranked,
+    SpanCandidate,
     clause_model,
     features_of,
     proposal_of,
@@ -82,11 +82,11 @@ class Example:
     text: str
     asked: Asked
     gold: list[str] | None
-    candidates: list[Candidate]
+    candidates: list[SpanCandidate]
     right: Array
     set: str
     same: Callable[[str, str], bool]
-    verdict: Proposal | None
+    verdict: AnswerProposal | None
     extreme: str
 
 
@@ -123,7 +123,7 @@ class _Written:
         candidates: The candidates, which have the values as written.
     """
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, candidates: Sequence[SpanCandidate]) -> None:
         self._written: dict[str, set[str]] = {}
         for one in candidates:
             self._written.setdefault(one.value, {one.value}).add(one.mention.text)
@@ -160,11 +160,11 @@ def is_right(example: Example, values: Sequence[str]) -> bool:
     return bool(gold) and every and all(any(example.same(one, each) for one in values) for each in gold)
 
 
-def proposal(example: Example, ranked: Sequence[Ranked]) -> Proposal:
+def proposal(example: Example, ranked: Sequence[Ranked]) -> AnswerProposal:
     """Returns what a question would be answered with."""
     if example.verdict is not None:
         return example.verdict
-    return proposal_of(example.asked, ranked, example.extreme) if ranked else Proposal(problem="nothing fits")
+    return proposal_of(example.asked, ranked, example.extreme) if ranked else AnswerProposal(problem="nothing fits")
 
 
 def fitted_weights(given: Sequence[Example]) -> dict[str, float]:
@@ -209,7 +209,9 @@ def probabilities(features: Array, weights: Array) -> Array:
     return found
 
 
-def show_misses(confidences: Array, proposed: Sequence[tuple[Example, Proposal]], right: npt.NDArray[np.bool_]) -> None:
+def show_misses(
+    confidences: Array, proposed: Sequence[tuple[Example, AnswerProposal]], right: npt.NDArray[np.bool_]
+) -> None:
     """Prints the questions whose proposal is not right, the most confident first."""
     for place in np.argsort(-confidences):
         one, found = proposed[place]
@@ -218,9 +220,9 @@ def show_misses(confidences: Array, proposed: Sequence[tuple[Example, Proposal]]
             print(f"{confidences[place]:.2f} {one.set} {one.text} | {one.gold} | {found.values} | {text[:120]}")
 
 
-def left_out(given: Sequence[Example]) -> list[tuple[Example, Proposal]]:
+def left_out(given: Sequence[Example]) -> list[tuple[Example, AnswerProposal]]:
     """Returns what each question would be answered with, ranked by a model of the other sets."""
-    found: list[tuple[Example, Proposal]] = []
+    found: list[tuple[Example, AnswerProposal]] = []
     for name in dict.fromkeys(one.set for one in given):
         weights = fitted_weights([one for one in given if one.set != name])
         found += [(one, proposal(one, rank(one.candidates, weights))) for one in given if one.set == name]

@@ -30,7 +30,7 @@ from collect_parses import DEVELOPED
 from experiments.commands.graph_files import triples_of
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph
-from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, ParseReader, PastTurn, QuestionReader, Ranker
+from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, DialogueTurn, ParseReader, QuestionReader, Ranker
 from kg.parsing.ranking import FILE, FILE_READ
 from programs.graphs import QueryQA
 from programs.graphs.query_qa import parse_answer
@@ -59,7 +59,7 @@ def held(folder: Path, graph: str, *, is_read: bool) -> dict[str, np.ndarray]:
     )
     limit, rows = QueryQA().answer_from, []
     for talk in own:
-        past: list[PastTurn] = []
+        past: list[DialogueTurn] = []
         for place, (question, gold) in enumerate(zip(talk["questions"], talk["answers"], strict=True)):
             reading = reader.read(question, past, today=plain_graphs.TODAY)
             best = reading.parses[0] if reading.parses else None
@@ -70,7 +70,7 @@ def held(folder: Path, graph: str, *, is_read: bool) -> dict[str, np.ndarray]:
             rows.append((values, right, gold is not None, best is not None, place > 0))
             answer = best if reading.confidence >= limit else None
             guess = best if answer is None else None
-            past.append(PastTurn(reading.canonical, reading.asks, answer, reading.named, reading.confidence, guess))
+            past.append(DialogueTurn(reading.canonical, reading.asks, answer, reading.named, reading.confidence, guess))
     columns = ("features", "right", "has_answer", "is_answered", "is_later")
     return {name: np.array(values) for name, values in zip(columns, zip(*rows, strict=True), strict=True)}
 

@@ -1,15 +1,14 @@
-"""Fits the confidence of what an embedded model reads in documents, and measures it on questions of other rows.
+"""Fits the confidence of what an embedded model quotes from documents, and measures it on questions of other rows.
 
 $ python benchmarks/fit_passages.py read writers_news_a writers_news_b --first 20 --rows look.jsonl
 $ python benchmarks/fit_passages.py read writers_news_a writers_news_b --skip 60 --first 20 --rows other.jsonl
 $ python benchmarks/fit_passages.py fit look.jsonl --measure other.jsonl --write
-$ python benchmarks/fit_passages.py --lm local/qwen2.5-coder-1.5b+news read a03 b03 writers_news_a --rows quotes.jsonl
-$ python benchmarks/fit_passages.py --lm local/qwen2.5-coder-1.5b+news fit quotes.jsonl --write
+$ python benchmarks/fit_passages.py read a03 b03 writers_news_a --rows quotes.jsonl
+$ python benchmarks/fit_passages.py fit quotes.jsonl --write
 
 ``read`` asks the model about the documents nearest to each question of a set's part ``dev``, in random order; it goes
-on where it was stopped. A model with the adapter for news reads them together, any other one by one. A set may also
-be a file of passages on which neither the adapter nor the reader of rules was fitted. ``fit`` fits a logistic model to
-whether a reading is right, in ten-fold cross-validation.
+on where it was stopped. A set may also be a file of passages on which neither the adapter nor the reader of rules was
+fitted. ``fit`` fits a logistic model to whether a reading is right, in ten-fold cross-validation.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from kg.sentences import plain_name
-from programs.advisor import GraphAnswers, PassageReader, ReadingModel, near_documents
-from programs.advisor.passages import PASSAGE_FEATURES, ReadAnswer
-from programs.advisor.quotes import ADAPTER, NONE
+from programs.advisor import GraphAnswers, ReadingModel, near_documents
+from programs.advisor.quotes import NONE
 from programs.advisor.quoting import LONGEST, QUOTE_FEATURES, QuoteReader, asked_messages, quote_models
+from programs.advisor.readings import ReadAnswer
 from programs.advisor.spans import HeldReply
 from programs.lm import EngineSettings
 
@@ -113,11 +112,7 @@ def read(name: str, arguments: argparse.Namespace) -> None:
     questions = [one for one in questions if (name, one["id"]) not in done]
     begin = time.monotonic()
     with dspy.context(**lm_settings(LMConfig(arguments.lm, threads=1))):
-        readings = (
-            _quotes(given, questions, by_torch=arguments.torch)
-            if is_quoting(arguments.lm)
-            else _readings(given, questions, arguments.seconds)
-        )
+        readings = _quotes(given, questions, by_torch=arguments.torch)
         for question in questions:
             if time.monotonic() - begin > arguments.seconds:
                 break
@@ -136,11 +131,6 @@ def read(name: str, arguments: argparse.Namespace) -> None:
 
 
 Readings = Callable[[str, Sequence[str], float], list[ReadAnswer]]
-
-
-def is_quoting(name: str) -> bool:
-    """Whether a model has the adapter for news."""
-    return name.endswith(f"+{ADAPTER}")
 
 
 def _quotes(given: Set, questions: Sequence[dict[str, Any]], *, by_torch: bool) -> Readings:
@@ -178,24 +168,6 @@ def _batch_replies(settings: EngineSettings) -> Any:
     from torch_replies import BatchReplies
 
     return BatchReplies(settings)
-
-
-def _readings(given: Set, questions: Sequence[dict[str, Any]], seconds: float) -> Readings:
-    """The readings of any other model: one a document, each of which is read once for all questions."""
-    reader = PassageReader(given.clauses)
-    asked = {one["question"]: given.clauses.parse(one["question"]) for one in questions}
-    near = {text: [] if one.words.polar else near_documents(one, given.clauses.library) for text, one in asked.items()}
-    pairs = [(document.text.name, text, document) for text, found in near.items() for document in found]
-    begin = time.monotonic()
-    for _, text, document in sorted(pairs, key=lambda pair: pair[:2]):
-        if time.monotonic() - begin < seconds:
-            reader.reply(asked[text], document)
-
-    def readings(question: str, values: Sequence[str], confidence: float) -> list[ReadAnswer]:
-        del values, confidence
-        return reader.readings(asked[question], near[question]) if near[question] else []
-
-    return readings
 
 
 def stored(path: Path) -> list[dict[str, Any]]:
@@ -245,53 +217,46 @@ def fitted(given: Sequence[dict[str, Any]], features: Sequence[str]) -> dict[str
     return dict(zip((*features, "intercept"), (round(float(one), 4) for one in found), strict=True))
 
 
-def counted(given: Sequence[dict[str, Any]], model: ReadingModel, *, first: bool) -> Counter[str]:
+def counted(given: Sequence[dict[str, Any]], model: ReadingModel) -> Counter[str]:
     """Returns how many questions are right, abstained and wrong.
 
     Args:
         given: The rows.
-        model: The fitted confidence.
-        first: Whether the model answers before the rules do, which then need the confidence of ``model.rules``.
+        model: The fitted confidence; rules answer from the confidence of ``model.rules`` what it leaves open.
     """
     found: Counter[str] = Counter()
     for row in given:
         scored = [(model.confidence(one), one["values"]) for one in row["readings"]]
         confidence, values = max(scored, default=(0.0, []), key=lambda one: one[0])
         read = values if confidence >= model.threshold else []
-        rules = row["rules"] if not first or row["sure"] >= model.rules else []
-        found[is_right(read or rules if first else rules or read, row)] += 1
+        rules = row["rules"] if row["sure"] >= model.rules else []
+        found[is_right(read or rules, row)] += 1
     return found
 
 
 def fit(arguments: argparse.Namespace) -> None:
     """Prints the counts in cross-validation and on other rows, and writes the model."""
     given = [row for path in arguments.files for row in stored(Path(path))]
-    quoting = is_quoting(arguments.lm)
-    features = QUOTE_FEATURES if quoting else PASSAGE_FEATURES
     print(f"{len(given)} questions; by rules {dict(Counter(is_right(row['rules'], row) for row in given))}")
     for threshold in THRESHOLDS:
         total: Counter[str] = Counter()
         for fold in range(10):
-            weights = fitted([row for place, row in enumerate(given) if place % 10 != fold], features)
+            weights = fitted([row for place, row in enumerate(given) if place % 10 != fold], QUOTE_FEATURES)
             model = ReadingModel(about="a fold", weights=weights, threshold=threshold, rules=arguments.rules)
-            total += counted(given[fold::10], model, first=quoting)
+            total += counted(given[fold::10], model)
         print(f"least confidence {threshold}: {dict(total)}")
     about = f"{len(given)} development questions of {', '.join(sorted({row['set'] for row in given}))}"
-    weights = fitted(given, features)
+    weights = fitted(given, QUOTE_FEATURES)
     model = ReadingModel(
         about=f"{about}; {arguments.lm}", weights=weights, threshold=arguments.threshold, rules=arguments.rules
     )
     for path in arguments.measure:
         other = stored(Path(path))
-        print(f"{path}: {dict(counted(other, model, first=quoting))}")
+        print(f"{path}: {dict(counted(other, model))}")
     if arguments.write:
         folder = Path(__file__).parent.parent / "programs" / "advisor"
-        written = (
-            json.dumps({**_written(), arguments.lm: model.model_dump()}, indent=1)
-            if quoting
-            else (model.model_dump_json(indent=1))
-        )
-        (folder / ("quotes.json" if quoting else "passages.json")).write_text(written + "\n", encoding="utf-8")
+        written = json.dumps({**_written(), arguments.lm: model.model_dump()}, indent=1)
+        (folder / "quotes.json").write_text(written + "\n", encoding="utf-8")
 
 
 def _written() -> dict[str, Any]:
@@ -301,7 +266,7 @@ def _written() -> dict[str, Any]:
 def main() -> None:
     """Reads or fits."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lm", default="local/qwen2.5-coder-1.5b")
+    parser.add_argument("--lm", default="local/qwen2.5-coder-1.5b+news")
     actions = parser.add_subparsers(dest="action", required=True)
     one = actions.add_parser("read")
     one.add_argument("sets", nargs="+")

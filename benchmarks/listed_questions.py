@@ -22,7 +22,7 @@ from experiments.data import ConversationRecord, load_conversations
 from experiments.saved import find_program
 from kg.derivations import Derivation
 from kg.errors import ProgramError
-from kg.figures import Line, ReportIndex, TableLines
+from kg.figures import FigureLine, ReportIndex, TableLines
 from programs.reports import ReportReader
 
 QUESTIONS = (
@@ -40,7 +40,7 @@ LISTED = (3, 3, 4)
 LONGEST_LABEL = 7
 
 
-def columns(index: ReportIndex) -> list[Line]:
+def columns(index: ReportIndex) -> list[FigureLine]:
     """The columns of one year with enough items for a list and one more."""
     lines = [line for line in TableLines(index).lines if not line.across and not line.dated and len(line.cells) > 3]
     periods = [{int(index.period[cell]) for cell in line.cells} for line in lines]

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(autouse=True)
 def _isolated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No test reads the user's tracking settings, or what an earlier test set in DSPy."""
-    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_RUN_ID", "OPENAI_API_KEY"):
+    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_RUN_ID", "OPENAI_API_KEY", "FINPATH_LM"):
         monkeypatch.delenv(name, raising=False)
     yield
     if "dspy" in sys.modules:

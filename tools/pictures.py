@@ -20,7 +20,7 @@ WIDTH = 100
 QUESTIONS = "'what was the net income in 2020?' 'and in 2018?' 'what percentage change is that?'"
 COMMANDS = (
     f"finpath ask MRLW/2020/page_49.pdf {QUESTIONS}",
-    "finpath compare 'uncompiled on sample/dev.json' 'compiled on sample/dev.json' --changed 2",
+    "finpath compare 'uncompiled on sample/dev.json' 'compiled on sample/dev.json'",
     "finpath compare latest --htlm page.html",
 )
 CELLS = (

@@ -19,7 +19,7 @@ from kg.investments.schema import investment_schema
 from kg.parsing import QuestionReader
 from kg.paths.scorer import LearnedRelationScorer
 from programs.graphs.entity_qa import EntityQA
-from programs.graphs.kgqa import KGQA, Aggregation
+from programs.graphs.kgqa import KGQA
 from programs.graphs.query_qa import QueryQA
 from programs.graphs.relation_scorer import LMRelationScorer
 from programs.lm.adapter import ShortPromptAdapter
@@ -44,21 +44,9 @@ Section = tuple[str, str, list[tuple[str, str]]]
 
 def graph_sections() -> Iterator[Section]:
     """Title, words and messages of each prompt."""
-    ways: dict[Aggregation, tuple[str, str, str]] = {
-        "per-path": (
-            "Any graph: the entity on a path that answers",
-            "`per-path`: once for each path.",
-            "entity: drama",
-        ),
-        "index": ("Any graph: the paths that answer", "`index`: one call over all paths.", "chosen: [1]"),
-        "constrained": (
-            "Any graph: a path that the model writes itself",
-            "`constrained`: the reply is held to a grammar of the graph's own paths.",
-            "path: Ann Lee -> ^directed_by -> Dusk",
-        ),
-    }
-    for way, (title, text, reply) in ways.items():
-        yield title, text, _film_prompt(KGQA(LearnedRelationScorer.untrained(), aggregation=way), reply)
+    program = KGQA(LearnedRelationScorer.untrained(), aggregation="index")
+    title = "Any graph: the paths that answer"
+    yield title, "`index`: one call over all paths.", _film_prompt(program, "chosen: [1]")
     rated = 'rated: {"steps": [{"step": 1, "probability": 0.9}]}'
     text = "The scorer that asks a language model: one call for each step of the search."
     yield "Any graph: the relations to follow", text, _film_prompt(KGQA(LMRelationScorer()), rated)

@@ -27,7 +27,6 @@ from experiments.commands.advisor_ask import ask
 from experiments.commands.briefings import brief, watch
 from experiments.commands.companies import companies
 from experiments.commands.editing import alias, set_property
-from experiments.commands.groups import Group
 from experiments.commands.growing import (
     check_known,
     chosen_lm,
@@ -39,11 +38,10 @@ from experiments.commands.growing import (
     open_graph,
     threads_option,
 )
-from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
-from experiments.commands.values import FILE, PROGRAM_NAME
+from experiments.commands.options import FILE, Group, WriteFigures, json_option, lm_options, track_option
 from experiments.console import progress, say, show
 from experiments.lms import LMConfig
-from kg.errors import ConfigError, DataError, FinpathError
+from kg.errors import DataError, FinpathError
 
 if TYPE_CHECKING:
     import dspy
@@ -51,8 +49,7 @@ if TYPE_CHECKING:
     from experiments.tracking import QuestionLog, Tracker
     from kg.growing import GrowingGraph
     from kg.investments import NewsDocument
-    from programs.advisor import Advisor, DocumentReader, FactExtraction, Ingestion
-    from programs.advisor.readers import NewsReader
+    from programs.advisor import Advisor, DocumentReader, Ingestion, NewsReader
 
 
 @click.group(cls=Group)
@@ -70,19 +67,15 @@ def command() -> None:
     help="files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the text; or the headline "  # noqa: E501
     "and the text as published, with its date",
 )
-@option("--strict", is_flag=True, help="exit with 1 if no sentence of a document gave facts, or a fact was left out")
-@option(
+@click.option(
+    "--strict", is_flag=True, help="exit with 1 if no sentence of a document gave facts, or a fact was left out"
+)
+@click.option(
     "--types",
     type=click.Choice(["auto", "review", "never"]),
     default="review",
     help="types that documents need and the graph lacks: accept them (auto), queue them for `finpath schema accept` "
     "(review, the default), or refuse them (never)",
-)
-@option(
-    "--program",
-    type=PROGRAM_NAME,
-    metavar="PROGRAM",
-    help="with a language model: a program of `finpath compile advisor` that reads the sentences",
 )
 @threads_option
 @graph_options
@@ -93,7 +86,6 @@ def ingest(
     documents: tuple[str, ...],
     strict: bool,
     types: Literal["auto", "review", "never"],
-    program: str | None,
     threads: int | None,
     graph: str,
     today: date,
@@ -103,8 +95,7 @@ def ingest(
 ) -> int:
     """Adds the statements of documents to a graph, the oldest document first; earlier statements are kept.
 
-    Rules read each document. A language model also reads it: an embedded one sentence by sentence, another one whole.
-    What the text does not hold is left out.
+    Rules read each document. A language model of an API also reads it, and what the text does not hold is left out.
 
     The exit code is 1 if a document could not be read or written.
     """
@@ -113,9 +104,6 @@ def ingest(
     from kg.growing import TypeProposals
     from programs.advisor import Advisor, DocumentReader
 
-    if program is not None and lm.is_none:
-        raise click.UsageError("--program needs --lm")
-    extraction = _extraction(program)
     news, problems = read_documents(documents, today)
     if problems and not news and not Path(graph).exists():
         raise DataError("; ".join(problems))  # a graph of nothing is none
@@ -124,7 +112,7 @@ def ingest(
     done: list[Ingestion] = []
     reading = asked(None if lm.is_none else tracker, "advisor ingest", graph, lm.params())
     with open_graph(graph, new=True) as opened, chosen_lm(lm) as model, reading as log:
-        reader = _news_reader(opened, model, extraction, threads or lm.default_threads)
+        reader = _news_reader(opened, model)
         advisor = Advisor(opened, reader, TypeProposals(opened, types))
         ordered = sorted(news, key=lambda document: document.published)
         coming: Iterable[NewsDocument] = ordered
@@ -156,20 +144,18 @@ def ingest(
     return 1 if problems or (strict and unread) else 0
 
 
-def _news_reader(
-    graph: GrowingGraph, model: dspy.LM | None, extraction: FactExtraction | None, threads: int
-) -> NewsReader:
-    """Returns what reads documents: rules, or rules and a model; an embedded or a compiled one reads sentences."""
+def _news_reader(graph: GrowingGraph, model: dspy.LM | None) -> NewsReader:
+    """Returns the reader of documents: rules, or rules and a model of an API."""
     from experiments.data import news_rules
     from kg.news import FrameReader
-    from programs.advisor import DocumentReader, SentenceReader
+    from programs.advisor import DocumentReader
     from programs.lm import is_embedded
 
-    if model is None:
-        return FrameReader(graph, news_rules())
-    if extraction is not None or is_embedded(model):
-        return SentenceReader(graph, news_rules(), extraction, threads)
-    return DocumentReader(graph, news_rules())
+    if model is not None and not is_embedded(model):
+        return DocumentReader(graph, news_rules())
+    if model is not None:
+        say(f"{model.model} is embedded and reads no documents: rules alone read them")
+    return FrameReader(graph, news_rules())
 
 
 def _read_ahead(
@@ -200,7 +186,7 @@ command.add_command(alias)
 
 @command.command("publish", epilog="finpath advisor publish --graph knowledge --lm none")
 @graph_option
-@option("--run-name", metavar="NAME", help="the run's name in MLflow")
+@click.option("--run-name", metavar="NAME", help="the run's name in MLflow")
 @lm_options
 @json_option
 def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: WriteFigures) -> None:
@@ -208,9 +194,8 @@ def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: Write
     import tempfile
 
     from experiments.commands.options import open_tracker
-    from experiments.evaluation import run_tags
     from experiments.saved import ServedAdvisor
-    from experiments.tracking import log_model, model_packages
+    from experiments.tracking import log_model, model_packages, run_tags
 
     with open_graph(graph, read_only=True) as opened:
         content, facts = opened.serialized(), opened.facts()
@@ -227,7 +212,7 @@ def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: Write
 
 
 @command.command("history", epilog='finpath advisor history --graph knowledge --node "Company/Helixon Inc."')
-@option("--node", metavar="TYPE/NAME", help="only the updates about this node")
+@click.option("--node", metavar="TYPE/NAME", help="only the updates about this node")
 @graph_option
 @json_option
 def history(node: str | None, graph: str, write_figures: WriteFigures) -> None:
@@ -278,20 +263,6 @@ def undo(what: str, graph: str, write_figures: WriteFigures) -> None:
     show(f"{facts} facts in {graph}")
     numbers = [entry.number for entry in undone]
     write_figures({"undone": asked if isinstance(asked, int) else numbers[-1], "all_undone": numbers, "facts": facts})
-
-
-def _extraction(reference: str | None) -> FactExtraction | None:
-    """Returns the program that reads sentences; ``None`` for the one that was not compiled."""
-    from experiments.commands.options import open_tracker
-    from experiments.saved import find_program
-
-    if reference is None:
-        return None
-    saved = find_program(reference, None if Path(reference).is_dir() else open_tracker())
-    if saved.config.get("kind") != "advisor":
-        raise ConfigError(f"{reference} is of kind {saved.config.get('kind')!r}; reading news needs kind 'advisor'")
-    program: FactExtraction = saved.program
-    return program
 
 
 def _figures(done: list[Ingestion]) -> dict[str, int]:

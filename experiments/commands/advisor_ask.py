@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.groups import Command
 from experiments.commands.growing import chosen_lm, graph_options, open_when_free, threads_option
-from experiments.commands.options import WriteFigures, json_option, lm_options, option, track_option
-from experiments.commands.values import FILE
+from experiments.commands.options import FILE, Command, WriteFigures, json_option, lm_options, track_option
 from experiments.console import say, show
 from experiments.lms import LMConfig
 from experiments.terminal import waiting
@@ -31,15 +29,15 @@ if TYPE_CHECKING:
 
 @click.command("ask", cls=Command, epilog='finpath advisor ask "which events affect Helixon Inc.?" --graph knowledge')
 @click.argument("question", required=False, metavar="[QUESTION]", help="the question")
-@option(
+@click.option(
     "--questions",
     type=FILE,
     metavar="FILE",
     help="many questions: JSON lines or a JSON list with `question`, or one question a line; --json writes a list of "
     "question, answers, abstained and facts",
 )
-@option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
-@option(
+@click.option("--documents", type=FILE, metavar="FOLDER", help="with a language model: documents that it may read")
+@click.option(
     "--insert",
     is_flag=True,
     help="keep the facts of sentences that answer a question in the graph; otherwise asking writes nothing",

@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.groups import Command
 from experiments.commands.options import (
+    FILE,
+    WHOLE,
+    Command,
     WriteFigures,
     json_option,
     lm_options,
     open_tracker,
-    option,
     report_options,
+    take_unmapped,
     track_option,
+    written_pairs,
 )
-from experiments.commands.values import FILE, REPORT_NAME, WHOLE
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
 from experiments.terminal import terminal_width, waiting
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from experiments.commands.chat_session import Subject
     from experiments.saved import SavedProgram
     from experiments.tracking import QuestionLog, Tracker
-    from kg.report_graphs import Unmapped
     from kg.reports import Report
     from programs.turns import AnyTurn, Turn
 
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 )
 @click.argument(
     "report",
-    type=REPORT_NAME,
+    type=FILE,
     metavar="REPORT",
     help="the id of a report in --data, or a unique part of it; a JSON file with id, pre_text, table and post_text; "
     "files with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text; or a graph: files of RDF or of triples, a "
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     metavar="QUESTION...",
     help="a question, then its follow-up questions",
 )
-@option("--candidates", type=WHOLE, default=0, help="show the first N candidates too")
+@click.option("--candidates", type=WHOLE, default=0, help="show the first N candidates too")
 @report_options
 @lm_options
 @track_option
@@ -74,8 +75,7 @@ def command(
     candidates: int,
     data: str,
     program: str,
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
+    settings: dict[str, str],
     lm: LMConfig,
     tracker: Tracker | None,
     write_figures: WriteFigures,
@@ -87,13 +87,14 @@ def command(
     from experiments.saved import find_program, with_program_settings
     from experiments.tracking import asked as asked_of
 
+    unmapped, own = take_unmapped(settings), written_pairs(settings)
     words = [report, *questions]
     graphs = list(itertools.takewhile(is_graph, words)) or [word for word in words[:1] if word == GEOGRAPHY]
     if graphs:
         from experiments.commands.subjects import find_subject
 
         with waiting("read the graph"):
-            subject = find_subject(graphs, data, program, settings, unmapped)
+            subject = find_subject(graphs, data, program, own, unmapped)
         ask_graph(subject, words[len(graphs) :], lm, write_figures, tracker)
         return
     targets, asked = split_targets(words)
@@ -107,7 +108,7 @@ def command(
         saved = find_program(program, open_tracker())
     for problem in found.problems:
         say(f"finpath: {problem}")
-    saved = dataclasses.replace(saved, program=with_program_settings(saved.program, settings, unmapped))
+    saved = dataclasses.replace(saved, program=with_program_settings(saved.program, own, unmapped))
     say(f"* {found.title}")
     with asked_of(tracker, "ask", found.report.id, {**lm.params(), "program": saved.name}) as log:
         turns = ask(saved, found.report, asked, lm, log)

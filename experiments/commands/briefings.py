@@ -13,7 +13,6 @@ from urllib.parse import quote
 import click
 from click.core import ParameterSource
 
-from experiments.commands.groups import Command
 from experiments.commands.growing import (
     described,
     graph_options,
@@ -22,8 +21,7 @@ from experiments.commands.growing import (
     open_graph,
     open_when_free,
 )
-from experiments.commands.options import WriteFigures, json_option, option, options
-from experiments.commands.values import FILE, OUT_FILE
+from experiments.commands.options import FILE, OUT_FILE, Command, WriteFigures, json_option, options
 from experiments.console import say, show
 from kg.errors import DataError
 
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _brief_options = options(
-    option(
+    click.option(
         "--database",
         type=FILE,
         required=True,
@@ -42,13 +40,15 @@ _brief_options = options(
         "added_at) and watchlist (user_id, symbol, added_at), and, if there is one, user_investment_profiles (user_id, "
         "risk_tolerance, investment_horizon, goals, preferences); it is only read",
     ),
-    option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile"),
-    option(
+    click.option(
+        "--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile"
+    ),
+    click.option(
         "--prices",
         metavar="FILE|URL",
         help="closing prices as CSV with the columns date, symbol and close: they are noted, and correlated",
     ),
-    option(
+    click.option(
         "--freshness",
         multiple=True,
         metavar="KIND=DAYS",
@@ -61,15 +61,15 @@ _brief_options = options(
     "brief", cls=Command, epilog="finpath advisor brief --graph knowledge --database portfolio.db --user ann"
 )
 @_brief_options
-@option(
+@click.option(
     "--format",
     "layout",
     type=click.Choice(["text", "html", "json"]),
     default="text",
     help="how briefings are written (text)",
 )
-@option("--all", "whole", is_flag=True, help="also show what the profile leaves out")
-@option("--out", type=OUT_FILE, metavar="FILE", help="write the briefings to this file instead")
+@click.option("--all", "whole", is_flag=True, help="also show what the profile leaves out")
+@click.option("--out", type=OUT_FILE, metavar="FILE", help="write the briefings to this file instead")
 @graph_options
 @json_option
 def brief(
@@ -175,9 +175,13 @@ def _details(one: Briefing) -> list[str]:
     help="folders of .txt files, or feeds (RSS or Atom) as addresses or .xml files",
 )
 @_brief_options
-@option("--interval", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="seconds between looks (60)")
-@option("--once", is_flag=True, help="look once and end")
-@option("--alerts", type=FILE, metavar="FILE", help="the file of alerts, JSON lines (alerts-USER.jsonl in the graph)")
+@click.option(
+    "--interval", type=click.FloatRange(min=1), default=60.0, metavar="SECONDS", help="seconds between looks (60)"
+)
+@click.option("--once", is_flag=True, help="look once and end")
+@click.option(
+    "--alerts", type=FILE, metavar="FILE", help="the file of alerts, JSON lines (alerts-USER.jsonl in the graph)"
+)
 @graph_options
 def watch(
     sources: tuple[str, ...],

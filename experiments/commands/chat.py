@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.groups import Command
-from experiments.commands.options import WriteFigures, json_option, lm_options, option, report_options, track_option
-from experiments.commands.values import FILE, REPORT_NAME
+from experiments.commands.options import (
+    FILE,
+    Command,
+    WriteFigures,
+    json_option,
+    lm_options,
+    report_options,
+    take_unmapped,
+    track_option,
+    written_pairs,
+)
 from experiments.console import say
 from experiments.lms import LMConfig, reach_lm
 from experiments.terminal import waiting, wants_colour
 
 if TYPE_CHECKING:
     from experiments.tracking import Tracker
-    from kg.report_graphs import Unmapped
 
 
 @click.command(
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.argument(
     "about",
-    type=REPORT_NAME,
+    type=FILE,
     nargs=-1,
     required=True,
     metavar="ABOUT...",
@@ -43,7 +50,7 @@ if TYPE_CHECKING:
     "Markdown, Parquet or PDF with text, or a report as JSON",
 )
 @report_options
-@option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
+@click.option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
 @lm_options
 @track_option
 @json_option
@@ -51,8 +58,7 @@ def command(
     about: tuple[str, ...],
     data: str,
     program: str,
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
+    settings: dict[str, str],
     load: str | None,
     lm: LMConfig,
     tracker: Tracker | None,
@@ -70,8 +76,9 @@ def command(
     from experiments.rendering import answer_figures
     from experiments.tracking import asked
 
+    unmapped, own = take_unmapped(settings), written_pairs(settings)
     with waiting("read what the conversation is about"):
-        subject = find_subject(about, data, program, settings, unmapped)
+        subject = find_subject(about, data, program, own, unmapped)
     chat = Chat(subject, sys.stdout, colour=wants_colour(sys.stdout), following=following)
     if load:
         chat.load(Path(load))

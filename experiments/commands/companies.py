@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.groups import Command
 from experiments.commands.growing import graph_option, open_graph
-from experiments.commands.options import WriteFigures, json_option
+from experiments.commands.options import Command, WriteFigures, json_option
 from experiments.console import show
 
 if TYPE_CHECKING:

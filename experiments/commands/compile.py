@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from experiments.commands.graph_questions import GraphTask, fit_graphs, task_options
-from experiments.commands.groups import Command
 from experiments.commands.options import (
+    FILE,
+    OUT_PLACE,
+    POSITIVE,
+    PROGRAM_SETTINGS,
     SOURCE,
+    WORK_FOLDER,
+    Command,
     RunOptions,
     WriteFigures,
     exclusive,
     json_option,
     lm_options,
     load_and_report,
-    option,
     refuse,
     run_options,
     set_option,
-    unmapped_option,
+    take_unmapped,
+    written_pairs,
 )
-from experiments.commands.values import FILE, OUT_PLACE, POSITIVE, PROGRAM_NAME, WORK_FOLDER
 from experiments.console import Stages, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
 from kg.errors import ConfigError
-
-if TYPE_CHECKING:
-    from kg.report_graphs import Unmapped
-
-_optimizers = functools.partial(option, section="Optimizers")
-_other_lms = functools.partial(
-    option, section="Language models for compiling (MODEL as in --lm, or MODEL@URL; by default that of --lm)"
-)
 
 
 @click.command(
@@ -48,44 +43,42 @@ _other_lms = functools.partial(
     finpath compile my-beam --optimizer labeled-few-shot,gepa --lm local --set understand=true \
         --train sample:train --out asked
     finpath compile my-beam --optimizer bootstrap --optimizer-settings bootstrap.max_rounds=2 \
-        --lm local --teacher-lm openai/gpt-4o-mini --budget usd=1 --train sample:train --out taught
+        --lm local --teacher-lm openai/gpt-4o-mini --lm-set budget=usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
     finpath compile references --train sample:train --out references.json
     finpath compile kgqa --graph sample:graph --questions sample:train --dev sample:dev --format metaqa \
         --out my-kgqa
-    finpath compile advisor --optimizer labeled-few-shot --lm local --train news/train --dev news/dev --out my-advisor
     finpath compile queries --optimizer labeled-few-shot --lm local --train graphs/mine --dev graphs/other \
         --out my-queries
     """,
 )
 @click.argument(
     "program",
-    type=PROGRAM_NAME,
+    type=FILE,
     metavar="PROGRAM",
-    help="beam, agent, kgqa, advisor or queries, with nothing fitted; shipped:beam, to continue from the shipped one; "
+    help="beam, agent, kgqa or queries, with nothing fitted; shipped:beam, to continue from the shipped one; "
     "references, the model of follow-up questions about a report, which is written to the file --out; or a saved "
     "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
-@option("--train", type=FILE, several=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
-@option(
+@click.option("--train", type=FILE, multiple=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
+@click.option(
     "--dialogues",
     type=FILE,
     metavar="FILE",
     help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
 )
-@option(
+@click.option(
     "--dev",
     type=FILE,
     metavar="SOURCE",
-    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for advisor and queries "
-    "a folder",
+    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for queries a folder",
 )
 @task_options(required=False)
-@option(
+@click.option(
     "--out", type=OUT_PLACE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"
 )
-@_optimizers(
+@click.option(
     "--optimizer",
     default="scorer",
     metavar="NAME[,NAME]",
@@ -93,36 +86,35 @@ _other_lms = functools.partial(
     "bootstrap, bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, reanchor, evidence; "
     "docs/reference/optimizers.md describes each and its cost",
 )
-@_optimizers(
+@click.option(
     "--optimizer-settings",
-    several=True,
+    multiple=True,
     metavar="NAME.KEY=VALUE...",
     help="settings of the optimizers that differ from their defaults",
 )
-@set_option
-@unmapped_option
-@_optimizers("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
-@_optimizers(
+@set_option(PROGRAM_SETTINGS)
+@click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
+@click.option(
     "--val-turns", type=POSITIVE, default=24, help="turns of other training reports that select a candidate (24)"
 )
-@_optimizers(
+@click.option(
     "--keep",
     type=click.Choice(["best", "last"]),
     default="best",
     help="the program with the best score on those turns, possibly the initial one (best), or the last of the chain "
     "(last)",
 )
-@_optimizers(
+@click.option(
     "--checkpoints",
     type=WORK_FOLDER,
     metavar="FOLDER",
     help="folder of checkpoints of a stopped compile (the user's cache)",
 )
-@_optimizers("--fresh", is_flag=True, help="ignore the checkpoints of this compile")
+@click.option("--fresh", is_flag=True, help="ignore the checkpoints of this compile")
 @lm_options
-@_other_lms("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from")
-@_other_lms("--prompt-lm", metavar="MODEL", help="proposes instructions and rules")
-@_other_lms("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa")
+@click.option("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from")
+@click.option("--prompt-lm", metavar="MODEL", help="proposes instructions and rules")
+@click.option("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa")
 @run_options("conversations of the dev split, or questions about a graph")
 @json_option
 def command(
@@ -134,8 +126,7 @@ def command(
     out: str | None,
     optimizer: str,
     optimizer_settings: tuple[str, ...],
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
+    settings: dict[str, str],
     train_turns: int,
     val_turns: int,
     keep: Literal["best", "last"],
@@ -150,10 +141,9 @@ def command(
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
-    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For advisor,
-    --train and --dev are folders of news with their facts in facts.jsonl; --val-turns sentences of dev are scored. For
-    queries, they are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored, and
-    the confidence in replies is fitted on as many turns of train.
+    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For queries,
+    --train and --dev are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored,
+    and the confidence in replies is fitted on as many turns of train.
     """
     from experiments.compiling import CompileConfig, compile_and_evaluate, compiles_folder
     from experiments.data import join_loaded, read_dialogues
@@ -165,7 +155,6 @@ def command(
             "does not apply to questions about a graph",
             dialogues=dialogues,
             set=settings,
-            unmapped=unmapped,
             lm=not lm.is_none,
         )
         if program != "kgqa" or optimizer != "scorer":
@@ -175,8 +164,8 @@ def command(
         return fit_graphs(task, run, out, write_figures, dev=dev)
     if program == "references":
         return _fit_references(train, dialogues, out, write_figures)
-    if program in ("advisor", "queries"):
-        return _fit_demonstrations(program, train, dev, out, optimizer, lm, run, val_turns, write_figures)
+    if program == "queries":
+        return _fit_demonstrations(train, dev, out, optimizer, lm, run, val_turns, write_figures)
     if program == "kgqa":
         raise ConfigError("the program kgqa needs --questions in place of --train")
     config = CompileConfig(
@@ -187,8 +176,8 @@ def command(
         teacher=_other_lm(lm, teacher_lm),
         prompt=_other_lm(lm, prompt_lm),
         reflection=_other_lm(lm, reflection_lm),
-        program_settings=settings,
-        unmapped=unmapped,
+        unmapped=take_unmapped(settings),
+        program_settings=written_pairs(settings),
         checkpoints=Path(checkpoints) if checkpoints else compiles_folder(),
         fresh=fresh,
     )
@@ -206,7 +195,6 @@ def command(
         tracker=tracker,
         run_name=run.run_name,
         stages=stages,
-        engine=run.engine_for(lm),
     )
     if compiled.compilation.resumed:
         say(f"* checkpoints of this compile in {config.checkpoints} were used; --fresh ignores them")
@@ -216,13 +204,13 @@ def command(
 
 
 def _show(compiled: Any, stages: Stages, out: str | None) -> None:
-    from experiments.evaluation import summary_table
+    from experiments.tasks import figures_table
     from experiments.tracking import describe_compilation
 
     if description := describe_compilation(compiled.compilation, terminal_width()):
         show(description + "\n")
     if compiled.evaluation is not None:
-        show(summary_table([compiled.evaluation], terminal_width()))
+        show(figures_table([compiled.evaluation.name], [compiled.evaluation.figures], terminal_width()))
     show("\n" + stages.table())
     reference = out or f"runs:/{compiled.run_id}/program"
     show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))
@@ -242,7 +230,6 @@ def _fit_references(train: Sequence[str], dialogues: str | None, out: str | None
 
 
 def _fit_demonstrations(
-    program: str,
     train: Sequence[str],
     dev: str | None,
     out: str | None,
@@ -252,33 +239,17 @@ def _fit_demonstrations(
     scored: int,
     write_figures: WriteFigures,
 ) -> int:
-    from experiments.compiling import (
-        ExtractionCompileConfig,
-        QueryCompileConfig,
-        compile_extraction,
-        compile_queries,
-    )
+    from experiments.compiling import QueryCompileConfig, compile_queries
 
     if out is None:
-        raise click.UsageError(f"{program} needs --out")
+        raise click.UsageError("queries needs --out")
     given = run.config(lm)
     parts: dict[str, Any] = {"out": out, "tracker": run.tracker(), "run_name": run.run_name}
     folders = [dev] if dev else []
-    if program == "advisor":
-        extraction = ExtractionCompileConfig(
-            optimizer, given.lm, seed=given.seed, sentences=scored, threads=given.thread_count
-        )
-        compiled = compile_extraction(extraction, train, folders, **parts)
-    else:
-        queries = QueryCompileConfig(
-            optimizer,
-            given.lm,
-            seed=given.seed,
-            turns=scored,
-            confidence_turns=scored,
-            threads=given.thread_count,
-        )
-        compiled = compile_queries(queries, train, folders, **parts)
+    queries = QueryCompileConfig(
+        optimizer, given.lm, seed=given.seed, turns=scored, confidence_turns=scored, threads=given.thread_count
+    )
+    compiled = compile_queries(queries, train, folders, **parts)
     for name, value in compiled.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     show(f"saved: {out}" + (f"   run {compiled.run_id}" if compiled.run_id else ""))

@@ -20,10 +20,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.groups import Command
 from experiments.commands.growing import chosen_lm
-from experiments.commands.options import WriteFigures, json_option, lm_options, open_tracker, option, seed_option
-from experiments.commands.values import FILE, POSITIVE
+from experiments.commands.options import (
+    FILE,
+    POSITIVE,
+    Command,
+    WriteFigures,
+    json_option,
+    lm_options,
+    open_tracker,
+    seed_option,
+)
 from experiments.console import Stages, format_table, say, show
 from experiments.files import check_target
 from experiments.lms import LMConfig
@@ -52,16 +59,16 @@ _SHOWN_REFUSALS = 20
     "countries, with follow-up questions resolved without a language model; advisor: a growing graph",
 )
 @seed_option
-@option(
+@click.option(
     "--out",
     type=FILE,
     default="runs/demo",
     metavar="FOLDER",
     help="the folder of the compiled programs (runs/demo)",
 )
-@option("--no-track", is_flag=True, help="log nothing to MLflow (advisor)")
-@option("--limit", type=POSITIVE, help="only the first N questions (advisor)")
-@option(
+@click.option("--no-track", is_flag=True, help="log nothing to MLflow (advisor)")
+@click.option("--limit", type=POSITIVE, help="only the first N questions (advisor)")
+@click.option(
     "--reader",
     type=click.Choice(["model", "rules"]),
     default="model",
@@ -210,22 +217,13 @@ def _advisor(
     lm: LMConfig, limit: int | None, reader: Literal["model", "rules"], write_figures: WriteFigures, *, no_track: bool
 ) -> int:
     """Grows a graph and questions it; the exit code is 1 if no question has an answer."""
-    from experiments.evaluation import EvaluationConfig
     from experiments.tasks import EvaluationPlan, evaluate_advisor
 
-    # Threads, time limit and retries do not change a reply.
-    unshaping = ("lm.threads", "lm.timeout", "lm.retries")
-    shaping = {name: value for name, value in sorted(lm.params().items()) if name not in unshaping}
     tracker = None if no_track else open_tracker(writes=True)
-    plan = EvaluationPlan(limit, reader, shaping)
+    plan = EvaluationPlan(limit, reader, lm.params())
     with chosen_lm(lm) as model:
-        found = evaluate_advisor(
-            plan,
-            model,
-            config=EvaluationConfig(lm=lm),
-            tracker=tracker,
-            run_name=f"advisor-{lm.name.replace('/', '-')}",
-        )
+        name = f"advisor-{lm.name.replace('/', '-')}"
+        found = evaluate_advisor(plan, model, tracker=tracker, run_name=name)
     for row in found.rows:
         show(f"{'right' if row['right_after'] else 'wrong':5}  {row['question']}\n       {row['after'] or 'no answer'}")
     for briefing in found.briefings:

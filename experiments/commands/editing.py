@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.groups import Command
 from experiments.commands.growing import graph_option, known_node, node_key, open_graph
-from experiments.commands.options import WriteFigures, json_option, option
+from experiments.commands.options import Command, WriteFigures, json_option
 from experiments.console import say, show
 from kg.errors import DataError
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("node", metavar="TYPE/NAME", help="the node")
 @click.argument("name", metavar="PROPERTY", help="the property")
 @click.argument("value", required=False, metavar="[VALUE]", help="the new value; without it, give --remove")
-@option("--remove", is_flag=True, help="remove the property")
+@click.option("--remove", is_flag=True, help="remove the property")
 @graph_option
 @json_option
 def set_property(
@@ -49,7 +48,7 @@ def set_property(
 @click.command("alias", cls=Command, epilog='finpath advisor alias NVTK "Company/Novatek Inc." --graph knowledge')
 @click.argument("alias", required=False, metavar="[ALIAS]", help="the name; without it, all are listed")
 @click.argument("node", required=False, metavar="[TYPE/NAME]", help="the node that it stands for")
-@option("--remove", is_flag=True, help="take the name back: it no longer stands for the node")
+@click.option("--remove", is_flag=True, help="take the name back: it no longer stands for the node")
 @graph_option
 @json_option
 def alias(alias: str | None, node: str | None, remove: bool, graph: str, write_figures: WriteFigures) -> None:

@@ -14,10 +14,12 @@ from experiments.commands.graph_questions import (
     predictions_option,
     task_options,
 )
-from experiments.commands.groups import Command
 from experiments.commands.options import (
+    FILE,
     PROGRAM,
+    PROGRAM_SETTINGS,
     SOURCE,
+    Command,
     RunOptions,
     WriteFigures,
     exclusive,
@@ -25,13 +27,12 @@ from experiments.commands.options import (
     lm_options,
     load_and_report,
     open_tracker,
-    option,
     refuse,
     run_options,
     set_option,
-    unmapped_option,
+    take_unmapped,
+    written_pairs,
 )
-from experiments.commands.values import FILE, PROGRAM_NAME
 from experiments.console import say, show
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
@@ -47,30 +48,19 @@ if TYPE_CHECKING:
     finpath evaluate beam --data sample:dev
     finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`
     finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY
-    finpath evaluate beam --data sample:dev --lm openai/qwen --api-base http://localhost:8080/v1
-    finpath evaluate beam --data sample:dev --lm local --set evidence=index understand=true
-    finpath evaluate beam --data sample:dev --lm local --set escalate=thoughts none_above=0.4
-    finpath evaluate beam --data sample:dev --pick gold    # the ceiling of the selection
+    finpath evaluate beam --data sample:dev --lm openai/qwen --lm-set api_base=http://localhost:8080/v1
+    finpath evaluate beam --data sample:dev --lm local --set evidence=index
     finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
-    finpath evaluate beam --data sample:dev --engine ray --address auto    # on a machine of a Ray cluster
     finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
     """,
 )
-@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=PROGRAM)
-@option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
-@set_option
-@unmapped_option
-@option(
-    "--pick",
-    type=click.Choice(["program", "gold"]),
-    default="program",
-    help="selection among the first ten candidates: by the program (the default), or gold wherever it is among them, "
-    "a diagnosis of the best possible aggregation",
-)
+@click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
+@click.option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
+@set_option(PROGRAM_SETTINGS)
 @task_options(required=False)
 @predictions_option
 @aggregation_options
-@option(
+@click.option(
     "--answer",
     type=click.Choice(["always", "confident"]),
     help="always: the best candidate is the answer (the default with gold programs); confident: a turn abstains where "
@@ -82,9 +72,7 @@ if TYPE_CHECKING:
 def command(
     program: str,
     data: str | None,
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
-    pick: Literal["program", "gold"],
+    settings: dict[str, str],
     task: GraphTask | None,
     answer: Literal["always", "confident"] | None,
     lm: LMConfig,
@@ -102,16 +90,12 @@ def command(
         refuse(
             "does not apply to questions about a graph",
             set=settings,
-            unmapped=unmapped,
-            pick=pick == "gold",
             answer=answer,
         )
         return evaluate_graphs(program, task, run, lm, write_figures, **search)
     refuse("needs --questions", **search)
     assert data is not None
-    return _evaluate_reports(
-        program, data, settings, unmapped, run, lm, write_figures, gold_pick=pick == "gold", answer=answer
-    )
+    return _evaluate_reports(program, data, settings, run, lm, write_figures, answer=answer)
 
 
 def _changes(settings: tuple[str, ...], unmapped: Unmapped | None, answer: str | None) -> tuple[str, ...]:
@@ -123,29 +107,26 @@ def _changes(settings: tuple[str, ...], unmapped: Unmapped | None, answer: str |
 def _evaluate_reports(
     program: str,
     data: str,
-    settings: tuple[str, ...],
-    unmapped: Unmapped | None,
+    settings: dict[str, str],
     run: RunOptions,
     lm: LMConfig,
     write_figures: WriteFigures,
     *,
-    gold_pick: bool,
     answer: Literal["always", "confident"] | None,
 ) -> int:
-    from experiments.evaluation import evaluate, summary_table, with_gold_pick
+    from experiments.evaluation import evaluate
     from experiments.saved import find_program, with_program_settings
-    from experiments.tasks import OpenAnswers, answers_table, conversation_task
+    from experiments.tasks import OpenAnswers, answers_table, conversation_task, figures_table
 
+    unmapped, own = take_unmapped(settings), written_pairs(settings)
     config = run.config(lm)
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    program_with_settings = with_program_settings(saved.program, settings, unmapped)
-    saved = replace(saved, program=program_with_settings, changes=_changes(settings, unmapped, answer))
-    if gold_pick:
-        saved = with_gold_pick(saved, loaded.conversations)
+    program_with_settings = with_program_settings(saved.program, own, unmapped)
+    saved = replace(saved, program=program_with_settings, changes=_changes(own, unmapped, answer))
     conversations = conversation_task(loaded, answer)
     evaluation = evaluate(
         saved,
@@ -154,11 +135,11 @@ def _evaluate_reports(
         tracker=tracker,
         run_name=run.run_name,
         resume=run.resume,
-        engine=run.engine_for(lm),
     )
     width = terminal_width()
     is_open = isinstance(conversations, OpenAnswers)
-    show(answers_table(evaluation.name, evaluation.figures, width) if is_open else summary_table([evaluation], width))
+    table = answers_table if is_open else figures_table
+    show(table([evaluation.name], [evaluation.figures], width))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)

@@ -15,16 +15,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.groups import Group
 from experiments.commands.ontology import ontology_options, program_ontology
-from experiments.commands.options import SOURCE, WriteFigures, json_option, option, options, unmapped_option
-from experiments.commands.values import FILE, OUT_FILE, PROGRAM_NAME, REPORT_NAME
+from experiments.commands.options import (
+    FILE,
+    OUT_FILE,
+    SOURCE,
+    Group,
+    WriteFigures,
+    json_option,
+    options,
+)
 from experiments.console import format_table, say, show, write_share
 from experiments.files import read_text, write_text
 from experiments.terminal import terminal_width
 
 if TYPE_CHECKING:
-    from kg.report_graphs import ReportGraph, Unmapped
+    from kg.report_graphs import ReportGraph
 
 
 @click.group(cls=Group)
@@ -34,16 +40,16 @@ def command() -> None:
 
 _about = click.argument(
     "documents",
-    type=REPORT_NAME,
+    type=FILE,
     nargs=-1,
     required=True,
     metavar="REPORT...",
     help="the id of a report in --data, or a unique part of it; or files of tables and text, which make one report",
 )
 _graph_options = options(
-    option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
-    option(
-        "--program", type=PROGRAM_NAME, default="beam", metavar="PROGRAM", help="the program with the ontology (beam)"
+    click.option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
+    click.option(
+        "--program", type=FILE, default="beam", metavar="PROGRAM", help="the program with the ontology (beam)"
     ),
 )
 
@@ -57,7 +63,7 @@ _graph_options = options(
 )
 @_about
 @_graph_options
-@option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (standard output)")
+@click.option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (standard output)")
 @json_option
 def show_graph(
     documents: tuple[str, ...], data: str, program: str, out: str | None, write_figures: WriteFigures
@@ -83,7 +89,7 @@ def show_graph(
 )
 @click.argument(
     "words",
-    type=REPORT_NAME,
+    type=FILE,
     nargs=-1,
     required=True,
     metavar="REPORT... QUERY",
@@ -124,14 +130,12 @@ def _graph_of(documents: Sequence[str], data: str, program: str) -> ReportGraph:
 @command.command("check", epilog="finpath graph check dev.json --ontology ontology.ttl --json check.json")
 @click.argument("sources", type=FILE, nargs=-1, required=True, metavar="FILE...", help=SOURCE)
 @ontology_options
-@unmapped_option
-@option("--no-shacl", is_flag=True, help="do not check the graphs against the SHACL shapes")
+@click.option("--no-shacl", is_flag=True, help="do not check the graphs against the SHACL shapes")
 @json_option
 def check(
     sources: tuple[str, ...],
     ontology: str | None,
     train: tuple[str, ...],
-    unmapped: Unmapped | None,
     no_shacl: bool,
     write_figures: WriteFigures,
 ) -> int:
@@ -146,7 +150,7 @@ def check(
     found = read_ontology(ontology, train)
     if not no_shacl and not can_validate():
         say("pyshacl is not installed: shapes are not checked (pip install pyshacl)")
-    figures = check_files(sources, found, unmapped=unmapped or "keep", shacl=not no_shacl)
+    figures = check_files(sources, found, shacl=not no_shacl)
     for line in [*figures["failures"], *figures["violations"]]:
         say(line)
     show(

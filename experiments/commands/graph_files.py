@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.files import read_text
+from experiments.files import check_address, read_text
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 
@@ -73,6 +73,7 @@ def triples_of(word: str) -> Iterator[Triple]:
     if word.startswith(_ADDRESSES):
         from kg.graphs import EndpointStore
 
+        check_address(word)
         with EndpointStore(word) as store:
             yield from read_store(store, MOST_TRIPLES)
         return

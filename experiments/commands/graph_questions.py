@@ -15,8 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import Function, RunOptions, WriteFigures, open_tracker, option, options, refuse
-from experiments.commands.values import FILE, OUT_FILE, POSITIVE
+from experiments.commands.options import (
+    FILE,
+    OUT_FILE,
+    POSITIVE,
+    Function,
+    RunOptions,
+    WriteFigures,
+    open_tracker,
+    options,
+    refuse,
+)
 from experiments.console import say, show
 from experiments.files import SAMPLE_FOLDER
 from experiments.lms import LMConfig
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SHOWN = 5
-AGGREGATIONS = ("score", "last-entity", "per-path", "index", "constrained")
+AGGREGATIONS = ("score", "index")
 """The aggregations of :mod:`programs.graphs`, which imports DSPy."""
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
 """The formats of :mod:`experiments.data.questions`."""
@@ -68,15 +77,13 @@ class GraphTask:
         return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format, ranked)
 
 
-_search = functools.partial(option, section="Search in a graph")
-_about = functools.partial(option, section="Questions about a graph")
+_search = click.option
+_about = click.option
 aggregation_options = options(
     _search(
         "--aggregate",
         type=click.Choice(AGGREGATIONS),
-        help="selection of answers: score (no language model), last-entity (naive), per-path (a model names the "
-        "entity on each path), index (it selects paths in one call), constrained (it writes the path itself, "
-        "held to the graph by a grammar; --lm local)",
+        help="selection of answers: score (no language model), or index (a model selects paths in one call)",
     ),
     _search(
         "--scorer",
@@ -127,7 +134,7 @@ def task_options(*, required: bool) -> Callable[[Function], Function]:
             "--questions",
             type=FILE,
             required=required,
-            several=True,
+            multiple=True,
             metavar="FILE...",
             help="the questions; several files are joined; sample:train and sample:dev are shipped",
         )
@@ -162,7 +169,7 @@ def evaluate_graphs(
 ) -> int:
     """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
     from experiments.evaluation import evaluate
-    from experiments.tasks import KGQuestions, figures_table
+    from experiments.tasks import KGQuestions, kgqa_table
 
     tracker = run.tracker()
     saved = find_graph_program(program, aggregate, task.search, scorer, tracker)
@@ -175,10 +182,8 @@ def evaluate_graphs(
             tracker=tracker,
             run_name=run.run_name,
             resume=run.resume,
-            journal=asked.journal,
-            engine=run.engine_for(lm),
         )
-    show(figures_table([evaluation.name], [evaluation.figures], terminal_width()))
+    show(kgqa_table([evaluation.name], [evaluation.figures], terminal_width()))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id}")
     write_figures(evaluation.figures)
@@ -213,7 +218,7 @@ def fit_graphs(
     """
     from experiments.compiling import compile_graphs, crossvalidate
     from experiments.saved import check_replaceable
-    from experiments.tasks import figures_table
+    from experiments.tasks import kgqa_table
 
     check_replaceable(Path(out))
     config = task.compile_config(run.seed, ranked=ranked)
@@ -221,8 +226,8 @@ def fit_graphs(
     with open_questions(task, run.limit) as (source, loaded):
         figures: dict[str, Any] = {}
         if folds:
-            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by, engine=run.engine_for())
-            show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
+            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by)
+            show(kgqa_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
         _, figures = compile_graphs(
             source, loaded, config, out=out, tracker=tracker, run_name=run.run_name, figures=figures
         )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.options import option, options
-from experiments.commands.values import FILE, POSITIVE
+from experiments.commands.options import FILE, POSITIVE, options
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError
 from kg.locks import BusyError
@@ -35,10 +34,12 @@ def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> dat
         raise DataError(f"--today must be written 2026-11-20, got {value!r}") from error
 
 
-graph_option = option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
-day_option = option("--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)")
+graph_option = click.option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
+day_option = click.option(
+    "--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)"
+)
 graph_options = options(graph_option, day_option)
-threads_option = option(
+threads_option = click.option(
     "--threads",
     type=POSITIVE,
     metavar="N",

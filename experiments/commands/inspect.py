@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.groups import Command
-from experiments.commands.options import RUN, WriteFigures, exclusive, find_run, json_option, open_tracker, option
-from experiments.commands.values import POSITIVE, RUN_NAME
+from experiments.commands.options import (
+    POSITIVE,
+    RUN,
+    Command,
+    WriteFigures,
+    exclusive,
+    find_run,
+    json_option,
+    open_tracker,
+)
 from experiments.console import say, show
 from experiments.terminal import terminal_width
 from kg.errors import ConfigError
@@ -28,14 +35,14 @@ if TYPE_CHECKING:
     finpath inspect latest --graph MRLW/2020/page_49.pdf --json graph.json
     """,
 )
-@click.argument("run_reference", type=RUN_NAME, metavar="RUN", help=RUN)
-@option("--failed", is_flag=True, help="turns that are wrong or have no answer")
-@option("--examples", is_flag=True, help="conversations with a wrong turn")
-@option("--tools", is_flag=True, help="calls of each tool: number, duration, errors")
-@option("--graph", "report", metavar="REPORT", help="the triples of one report's graph, as Turtle")
-@option("--turn", metavar="CONVERSATION:NUMBER", help="one turn, with all candidates; turns count from 1")
-@option("--prompts", is_flag=True, help="with --turn: every call, with every prompt and reply")
-@option("--limit", type=POSITIVE, default=20, help="at most N turns or examples (20)")
+@click.argument("run_reference", metavar="RUN", help=RUN)
+@click.option("--failed", is_flag=True, help="turns that are wrong or have no answer")
+@click.option("--examples", is_flag=True, help="conversations with a wrong turn")
+@click.option("--tools", is_flag=True, help="calls of each tool: number, duration, errors")
+@click.option("--graph", "report", metavar="REPORT", help="the triples of one report's graph, as Turtle")
+@click.option("--turn", metavar="CONVERSATION:NUMBER", help="one turn, with all candidates; turns count from 1")
+@click.option("--prompts", is_flag=True, help="with --turn: every call, with every prompt and reply")
+@click.option("--limit", type=POSITIVE, default=20, help="at most N turns or examples (20)")
 @json_option
 def command(
     run_reference: str,
@@ -133,6 +140,6 @@ def _turn(record: RunRecord, tracker: Tracker, reference: str, *, prompts: bool)
         return {"turns": [scored_turn_figures(one)]}
     traces = read_traces(tracker, record, conversation=one.score.conversation_id, turn_index=one.score.turn_index)
     if not traces:
-        raise TrackingError(f"the run {record.name} kept no trace of {one.name}; evaluate with --traces all")
+        raise TrackingError(f"the run {record.name} kept no trace of {one.name}")
     show("\n" + describe_trace(traces[-1]))
     return {"turns": [scored_turn_figures(one)], "trace": traces[-1]}

@@ -28,17 +28,19 @@ from experiments.commands.graph_questions import (
     search_options,
     task_options,
 )
-from experiments.commands.groups import Group
 from experiments.commands.options import (
+    FILE,
+    OUT_FILE,
+    OUT_FOLDER,
+    WHOLE,
+    Group,
     RunOptions,
     WriteFigures,
     json_option,
     lm_options,
-    option,
     run_options,
     track_option,
 )
-from experiments.commands.values import FILE, OUT_FILE, OUT_FOLDER, PROGRAM_NAME, WHOLE
 from experiments.console import format_table, say, show, write_share
 from experiments.lms import LMConfig, reach_lm
 from experiments.terminal import terminal_width, waiting
@@ -55,8 +57,8 @@ _PROGRAM = (
 )
 
 
-_required_graph = option("--graph", type=FILE, required=True, metavar="KB", help=GRAPH)
-_split = option(
+_required_graph = click.option("--graph", type=FILE, required=True, metavar="KB", help=GRAPH)
+_split = click.option(
     "--split-by",
     type=click.Choice(["topic", "question", "relation"]),
     default="topic",
@@ -65,13 +67,13 @@ _split = option(
         "no question to learn from has the relation that answers one of the part"
     ),
 )
-_rank = option(
+_rank = click.option(
     "--rank-paths",
     "ranked",
     is_flag=True,
     help="also fit a ranker of whole paths by the vectors of names; for questions that people wrote",
 )
-_FIT = ("seed", "limit", "run_name", "no_track", "engine", "address", "workers")
+_FIT = ("seed", "limit", "run_name", "no_track")
 
 
 @click.group(cls=Group)
@@ -86,8 +88,10 @@ def command() -> None:
     finpath kgqa train --graph 2H-kb.txt --questions PQ-2H.txt --format pathquestion --folds 5 --out pq
     """,
 )
-@option("--out", type=OUT_FOLDER, required=True, metavar="FOLDER", help="the folder of the program")
-@option("--folds", type=WHOLE, default=0, help="parts of the cross-validation (0); 0 (the default) for no estimate")
+@click.option("--out", type=OUT_FOLDER, required=True, metavar="FOLDER", help="the folder of the program")
+@click.option(
+    "--folds", type=WHOLE, default=0, help="parts of the cross-validation (0); 0 (the default) for no estimate"
+)
 @_split
 @_rank
 @task_options(required=True)
@@ -114,7 +118,7 @@ def train(
     finpath kgqa evaluate my-kgqa --questions rmanluo/RoG-webqsp:test --format rog --lm local --aggregate index
     """,
 )
-@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=_PROGRAM)
+@click.argument("program", type=FILE, metavar="PROGRAM", help=_PROGRAM)
 @predictions_option
 @aggregation_options
 @task_options(required=True)
@@ -135,10 +139,10 @@ def evaluate(program: str, task: GraphTask, run: RunOptions, lm: LMConfig, **giv
     finpath kgqa crossvalidate --graph 2H-kb.txt --questions PQ-2H.txt --format pathquestion --json out.json
     """,
 )
-@option("--folds", type=WHOLE, default=5, help="parts of the cross-validation (5)")
+@click.option("--folds", type=WHOLE, default=5, help="parts of the cross-validation (5)")
 @_split
 @_rank
-@option(
+@click.option(
     "--journal",
     type=OUT_FILE,
     metavar="FILE",
@@ -158,9 +162,8 @@ def crossvalidate(
 ) -> None:
     """Fits on all parts of some questions but one and scores that one, for each part in turn."""
     from experiments.compiling import crossvalidate as crossvalidated
-    from experiments.evaluation import run_tags
-    from experiments.tasks import figures_table, log_crossvalidation
-    from experiments.tracking import open_run
+    from experiments.tasks import kgqa_table, log_crossvalidation
+    from experiments.tracking import open_run, run_tags
 
     if folds < 2:
         raise ConfigError(f"folds must be at least 2, got {folds}")
@@ -172,10 +175,9 @@ def crossvalidate(
             task.compile_config(run.seed, ranked=ranked),
             count=folds,
             split_by=split_by,
-            engine=run.engine_for(),
             journal=None if journal is None else Path(journal),
         )
-    show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
+    show(kgqa_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
     name = run.run_name or f"kgqa {folds} folds of {loaded.name}"
     with open_run(tracker, "kgqa", name, tags=run_tags(run.seed)) as tracked:
         log_crossvalidation(tracked, figures)
@@ -186,10 +188,10 @@ def crossvalidate(
     "ask",
     epilog='finpath kgqa ask my-kgqa --graph sample:graph "where was Runa Falk born?"',
 )
-@click.argument("program", type=PROGRAM_NAME, metavar="PROGRAM", help=_PROGRAM)
+@click.argument("program", type=FILE, metavar="PROGRAM", help=_PROGRAM)
 @click.argument("question", metavar="QUESTION", help="the question")
 @_required_graph
-@option(
+@click.option(
     "--topic",
     "topics",
     multiple=True,
@@ -255,7 +257,7 @@ def ask(
 
 @command.command("index", epilog="finpath kgqa index --graph kb.nt --out kb.npz")
 @_required_graph
-@option("--out", type=OUT_FILE, required=True, metavar="FILE", help="the file of the index (.npz)")
+@click.option("--out", type=OUT_FILE, required=True, metavar="FILE", help="the file of the index (.npz)")
 @json_option
 def index(graph: str, out: str, write_figures: WriteFigures) -> None:
     """Writes a graph as an index, which loads much faster."""

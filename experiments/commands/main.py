@@ -9,25 +9,27 @@ Ctrl-C, 143 by SIGTERM. A command's module is imported when the command runs or 
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
+from typing import Any
 
 import click
-from click.shell_completion import shell_complete
+from click.shell_completion import CompletionItem, shell_complete
 
-from experiments.commands.completion import VARIABLE
-from experiments.commands.groups import LazyGroup
+from experiments.commands.options import Group
 from experiments.console import say, without_password
 from kg.errors import FinpathError
 
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # The matrices are small: more threads are never much faster, and three times slower on a busy machine.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+COMPLETION = "_FINPATH_COMPLETE"
+"""The environment variable by which a shell asks for completions: ``_FINPATH_COMPLETE=bash_source finpath``."""
 
-# A verb's module, and a line about it.
 SUMMARIES = {
     "compile": "Fit a program to a train split, evaluate it on a dev split and save it",
     "evaluate": "Run a program over conversations or questions about a graph, and score it",
@@ -40,20 +42,46 @@ SUMMARIES = {
     "data": "Fetch and check data sets",
     "graph": "Build the graphs of reports; show, query and check them",
     "ontology": "Build and show an ontology",
-    "lm": "Fetch, check and serve the embedded language models",
+    "lm": "Fetch and serve the embedded language models",
     "chat": "Talk about a report, your own tables or a graph",
     "advisor": "Grow a graph from news, question it, and write briefings",
     "thoughts": "Answer questions from documents and tools, by a graph that a language model fills",
     "schema": "Show and change the types of a growing graph",
     "demo": "Run a demonstration on the shipped sample",
-    "completion": "Print the script by which a shell completes commands and names",
 }
+"""A line about each command; its module in this package has its name, and the click command is ``command`` there."""
+
+
+class _Modules(dict[str, click.Command]):
+    """Commands by name; one is imported when it is looked up."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The command, or ``default``."""
+        return importlib.import_module(f"experiments.commands.{name}").command if name in self else default
+
+
+class _LazyGroup(Group):
+    """The commands of :data:`SUMMARIES`, which are imported when they run or show their help."""
+
+    commands: MutableMapping[str, click.Command]
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.commands = _Modules(dict.fromkeys(SUMMARIES))  # type: ignore[arg-type]
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the names with their summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names that begin with ``incomplete``, and the group's options."""
+        commands = [CompletionItem(name, help=text) for name, text in SUMMARIES.items() if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
 
 @click.group(
-    cls=LazyGroup,
-    package="experiments.commands",
-    modules=SUMMARIES,
+    cls=_LazyGroup,
     context_settings={"max_content_width": 120, "help_option_names": ["-h", "--help"]},
     epilog="""
     finpath demo
@@ -80,8 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for name in _BLAS_THREADS:
         os.environ.setdefault(name, "1")
-    if VARIABLE in os.environ:
-        return shell_complete(finpath, {}, "finpath", VARIABLE, os.environ[VARIABLE])
+    if COMPLETION in os.environ:
+        return shell_complete(finpath, {}, "finpath", COMPLETION, os.environ[COMPLETION])
     try:
         _stop_on_sigterm()
         with finpath.make_context("finpath", sys.argv[1:] if arguments is None else list(arguments)) as context:

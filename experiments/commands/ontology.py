@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.groups import Group
 from experiments.commands.options import (
+    FILE,
+    OUT_FILE,
+    POSITIVE,
     PROGRAM,
     SOURCE,
+    Group,
     WriteFigures,
     exclusive,
     json_option,
+    lm_options,
     open_tracker,
-    option,
     options,
 )
-from experiments.commands.values import FILE, OUT_FILE, POSITIVE, PROGRAM_NAME
 from experiments.console import format_table, say, shorten, show
 from experiments.files import write_text
 from experiments.lms import LMConfig, lm_settings
@@ -37,11 +39,11 @@ DEFAULT_TRAIN = "sample:train"
 _SHOWN = 40
 
 ontology_options = options(
-    option("--ontology", type=FILE, metavar="TTL", help="an ontology as `finpath ontology build` writes it"),
-    option(
+    click.option("--ontology", type=FILE, metavar="TTL", help="an ontology as `finpath ontology build` writes it"),
+    click.option(
         "--train",
         type=FILE,
-        several=True,
+        multiple=True,
         default=[DEFAULT_TRAIN],
         metavar="SOURCE...",
         help=f"without --ontology: learn it from these (default {DEFAULT_TRAIN})",
@@ -57,22 +59,20 @@ def command() -> None:
 
 @command.command("build", epilog="finpath ontology build train.json --out ontology.ttl")
 @click.argument("sources", type=FILE, nargs=-1, metavar="[TRAIN...]", help=SOURCE)
-@option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
-@option(
+@click.option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
+@click.option(
     "--min-reports",
     type=POSITIVE,
     default=1,
     help="the number of reports that a line item must occur in (default 1)",
 )
-@option("--lm", default="none", metavar="MODEL", help="provider/model as DSPy names it, or none")
-@option("--api-base", metavar="URL", help="address of an OpenAI-compatible server")
+@lm_options
 @json_option
 def build(
     sources: tuple[str, ...],
     out: str | None,
     min_reports: int,
-    lm: str,
-    api_base: str | None,
+    lm: LMConfig,
     write_figures: WriteFigures,
 ) -> None:
     """Learns the ontology of a train split and writes it as Turtle.
@@ -88,11 +88,10 @@ def build(
     if not reports:
         raise DataError("no report can be read", file=", ".join(train))
     refused: list[str] = []
-    config = LMConfig(name=lm, api_base=api_base)
-    if config.is_none:
+    if lm.is_none:
         ontology = build_ontology(reports, min_reports=min_reports)
     else:
-        ontology, refused = _build_with_lm(reports, config, min_reports)
+        ontology, refused = _build_with_lm(reports, lm, min_reports)
     if out:
         write_text(out, ontology.to_turtle())
     else:
@@ -126,8 +125,8 @@ def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int
     """,
 )
 @ontology_options
-@option("--program", type=PROGRAM_NAME, metavar="PROGRAM", help=f"the ontology of a program: {PROGRAM}")
-@option("--class", "kind", metavar="NAME", help="the line items of this class")
+@click.option("--program", type=FILE, metavar="PROGRAM", help=f"the ontology of a program: {PROGRAM}")
+@click.option("--class", "kind", metavar="NAME", help="the line items of this class")
 @json_option
 def show_ontology(
     ontology: str | None,

@@ -1,33 +1,35 @@
-"""Options that several commands share, as decorators; each passes values of the Python API.
+"""Options that several commands share: the figures, the language model, the program's settings, a run's settings.
 
     @click.command(cls=Command)
     @lm_options
-    @run_options("the data")
+    @run_options("conversations")
     @json_option
     def command(lm: LMConfig, run: RunOptions, write_figures: WriteFigures) -> int: ...
 
-Nothing heavy is imported before a command runs.
+The modules that evaluate and track are imported when an option is used, not when the module is loaded: nothing heavy
+is imported before a command runs.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 import click
 
-from experiments.commands.groups import Option
-from experiments.commands.values import FILE, POSITIVE, PROGRAM_NAME, WHOLE
 from experiments.console import json_output, say
+from experiments.files import check_target
 from experiments.lms import LMConfig, check_local
+from kg.errors import ConfigError
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData
-    from experiments.engines import Engine
     from experiments.evaluation import EvaluationConfig
     from experiments.tracking import RunRecord, Tracker
+    from kg.report_graphs import Unmapped
 
 Function: TypeAlias = Callable[..., Any]
 WriteFigures: TypeAlias = Callable[[Any], None]
@@ -40,8 +42,64 @@ PROGRAM = (
 )
 RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
 
-option = functools.partial(click.option, cls=Option)
-"""An option that may have a ``section`` and take ``several`` values."""
+POSITIVE, WHOLE = click.IntRange(min=1), click.IntRange(min=0)
+FILE = click.Path(readable=False, path_type=str)
+"""Text that may be the path of a file or folder, which a shell completes."""
+
+
+class Target(click.Path):
+    """A file or folder that the command writes; the place is tried while the command line is read.
+
+    Args:
+        folder: Whether it is a folder; ``None`` for either.
+        inside: Whether the folder is filled where it is, and not replaced as a whole.
+    """
+
+    def __init__(self, *, folder: bool | None = False, inside: bool = False) -> None:
+        super().__init__(readable=False, path_type=str)
+        self.folder, self.inside = folder, inside
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the path, after a file was written next to it and removed.
+
+        Raises:
+            ConfigError: The place cannot be written.
+        """
+        if ctx is None or not ctx.resilient_parsing:
+            name = param.name if param is not None and param.name is not None else "path"
+            check_target(value, name, folder=self.folder, inside=self.inside)
+        return value
+
+
+OUT_FILE, OUT_FOLDER, OUT_PLACE = Target(), Target(folder=True), Target(folder=None)
+WORK_FOLDER = Target(folder=True, inside=True)
+
+
+class _Examples:
+    """Help that ends with examples, one a line, as they are written."""
+
+    epilog: str | None
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples."""
+        if self.epilog:
+            with formatter.section("Examples"):
+                for line in inspect.cleandoc(self.epilog).splitlines():
+                    formatter.write(f"{' ' * formatter.current_indent}{line}\n")
+
+
+class Command(_Examples, click.Command):
+    """A command whose help ends with examples."""
+
+
+class Group(_Examples, click.Group):
+    """A group of commands, listed in the order in which they were added."""
+
+    command_class: ClassVar[type[click.Command]] = Command  # type: ignore[misc]
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """The names, in order."""
+        return list(self.commands)
 
 
 def options(*decorators: Function) -> Callable[[Function], Function]:
@@ -82,7 +140,7 @@ def refuse(reason: str, **given: object) -> None:
 def json_option(function: Function) -> Function:
     """``--json``: passes ``write_figures``, which writes a command's figures to the file that is named."""
 
-    @option(
+    @click.option(
         "--json",
         type=FILE,
         metavar="FILE",
@@ -96,115 +154,118 @@ def json_option(function: Function) -> Function:
     return wrapped
 
 
-_lm = functools.partial(option, section="Language model")
-_lm_settings = options(
-    _lm(
-        "--api-base",
-        multiple=True,
-        metavar="URL",
-        help="address of an OpenAI-compatible server, such as http://localhost:8080/v1; several servers of one model, "
-        "each with its --api-base, share the calls",
-    ),
-    _lm("--temperature", type=float, default=0.0, help="0 (the default) for the most probable reply"),
-    _lm("--max-tokens", type=POSITIVE, default=1024, help="length limit of a reply in tokens (1024)"),
-    _lm(
-        "--budget",
-        metavar="CAPS",
-        help="stop calling the model after this much: calls=500,tokens=200000,usd=1.50; with rate=600, calls wait so "
-        "that there are at most 600 a minute",
-    ),
-    _lm("--timeout", type=float, default=120.0, metavar="SECONDS", help="time limit of a remote model's reply (120)"),
-    _lm("--retries", type=WHOLE, default=3, help="repetitions of a call, with growing pauses, after a failure (3)"),
-    _lm("--lm-threads", type=POSITIVE, help="threads of an embedded model (the number of idle cores, at most 4)"),
+lm_set_option = click.option(
+    "--lm-set",
+    "lm_settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
+    "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
+    "budget=calls=500,tokens=200000,usd=1.50,rate=600 (caps; rate is a minute's)",
 )
+"""The settings of a language model: passes ``lm_settings``, for :func:`read_lm`."""
 
 
-def lm_settings_options(function: Function) -> Function:
-    """The settings of a language model without its name: passes ``lm_settings``."""
+def read_lm(model: str | None, settings: Collection[str]) -> LMConfig:
+    """The language model of ``--lm`` and ``--lm-set``; without ``--lm`` that of ``FINPATH_LM``.
 
-    @_lm_settings
-    @functools.wraps(function)
-    def wrapped(
-        *,
-        api_base: tuple[str, ...],
-        temperature: float,
-        max_tokens: int,
-        budget: str | None,
-        retries: int,
-        timeout: float,
-        lm_threads: int | None,
-        **others: Any,
-    ) -> Any:
-        first = api_base[0] if api_base else None
-        config = LMConfig("none", first, temperature, max_tokens, budget, retries, timeout, lm_threads, api_base[1:])
-        return function(lm_settings=config, **others)
-
-    return wrapped
+    Raises:
+        ConfigError: There is no such setting, or its value is wrong.
+        LMError: An embedded model that is not here.
+    """
+    config = LMConfig.parse(model, read_pairs(settings, "lm-set"))
+    check_local(config)
+    return config
 
 
 def lm_options(function: Function) -> Function:
     """The language model and its settings: passes ``lm``."""
 
-    @_lm(
+    @click.option(
         "--lm",
-        default="none",
         metavar="MODEL",
-        help="none (the default): the score of the beam selects the answer; local: the embedded model "
-        "(`finpath lm pull`); or provider/model as DSPy names it, with its key in the environment",
+        help="none (the default): no model is asked; local: the embedded model (`finpath lm pull`); or provider/model "
+        "as DSPy names it, with its key in the environment. FINPATH_LM has it for all commands, with settings after "
+        "it: openai/qwen temperature=0",
     )
-    @lm_settings_options
+    @lm_set_option
     @functools.wraps(function)
-    def wrapped(*, lm: str, lm_settings: LMConfig, **others: Any) -> Any:
-        config = replace(lm_settings, name=lm)
-        check_local(config)
-        return function(lm=config, **others)
+    def wrapped(*, lm: str | None, lm_settings: tuple[str, ...], **others: Any) -> Any:
+        return function(lm=read_lm(lm, lm_settings), **others)
 
     return wrapped
 
 
-seed_option = option("--seed", type=WHOLE, default=0, help="seed of all random choices (0)")
+def read_pairs(texts: Collection[str], name: str) -> dict[str, str]:
+    """The values of an option ``--name KEY=VALUE`` by their keys; of two with one key the last counts.
 
-_set_options = options(
-    option(
-        "--set",
-        "settings",
-        several=True,
-        metavar="KEY=VALUE...",
-        help="use of the language model by the program: evidence=index, understand=true, reads=page, page_tokens=3000, "
-        "samples=3, none_above=0.7, refuse=true, escalate=agent, or escalate=thoughts with max_iterations=2, votes=3, "
-        "repairs=1, sentences=4",
-    ),
-    option(
-        "--trust",
-        type=click.Choice(["beam", "blend", "model"]),
-        help="who decides: the search (beam), the blend of both by fitted weights, or the language model with its own "
-        "confidence; by default the blend if weights are fitted for the model, else the model unless it is embedded",
-    ),
+    Raises:
+        ConfigError: A text is not of this form.
+    """
+    pairs = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"{name} must be written KEY=VALUE, got {text!r}")
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def take_choice(pairs: dict[str, str], name: str, choices: Any) -> Any:
+    """Removes a setting and returns its value; ``None`` where it is not given.
+
+    Args:
+        pairs: The settings.
+        name: The setting.
+        choices: A ``Literal`` of its values.
+
+    Raises:
+        ConfigError: The value is none of them.
+    """
+    value = pairs.pop(name, None)
+    if value is not None and value not in get_args(choices):
+        raise ConfigError(f"{name} must be one of {', '.join(get_args(choices))}, got {value!r}")
+    return value
+
+
+def written_pairs(pairs: Mapping[str, str]) -> tuple[str, ...]:
+    """Settings as ``KEY=VALUE``."""
+    return tuple(f"{key}={value}" for key, value in pairs.items())
+
+
+def set_option(text: str) -> Callable[[Function], Function]:
+    """``--set``: passes ``settings``, a dictionary.
+
+    Args:
+        text: The settings, for the help.
+    """
+
+    def decorate(function: Function) -> Function:
+        @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)
+        @functools.wraps(function)
+        def wrapped(*, settings: tuple[str, ...], **others: Any) -> Any:
+            return function(settings=read_pairs(settings, "set"), **others)
+
+        return wrapped
+
+    return decorate
+
+
+PROGRAM_SETTINGS = (
+    "a setting of the program, such as evidence=index, page_tokens=3000, escalate=agent, or unmapped=fail to fail a "
+    "report with table rows that the ontology does not cover; may be given several times"
 )
 
 
-def set_option(function: Function) -> Function:
-    """The use of the language model by a program: passes ``settings``, with ``trust=…`` from ``--trust``."""
+def take_unmapped(settings: dict[str, str]) -> Unmapped | None:
+    """Removes the treatment of rows outside the ontology from a program's settings, and returns it."""
+    return cast("Unmapped | None", take_choice(settings, "unmapped", Literal["keep", "fail"]))
 
-    @_set_options
-    @functools.wraps(function)
-    def wrapped(*, settings: tuple[str, ...], trust: str | None, **others: Any) -> Any:
-        return function(settings=(*settings, f"trust={trust}") if trust is not None else settings, **others)
-
-    return wrapped
-
-
-unmapped_option = option(
-    "--unmapped",
-    type=click.Choice(["keep", "fail"]),
-    help="table rows that the ontology does not cover: keep them as the report's own (the default), or fail the report",
-)
 
 report_options = options(
-    option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
-    option("--program", type=PROGRAM_NAME, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
-    set_option,
-    unmapped_option,
+    click.option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
+    click.option("--program", type=FILE, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
+    set_option(PROGRAM_SETTINGS),
 )
 """A report's data set, and the program that answers."""
 
@@ -216,109 +277,49 @@ class RunOptions:
     Attributes:
         seed: Seed of all random choices.
         limit: Only the first conversations.
-        history: The answers that later turns see: the program's own, or the gold ones.
         threads: Conversations at a time.
         run_name: The run's name in MLflow.
         resume: Whether a stopped evaluation is continued.
-        traces: The turns with a trace in MLflow; ``None`` for the default of the program's kind.
-        pages: Pages of wrong conversations.
         no_track: Whether nothing is logged.
-        engine: The engine that runs the work.
-        address: Address of a Ray cluster.
-        workers: Processes of the cluster.
     """
 
     seed: int = 0
     limit: int | None = None
-    history: Literal["own", "gold"] = "own"
     threads: int | None = None
     run_name: str | None = None
     resume: bool = False
-    traces: Literal["none", "failed", "all"] | None = None
-    pages: int = 10
     no_track: bool = False
-    engine: Literal["local", "ray"] = "local"
-    address: str | None = None
-    workers: int | None = None
-
-    def engine_for(self, lm: LMConfig | None = None) -> Engine | None:
-        """The engine for work that asks a language model; ``None`` for threads of this process.
-
-        Raises:
-            UsageError: Options of a cluster without one.
-            ConfigError: Ray is not installed.
-        """
-        if self.engine == "local":
-            refuse("needs --engine ray", address=self.address, workers=self.workers)
-            return None
-        from experiments.engines import RayEngine
-
-        threads = self.threads if self.threads is not None else (lm.default_threads if lm is not None else 1)
-        return RayEngine(self.address, workers=self.workers, threads=threads)
 
     def config(self, lm: LMConfig, traces: Literal["none", "failed", "all"] = "all") -> EvaluationConfig:
-        """The settings of an evaluation with a language model; ``traces`` applies where none are named."""
+        """The settings of an evaluation with a language model; ``traces`` are the turns with a trace in MLflow."""
         from experiments.evaluation import EvaluationConfig
 
-        return EvaluationConfig(
-            lm=lm,
-            history=self.history,
-            limit=self.limit,
-            seed=self.seed,
-            threads=self.threads,
-            traces=self.traces if self.traces is not None else traces,
-            pages=self.pages,
-        )
+        return EvaluationConfig(lm=lm, limit=self.limit, seed=self.seed, threads=self.threads, traces=traces)
 
     def tracker(self) -> Tracker | None:
         """The tracking store; ``None`` with ``--no-track``."""
         return None if self.no_track else open_tracker(writes=True)
 
 
+seed_option = click.option("--seed", type=WHOLE, default=0, help="seed of all random choices (0)")
+threads_option = click.option(
+    "--threads", type=POSITIVE, help="conversations, questions or documents at a time (1; 8 with a remote model)"
+)
+
+
 def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass_fields__)) -> Callable[..., Function]:
     """The options ``names`` of a run over ``data``: passes ``run``."""
-    run = functools.partial(option, section="Run")
     decorators = {
-        "seed": run("--seed", type=WHOLE, default=0, help="seed of all random choices (0)"),
-        "limit": run("--limit", type=POSITIVE, help=f"only the first N {data}"),
-        "history": run(
-            "--history",
-            type=click.Choice(["own", "gold"]),
-            default="own",
-            help="earlier answers that later turns see: the program's own (own, the default) or the right ones "
-            "(gold, a diagnosis)",
-        ),
-        "threads": run("--threads", type=POSITIVE, help="number of parallel threads (1; 8 with a remote model)"),
-        "run_name": run("--run-name", metavar="NAME", help="the run's name in MLflow, for compare and inspect"),
-        "resume": run(
+        "seed": seed_option,
+        "limit": click.option("--limit", type=POSITIVE, help=f"only the first N {data}"),
+        "threads": threads_option,
+        "run_name": click.option("--run-name", metavar="NAME", help="the run's name in MLflow, for compare, inspect"),
+        "resume": click.option(
             "--resume",
             is_flag=True,
             help="continue the newest stopped evaluation of the same program, data and settings",
         ),
-        "traces": run(
-            "--traces",
-            type=click.Choice(["none", "failed", "all"]),
-            help="turns with a trace of every prompt in MLflow: none (the default for questions about a graph "
-            "without a model), failed (wrong or without an answer), all (the default otherwise)",
-        ),
-        "pages": run(
-            "--pages", type=WHOLE, default=10, help="keep a page of the first N conversations that went wrong (10)"
-        ),
-        "no_track": run("--no-track", is_flag=True, help="log nothing to MLflow"),
-        "engine": run(
-            "--engine",
-            type=click.Choice(["local", "ray"]),
-            default="local",
-            help="local (the default): threads of this process; ray: processes of a Ray cluster (pip install "
-            "'finpath[ray]'), each with --threads",
-        ),
-        "address": run(
-            "--address",
-            metavar="ADDRESS",
-            help="the Ray cluster: auto on one of its machines, or HOST:PORT; by default RAY_ADDRESS, else processes "
-            "of this machine",
-        ),
-        "workers": run("--workers", type=POSITIVE, help="processes of the Ray cluster (the number of its cores)"),
+        "no_track": click.option("--no-track", is_flag=True, help="log nothing to MLflow"),
     }
 
     def decorate(function: Function) -> Function:
@@ -353,11 +354,10 @@ def open_tracker(*, writes: bool = False) -> Tracker:
 def track_option(function: Function) -> Function:
     """``--track/--no-track`` of commands that ask single questions: passes ``tracker``, ``None`` to log nothing."""
 
-    @option(
+    @click.option(
         "--track/--no-track",
         "track",
         default=None,
-        section="Run",
         help="write a trace of each question to MLflow, or log nothing; by default traces are written where "
         "MLFLOW_TRACKING_URI is set or a tracking store is there already",
     )

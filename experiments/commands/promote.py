@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import click
 
-from experiments.commands.groups import Command
-from experiments.commands.options import RUN, WriteFigures, find_run, json_option, open_tracker, option, seed_option
-from experiments.commands.values import RUN_NAME
+from experiments.commands.options import RUN, Command, WriteFigures, find_run, json_option, open_tracker, seed_option
 from experiments.console import say, show
 
 
@@ -18,17 +16,16 @@ from experiments.console import say, show
     finpath evaluate models:/beam@champion --data sample:dev
     """,
 )
-@click.argument("run_reference", type=RUN_NAME, metavar="RUN", help=f"the evaluation of the program: {RUN}")
-@option("--name", metavar="NAME", help="the name of the registered model (the program's kind)")
-@option("--alias", default="champion", metavar="WORD", help="the alias to set (champion)")
-@option(
+@click.argument("run_reference", metavar="RUN", help=f"the evaluation of the program: {RUN}")
+@click.option("--name", metavar="NAME", help="the name of the registered model (the program's kind)")
+@click.option("--alias", default="champion", metavar="WORD", help="the alias to set (champion)")
+@click.option(
     "--against",
-    type=RUN_NAME,
     metavar="RUN",
     help="the evaluation to beat, in place of that of the program with the alias",
 )
-@option("--alpha", type=float, default=0.05, metavar="P", help="the level of McNemar's test (0.05)")
-@option("--force", is_flag=True, help="promote without a significant gain; the run records it")
+@click.option("--alpha", type=float, default=0.05, metavar="P", help="the level of McNemar's test (0.05)")
+@click.option("--force", is_flag=True, help="promote without a significant gain; the run records it")
 @seed_option
 @json_option
 def command(
@@ -56,7 +53,7 @@ def command(
         say(f"finpath: not promoted: {promotion.reason}")
         return 1
     assert promotion.version is not None
-    model, version = promotion.version.name, promotion.version.version
+    model, version = promotion.name, promotion.version
     forced = " (FORCED, as its run records)" if promotion.is_forced else ""
     show(f"models:/{model}@{alias} is version {version} now{forced}: {promotion.reason}")
     return 0

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import click
 
-from experiments.commands.groups import Command
-from experiments.commands.options import RUN, WriteFigures, exclusive, find_run, json_option, open_tracker, option
-from experiments.commands.values import OUT_FILE, POSITIVE, RUN_NAME
+from experiments.commands.options import (
+    OUT_FILE,
+    POSITIVE,
+    RUN,
+    Command,
+    WriteFigures,
+    exclusive,
+    find_run,
+    json_option,
+    open_tracker,
+)
 from experiments.console import show
 from experiments.files import write_text
 from kg.errors import ConfigError
@@ -19,17 +27,19 @@ from kg.errors import ConfigError
     finpath report latest --failed --limit 20    # logged to the run, under pages/
     """,
 )
-@click.argument("run_reference", type=RUN_NAME, metavar="RUN", help=RUN)
-@option(
+@click.argument("run_reference", metavar="RUN", help=RUN)
+@click.option(
     "--conversation",
     multiple=True,
     metavar="ID",
     help="a conversation's id, or a unique part of it; may be given several times",
 )
-@option("--failed", is_flag=True, help="conversations with a wrong turn")
-@option("--limit", type=POSITIVE, default=20, help="at most N pages (20)")
-@option("--out", type=OUT_FILE, metavar="FILE", help="write the page of one conversation here, in addition to the run")
-@option("--no-track", is_flag=True, help="log nothing to the run")
+@click.option("--failed", is_flag=True, help="conversations with a wrong turn")
+@click.option("--limit", type=POSITIVE, default=20, help="at most N pages (20)")
+@click.option(
+    "--out", type=OUT_FILE, metavar="FILE", help="write the page of one conversation here, in addition to the run"
+)
+@click.option("--no-track", is_flag=True, help="log nothing to the run")
 @json_option
 def command(
     run_reference: str,

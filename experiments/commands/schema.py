@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.groups import Group
 from experiments.commands.growing import graph_option, open_graph
-from experiments.commands.options import WriteFigures, json_option, option
-from experiments.commands.values import FILE
+from experiments.commands.options import FILE, Group, WriteFigures, json_option
 from experiments.console import format_table, show
 from experiments.files import read_object
 from experiments.terminal import terminal_width
@@ -123,7 +121,7 @@ def revise(name: str, file: str, graph: str, write_figures: WriteFigures) -> Non
 
 @command.command("migrate", epilog="finpath schema migrate --graph knowledge")
 @graph_option
-@option("--apply", is_flag=True, help="migrate the nodes; without this they are only shown")
+@click.option("--apply", is_flag=True, help="migrate the nodes; without this they are only shown")
 @json_option
 def migrate(graph: str, apply: bool, write_figures: WriteFigures) -> None:
     """Shows nodes of older versions; migrates those that fit the newest."""

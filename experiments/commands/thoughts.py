@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.groups import Group
 from experiments.commands.growing import day_option, open_graph
 from experiments.commands.options import (
+    FILE,
+    POSITIVE,
+    WHOLE,
     Function,
+    Group,
     RunOptions,
     WriteFigures,
     json_option,
     lm_options,
-    option,
     options,
     run_options,
     track_option,
 )
-from experiments.commands.values import FILE, POSITIVE, WHOLE
 from experiments.console import format_table, percent, say, show
 from experiments.lms import LMConfig, lm_settings, reach_lm
 from kg.errors import ConfigError
@@ -59,8 +60,8 @@ TOOLS = (
 """The tools that return facts; :mod:`programs.tools.catalogue` makes them."""
 
 _LIMITS = ("seconds", "characters", "bytes", "calls")
-_tool = functools.partial(option, section="Tools")
-_loop = functools.partial(option, section="Loop")
+_tool = click.option
+_loop = click.option
 _loop_options = options(
     _loop(
         "--schema",
@@ -94,7 +95,7 @@ _loop_options = options(
 _tool_options = options(
     _tool(
         "--tools",
-        several=True,
+        multiple=True,
         type=click.Choice(TOOLS),
         metavar="NAME...",
         help=f"the tools (those for documents, if there are any): {', '.join(TOOLS)}",
@@ -212,14 +213,14 @@ def command() -> None:
     """,
 )
 @click.argument("question", metavar="QUESTION", help="the question")
-@option("--documents", several=True, type=FILE, metavar="FILE...", help="files and folders that tools may read")
-@option(
+@click.option("--documents", multiple=True, type=FILE, metavar="FILE...", help="files and folders that tools may read")
+@click.option(
     "--graph",
     type=FILE,
     metavar="FOLDER",
     help="a growing graph to begin with, such as that of `finpath advisor`; by default an empty one",
 )
-@option("--keep", is_flag=True, help="write the facts that were found into --graph; else they are forgotten")
+@click.option("--keep", is_flag=True, help="write the facts that were found into --graph; else they are forgotten")
 @day_option
 @setup_options
 @lm_options

@@ -3,7 +3,6 @@
 from experiments.compiling.compilation import compile_and_evaluate
 from experiments.compiling.crossvalidation import SplitBy, crossvalidate
 from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
-from experiments.compiling.extraction import ExtractionCompileConfig, compile_extraction
 from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
 from experiments.compiling.provenance import CompileConfig
 from experiments.compiling.queries import QueryCompileConfig, compile_queries
@@ -14,12 +13,10 @@ __all__ = [
     "CompileConfig",
     "CompiledDemonstrations",
     "DemonstrationConfig",
-    "ExtractionCompileConfig",
     "GraphCompileConfig",
     "QueryCompileConfig",
     "SplitBy",
     "compile_and_evaluate",
-    "compile_extraction",
     "compile_graphs",
     "compile_queries",
     "compile_references",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -117,44 +117,3 @@ def read_questions(path: str) -> list[dict[str, Any]]:
             raise DataError("expected a text, or an object with `question`", file=path, place=f"question {number}")
         found.append({key: given[key] for key in ("id", "question") if key in given})
     return found
-
-
-def read_fact_rows(folders: Iterable[str]) -> tuple[list[NewsDocument], list[dict[str, str]]]:
-    """Returns the documents of folders with the facts that a person read in them.
-
-    The facts are in ``facts.jsonl`` of the folder or of the one that holds it. Each line has document, subject,
-    relation, object, and sentence or quote.
-
-    Args:
-        folders: Folders of .txt files.
-
-    Raises:
-        DataError: A folder has no facts, or a document or a line cannot be read.
-    """
-    documents: list[NewsDocument] = []
-    rows: list[dict[str, str]] = []
-    for folder in map(Path, folders):
-        found, problems = read_documents([str(folder)])
-        if problems:
-            raise DataError(problems[0])
-        path = next((one / _FACTS for one in (folder, folder.parent) if (one / _FACTS).is_file()), None)
-        if path is None:
-            raise DataError(f"has no {_FACTS}, and neither has the folder above it", file=str(folder))
-        names = {document.name.removesuffix(".txt") for document in found}
-        documents += found
-        rows += [row for row in _fact_rows(path) if row["document"].removesuffix(".txt") in names]
-    return documents, rows
-
-
-_FACTS = "facts.jsonl"
-_PARTS = ("document", "subject", "relation", "object")
-
-
-def _fact_rows(path: Path) -> Iterator[dict[str, str]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        try:
-            row = json.loads(line)
-            yield {**{name: str(row[name]) for name in _PARTS}, "sentence": str(row.get("sentence") or row["quote"])}
-        except (ValueError, KeyError, TypeError) as error:
-            rule = f"must hold {', '.join(_PARTS)}, and sentence or quote ({type(error).__name__}: {error})"
-            raise DataError(rule, file=str(path), place=f"line {number}") from error

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import DataError
-from kg.readers import parquet_batches
 
 ENDINGS = (".parquet", ".jsonl", ".ndjson")
 """Endings of files in these forms."""
@@ -65,6 +64,8 @@ def json_of(path: Path) -> bytes:
     """
     if path.suffix.lower() != ".parquet":
         return _lines_as_json(path)
+    from kg.readers import parquet_batches
+
     rows: list[Any] = []
     for columns in parquet_batches(path, MOST_BYTES):
         rows += [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]

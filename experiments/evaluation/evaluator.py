@@ -217,7 +217,8 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
         self.run.log_tags({"finpath.resumed": words})
         say(f"* going on with the run {stopped.id}, of which {self._loaded} {self.task.unit} are done")
         if self.tracker is not None and self.writer is not None:
-            known = {(tags.get(CONVERSATION_TAG), tags.get(TURN_TAG)) for tags in search_traces(self.tracker, stopped)}
+            tags = [trace.info.tags for trace in search_traces(self.tracker, stopped)]
+            known = {(one.get(CONVERSATION_TAG), one.get(TURN_TAG)) for one in tags}
             self._trace(one for one in self.all() if (one.item, str(one.index)) not in known)
 
     def answer_all(self, engine: Engine) -> None:
@@ -345,7 +346,8 @@ def journal_of(run_id: str | None) -> Journal:
     return Journal(journals_folder() / f"{run_id}.jsonl" if run_id is not None else None)
 
 
-def _line(task: Task[Any, TurnT, ScoreT], scored: Scored[TurnT, ScoreT], costs: Mapping[str, Any]) -> dict[str, Any]:
+def _line(task: Task[Any, Any, Any], scored: Scored[Any, Any], costs: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a line of the journal; a turn is typed, or JSON already."""
     typed = isinstance(scored.turn, Turn)
     turn = turn_record(scored.turn) if typed else scored.turn
     return {**vars(scored), "turn": turn, "typed": typed, "score": task.score_record(scored.score), **costs}
@@ -358,7 +360,7 @@ def read_scored(
     done: dict[tuple[str, int], tuple[Scored[TurnT, ScoreT], Mapping[str, Any]]] = {}
     for line in lines:
         values = {name: line[name] for name in Scored.__dataclass_fields__}
-        turn = read_turn(line["turn"]) if line["typed"] else line["turn"]
+        turn: Any = read_turn(line["turn"]) if line["typed"] else line["turn"]
         scored = Scored[Any, Any](**{**values, "turn": turn, "score": task.read_score(line["score"], turn)})
         done[scored.item, scored.index] = scored, {"spent": line["spent"], "seconds": line["seconds"]}
     return list(done.values())
@@ -409,6 +411,7 @@ def _alone(tracker: Tracker | None, stopped: RunRecord | None) -> Iterator[None]
         yield
         return
     lock = journals_folder() / f".{stopped.id}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
     try:
         file_lock = FileLock(lock, wait=False)
     except BusyError as error:

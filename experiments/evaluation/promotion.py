@@ -168,8 +168,10 @@ def _register(tracker: Tracker, model_uri: str, name: str, tags: dict[str, str])
     from mlflow.exceptions import MlflowException
 
     client, model_id = tracker.client, model_uri.rpartition("/")[2]
+    if "'" in name:
+        raise TrackingError(f"a model's name cannot hold a quote: {name!r}")
     try:
-        known = {one.model_id: one for one in client.search_model_versions(f"name = '{name}'")} if "'" not in name else {}
+        known = {one.model_id: one for one in client.search_model_versions(f"name = '{name}'")}
         if model_id not in known:
             if not client.search_registered_models(f"name = '{name}'"):
                 client.create_registered_model(name)

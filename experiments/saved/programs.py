@@ -1,7 +1,7 @@
 """Saved programs: a folder with all parts of a program, in files that a person can read.
 
     NAME/config.json     the kind of program, its settings, and its origin (optimizers, seed, data, versions)
-    NAME/program.json    DSPy's state: instructions and demonstrations (all that advisor and queries have)
+    NAME/program.json    DSPy's state: instructions and demonstrations (all that queries have)
     NAME/ontology.ttl    the ontology (beam, agent)
     NAME/scorer.json     the weights of the beam's scorer (beam)
     NAME/encoder/        the encoder that the scorer was fitted with: transformer, heads, vocabulary (beam)

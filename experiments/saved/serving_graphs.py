@@ -23,10 +23,8 @@ from experiments.saved.references import question_reader
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
 from kg.growing import GrowingGraph
-from kg.investments import parse_document
 from kg.paths import QuestionGraph
-from kg.sentences import Directory
-from programs.advisor import Answers, FactExtraction, GraphAnswers, ModelAnswers, TypedAnswers, sections_of
+from programs.advisor import Answers, GraphAnswers, ModelAnswers, TypedAnswers
 from programs.graphs import KGQA
 from programs.turns import PathDetail
 
@@ -137,35 +135,3 @@ class ServedAdvisor(dspy.Module):
             "inserted": [asdict(one) for one in found.retrieved],
             "message": found.why,
         }
-
-
-class ServedExtraction(dspy.Module):
-    """The extraction of facts from news by a compiled program and its language model.
-
-    Args:
-        program: The program.
-        lm: The language model.
-
-    Attributes:
-        example: A request, which the logged model shows.
-    """
-
-    example: ClassVar[dict[str, Any]] = {
-        "texts": ["Orbex sued over delays\n2026-03-02\n\nKestrel sued Orbex Ltd on Monday."]
-    }
-
-    def __init__(self, program: FactExtraction, lm: LMConfig) -> None:
-        super().__init__()
-        self.program, self.lm_config = program, lm
-
-    def forward(self, texts: Sequence[str]) -> ServedAnswers:
-        """Returns the facts of each text; a text is a headline, a day and sentences, as ``advisor ingest`` reads it."""
-        settings = {} if dspy.settings.lm is not None else lm_settings(self.lm_config)
-        with dspy.context(**settings):
-            return ServedAnswers(rows=[self._row(text, f"text {place}") for place, text in enumerate(texts, 1)])
-
-    def _row(self, text: str, name: str) -> dict[str, Any]:
-        sections = sections_of(parse_document(text, name), Directory())
-        facts = [fact for section in sections for fact in self.program(section=section).facts]
-        names = ("subject", "relation", "object", "sentence", "confidence")
-        return {"text": name, "facts": [{key: getattr(fact, key) for key in names} for fact in facts]}

@@ -1,4 +1,4 @@
-"""Tasks of an evaluation: conversations about reports, questions about graphs, the advisor, and questions with files."""
+"""Tasks of an evaluation: conversations about reports, questions about graphs, the advisor, questions with files."""
 
 from typing import TYPE_CHECKING
 

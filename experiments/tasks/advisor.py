@@ -24,8 +24,8 @@ from experiments.tracking import Tracker, open_run, run_tags, traced_calls
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import RuleReader, investment_schema
-from programs.advisor import Advisor, Briefing, SentenceReader, answer_question
-from programs.lm import GuardedLM
+from programs.advisor import Advisor, Briefing, DocumentReader, answer_question
+from programs.lm import GuardedLM, is_embedded
 
 SAMPLE = SAMPLE_FOLDER / "advisor"
 TODAY = date(2026, 11, 20)
@@ -130,7 +130,7 @@ def evaluate_advisor(
     """
     plan = plan if plan is not None else EvaluationPlan()
     documents, problems = read_documents([str(SAMPLE / "documents")])
-    by_rules = lm is None or plan.reader == "rules"
+    by_rules = lm is None or plan.reader == "rules" or is_embedded(lm)
     found = AdvisorEvaluation(refused=list(problems))
     with (
         tempfile.TemporaryDirectory() as temporary,
@@ -144,7 +144,7 @@ def evaluate_advisor(
         found.rows = [{**entry} for entry in plan.questions()]
         _ask(found, graph, lm, "before")
         for document in documents:
-            reader = RuleReader(graph, news_rules()) if by_rules else SentenceReader(graph, news_rules())
+            reader = RuleReader(graph, news_rules()) if by_rules else DocumentReader(graph, news_rules())
             with found.spending("read", lm):
                 try:
                     Advisor(graph, reader, TypeProposals(graph, "auto")).ingest(document)

@@ -338,10 +338,10 @@ def conversation_task(
     return ConvFinQA(data, answer if answer is not None else "always")
 
 
-def answers_table(name: str, figures: Mapping[str, Any], width: int | None = None) -> str:
-    """Returns the figures of an evaluation on answers as a table."""
-    rows = [[key, value] for key, value in figures.items() if isinstance(value, int | float)]
-    return format_table(["", name], rows, width=width)
+def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+    """Returns the figures of evaluations on answers, one column a run."""
+    keys = [key for key, value in figures[0].items() if isinstance(value, int | float)]
+    return format_table(["", *names], [[key, *(one[key] for one in figures)] for key in keys], width=width)
 
 
 def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:

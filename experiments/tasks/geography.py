@@ -109,7 +109,10 @@ class GraphConversations(Task[Script, EntityTurn, bool]):
         return Description(figures, params, tags, figures, data)
 
     def answer(
-        self, program: TurnProgram, item: Script, config: EvaluationConfig
+        self,
+        program: TurnProgram,
+        item: Script,
+        config: EvaluationConfig,  # noqa: ARG002
     ) -> Iterator[tuple[EntityTurn, bool, bool]]:
         """Yields the turns of a conversation."""
         state = program.start(self.world)
@@ -145,75 +148,6 @@ class GraphConversations(Task[Script, EntityTurn, bool]):
         outputs = {"answer": turn.words, "canonical": turn.canonical, "failure": turn.message or turn.failure}
         inputs = {"question": turn.question, "graph": scored.source}
         return TraceFacts(f"{scored.item} turn {scored.index + 1}", inputs, outputs)
-
-
-def is_right(self, score: bool) -> bool:
-        """Whether the answer is the expected one."""
-        return score
-
-    def figures(self, scored: Sequence[Scored[EntityTurn, bool]], *, seed: int) -> dict[str, Any]:
-        """Returns turns, right turns, and the accuracy in [0, 1] with its interval over conversations."""
-        names = list(dict.fromkeys(one.answered.item for one in scored))
-        groups = [[one.score for one in scored if one.answered.item == name] for name in names]
-        found = bootstrap_ratio([sum(group) for group in groups], [len(group) for group in groups], seed=seed)
-        return {
-            "turns": len(scored),
-            "conversations": len(groups),
-            "right": sum(one.score for one in scored),
-            "accuracy": found.value,
-            "accuracy_low": found.low,
-            "accuracy_high": found.high,
-            "failed_turns": sum(one.answered.turn.failure is not None for one in scored),
-        }
-
-    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
-        """Returns program, model, graph and data."""
-        figures = {
-            "program": saved.name,
-            "lm": config.lm.name,
-            "graph": self.world.name,
-            "data": self.name,
-            "data_sha256": self.sha256,
-            "limit": config.limit,
-        }
-        params = {**figures, **config.lm.params(), "seed": config.seed, "threads": config.thread_count}
-        tags = {"finpath.data": self.name, "finpath.data_sha256": self.sha256}
-        return Description(figures, params, tags, figures)
-
-    def trace(self, run: Run, program: str, scored: Scored[EntityTurn, bool]) -> Trace:
-        """Returns the turn's trace."""
-        turn = scored.answered.turn
-        inputs = {"question": turn.question, "graph": scored.source}
-        outputs = {"answer": turn.words, "canonical": turn.canonical, "failure": turn.message or turn.failure}
-        return trace_of(run, program, scored.answered, right=scored.score, inputs=inputs, outputs=outputs)
-
-    def record(self, scored: Scored[EntityTurn, bool]) -> dict[str, Any]:
-        """Returns the turn and its score as JSON."""
-        return {"turn": turn_record(scored.answered.turn), "score": scored.score}
-
-    def read(self, line: Mapping[str, Any]) -> tuple[EntityTurn, bool]:
-        """Returns the turn and the score of a line."""
-        return read_turn(line["turn"]), line["score"]
-
-    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[Script]) -> None:  # noqa: ARG002
-        """Logs the data."""
-        run.log_data(DataInput(self.name, self.sha256, "dev", len(items)))
-
-    def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[EntityTurn, bool]]) -> None:
-        """Logs figures and a row for each question."""
-        run.log_metrics(figures)
-        rows = [
-            {
-                "conversation_id": one.answered.item,
-                "turn_index": one.answered.index,
-                "question": one.answered.turn.question,
-                "answer": one.answered.turn.words or None,
-                "right": one.score,
-                "message": one.answered.turn.message,
-            }
-            for one in done
-        ]
-        run.log_table("questions", rows)
 
 
 def is_right(turn: EntityTurn, expected: Mapping[str, Any]) -> bool:

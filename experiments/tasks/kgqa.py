@@ -26,7 +26,7 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, NEEDS_LM, PathTurn
+from programs.graphs import KGQA, PathTurn
 from programs.turns import PathDetail
 
 _SETTINGS = ("program", "aggregation", "beam_width", "max_depth", "output_top_k", "lm", "graph", "data")
@@ -87,7 +87,10 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         return Description(figures, _params({**figures, "seed": config.seed}), tags, figures, data)
 
     def answer(
-        self, program: KGQA, item: KGQuestion, config: EvaluationConfig  # noqa: ARG002
+        self,
+        program: KGQA,
+        item: KGQuestion,
+        config: EvaluationConfig,  # noqa: ARG002
     ) -> Iterator[tuple[PathTurn, KGQAScore, bool]]:
         """Yields the answer to a question, scored by its graph; an error in reading the graph costs this only."""
         try:
@@ -140,7 +143,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
 def check_lm(program: KGQA, lm: LMConfig) -> None:
     """Raises ConfigError if a program asks a language model and there is none."""
     if program.needs_lm and lm.is_none:
-        asking = f"the aggregation {program.aggregation!r}" if program.aggregation in NEEDS_LM else "this scorer"
+        asking = f"the aggregation {program.aggregation!r}" if program.aggregation == "index" else "this scorer"
         raise ConfigError(f"{asking} asks a language model: name one with --lm")
 
 

@@ -204,7 +204,10 @@ class ThoughtsQuestions(Task[ThoughtsItem, StepResult, Verdict]):
         return Description(key, {**key, "program": saved.name, "data": self.name}, tags, data=data)
 
     def answer(
-        self, program: Any, item: ThoughtsItem, config: EvaluationConfig  # noqa: ARG002
+        self,
+        program: Any,  # noqa: ARG002
+        item: ThoughtsItem,
+        config: EvaluationConfig,  # noqa: ARG002
     ) -> Iterator[tuple[StepResult, Verdict, bool]]:
         """Yields the question's result; a question without a right answer is right if there is no answer."""
         started = time.perf_counter()

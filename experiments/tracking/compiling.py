@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import format_table
-
 from experiments.tracking.tracker import Run, Tracker, quiet_mlflow
 from optimize.compiling import Compilation, CompilePlan, PromptCandidate
 

@@ -158,8 +158,8 @@ class TraceFacts:
     """
 
     name: str
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, Any]
+    inputs: Any
+    outputs: Any
     tags: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None
     verdicts: Mapping[str, tuple[bool | float, str]] = field(default_factory=dict)
@@ -231,9 +231,7 @@ class TraceWriter:
         self._tracker.client.link_traces_to_run([info.trace_id for info, _ in traces], self._run.id)
 
 
-def _info(
-    trace_id: str, facts: TraceFacts, tags: Mapping[str, str], start: int, end: int, experiment_id: str
-) -> Any:
+def _info(trace_id: str, facts: TraceFacts, tags: Mapping[str, str], start: int, end: int, experiment_id: str) -> Any:
     """A trace's head as MLflow's ``TraceInfo``: question and answer in short, tags, and assessments."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
 
@@ -252,11 +250,16 @@ def _info(
         request_time=start // 1_000_000,
         execution_duration=max(0, end - start) // 1_000_000,
         state=TraceState.ERROR if facts.error is not None else TraceState.OK,
-        request_preview=str(facts.inputs.get("question", "")),
-        response_preview=str(facts.outputs.get("answer") or facts.outputs.get("failure") or ""),
+        request_preview=_preview(facts.inputs, "question"),
+        response_preview=_preview(facts.outputs, "answer", "failure"),
         tags={**tags, "mlflow.traceName": facts.name},
         assessments=assessments,
     )
+
+
+def _preview(values: Any, *names: str) -> str:
+    given = [values.get(name) for name in names] if isinstance(values, dict) else []
+    return next((str(value) for value in given if value), "")
 
 
 def _spans(
@@ -285,9 +288,7 @@ def _lm_attributes(span: Span) -> dict[str, Any]:
     return {"mlflow.llm.model": span["name"], **({"mlflow.chat.tokenUsage": tokens} if usage else {})}
 
 
-def _span(
-    trace_id: str, span_id: str, parent: str | None, span: Span, attributes: Mapping[str, Any]
-) -> dict[str, Any]:
+def _span(trace_id: str, span_id: str, parent: str | None, span: Span, attributes: Mapping[str, Any]) -> dict[str, Any]:
     own = {
         "mlflow.traceRequestId": f"tr-{trace_id}",
         "mlflow.spanType": span["type"],
@@ -329,12 +330,13 @@ def search_traces(
     """
     if quoted := [value for value in (conditions or {}).values() if "'" in value]:
         raise TrackingError(f"an id cannot have a quote here: {quoted[0]!r}")
+    where = " AND ".join(f"tags.`{name}` = '{value}'" for name, value in (conditions or {}).items())
     found: list[Any] = []
     token = None
     while True:
         page = tracker.client.search_traces(
             locations=[tracker.experiment_id],
-            filter_string=" AND ".join(f"tags.`{name}` = '{value}'" for name, value in (conditions or {}).items()) or None,
+            filter_string=where or None,
             run_id=record.id,
             max_results=100,
             order_by=["timestamp_ms ASC"],
@@ -368,16 +370,17 @@ def traced_calls(tracker: Tracker | None, run: Run) -> Iterator[None]:
             yield
     finally:
         groups: dict[str, list[Span]] = {}
-        roots: dict[str, str] = {}
+        roots: dict[str | None, str] = {}
         for span in recorder.spans:
-            root = roots[span["id"]] = roots.get(span["parent"], span["id"])
-            groups.setdefault(root, []).append(span)
+            roots[span["id"]] = roots.get(span["parent"], str(span["id"]))
+            groups.setdefault(roots[span["id"]], []).append(span)
         asking = [group for group in groups.values() if any(span["type"] == "CHAT_MODEL" for span in group)]
         for number, group in enumerate(asking):
             first = group[0]
-            shown = [{"inputs": one} if not isinstance(one, dict) else one for one in (first["inputs"], first["outputs"])]
-            facts = TraceFacts(first["name"], *shown, {"finpath.command": "compile"}, first["error"])
-            writer.add((f"{run.name}/{number}", 0), facts, group, first["start"], first["end"] or first["start"])
+            tags = {"finpath.command": "compile"}
+            facts = TraceFacts(first["name"], first["inputs"], first["outputs"], tags, first["error"])
+            key, spans = (f"{run.name}/{number}", 0), group[1:] or group
+            writer.add(key, facts, spans, first["start"], first["end"] or first["start"])
         writer.flush()
 
 

@@ -31,6 +31,7 @@ from experiments.console import without_password
 from experiments.files import TRACKING_URI, why_unwritable
 from experiments.tracking.environment import PROCESS_TAG, this_process
 from kg.errors import TrackingError
+from kg.locks import locked
 
 RunKind = Literal[
     "ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "answers", "advisor", "thoughts", "ask"
@@ -247,9 +248,12 @@ class Tracker:
         from sqlalchemy.exc import SQLAlchemyError
 
         self.check()
+        new = self.config.new_store
         try:
-            client = MlflowClient(self.config.uri, registry_uri=self.config.uri)
-            client.search_experiments(max_results=1)
+            # Two processes that create the tables at once would both fail.
+            with locked(new.with_name(f".{new.name}.lock"), remove=True) if new else contextlib.nullcontext():
+                client = MlflowClient(self.config.uri, registry_uri=self.config.uri)
+                client.search_experiments(max_results=1)
         # The last two are of a database without its driver, and of an address that is none.
         except (MlflowException, SQLAlchemyError, ImportError, ValueError) as error:
             reason = without_password(" ".join(str(error).partition("\n")[0].split()))[:200]

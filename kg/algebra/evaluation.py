@@ -1,7 +1,7 @@
 """Evaluation of queries: each operation over a set of nodes gives the next set.
 
 >>> evaluator = Evaluator(graph)
->>> evaluator.follow(Named((line,)), operated_by).nodes
+>>> evaluator.follow(NamedNodes((line,)), operated_by).nodes
 (17,)
 """
 
@@ -23,7 +23,7 @@ from kg.algebra.queries import (
     Lacking,
     Matched,
     Members,
-    Named,
+    NamedNodes,
     OfClass,
     Query,
     Without,
@@ -158,7 +158,7 @@ class Evaluator:
         """The nodes of one of two queries or of both; those of the first come first.
 
         Args:
-            source: The set that both are built from, or ``Named(())``.
+            source: The set that both are built from, or ``NamedNodes(())``.
             first: A query, which may be empty.
             second: Another.
         """
@@ -179,7 +179,7 @@ class Evaluator:
         new = changed(query)
         if new is not None:
             return new
-        if isinstance(query, Named | Members):
+        if isinstance(query, NamedNodes | Members):
             return query
         source = self.rebuilt(query.source, changed)
         if isinstance(query, Follow):

@@ -1,6 +1,6 @@
 """A small typed algebra of queries over a graph of facts; each query holds the nodes that it denotes.
 
->>> query = Follow(Named((line,), (line,)), (operator,), operated_by)
+>>> query = Follow(NamedNodes((line,), (line,)), (operator,), operated_by)
 >>> write(query, graph)
 'Valley Line -> operated by'
 
@@ -26,7 +26,7 @@ Key = Decimal | int
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedNodes:
     """Nodes that the question names or refers to."""
 
     nodes: tuple[int, ...]
@@ -158,8 +158,8 @@ class Matched:
 
 
 Query = (
-    Named | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement | Either | Both
-    | Matched
+    NamedNodes | Members | Follow | OfClass | Having | Lacking | Compared | Extreme | Without | Complement | Either
+    | Both | Matched
 )  # fmt: skip
 
 
@@ -231,7 +231,7 @@ def sources(query: Query, until: Query | None = None) -> Iterator[Query]:
     if isinstance(query, Either):
         yield from sources(query.first, query.source)
         yield from sources(query.second, query.source)
-    if not isinstance(query, Named | Members):
+    if not isinstance(query, NamedNodes | Members):
         yield from sources(query.source, until)
 
 
@@ -253,7 +253,7 @@ def written_bound(bound: Decimal | Period) -> str:
 
 def write(query: Query, graph: FactGraph) -> str:
     """A query as a path of names and operations."""
-    if isinstance(query, Named):
+    if isinstance(query, NamedNodes):
         return " | ".join(graph.name(node) for node in query.nodes[:5]) + (" | …" if len(query.nodes) > 5 else "")
     if isinstance(query, Members):
         return f"{' | '.join(graph.classes[kind].names[0] for kind in query.kinds)}(*)"
@@ -300,7 +300,7 @@ def facts_of(query: Query, graph: FactGraph, nodes: Iterable[int], most: int = 5
 
 
 def _facts(query: Query, graph: FactGraph, nodes: tuple[int, ...]) -> Iterator[str]:
-    if isinstance(query, Named):
+    if isinstance(query, NamedNodes):
         return
     if isinstance(query, Members):
         for node in nodes:

@@ -1,6 +1,6 @@
 """Queries told in plain clauses, for a model that reads them: subject, relation and object in the order of the graph.
 
->>> tell(Follow(Follow(Named((line,)), (operator,), operated_by), (chief,), chief_executive), graph)
+>>> tell(Follow(Follow(NamedNodes((line,)), (operator,), operated_by), (chief,), chief_executive), graph)
 'Valley Line (line) operated by company; company chief executive person'
 
 A set is told by the class of its nodes, and a value by its kind.
@@ -22,7 +22,7 @@ from kg.algebra.queries import (
     Lacking,
     Matched,
     Members,
-    Named,
+    NamedNodes,
     OfClass,
     Query,
     written_bound,
@@ -42,11 +42,11 @@ def tell(query: Query, graph: FactGraph) -> str:
 
 def noun_of(query: Query, graph: FactGraph) -> str:
     """The noun for the nodes of a query: the names of few named ones, else their class or kind of value."""
-    if isinstance(query, Named) and len(query.nodes) <= _SHOWN:
+    if isinstance(query, NamedNodes) and len(query.nodes) <= _SHOWN:
         names = " or ".join(graph.name(node) for node in query.nodes)
         kind = kind_of(query.nodes, graph)
         return f"{names} ({kind})" if kind else names
-    if isinstance(query, OfClass) and isinstance(query.source, Named):
+    if isinstance(query, OfClass) and isinstance(query.source, NamedNodes):
         return noun_of(query.source, graph)
     if isinstance(query, Members):
         return " or ".join(graph.classes[kind].names[0].lower() for kind in query.kinds[:_SHOWN])
@@ -74,7 +74,7 @@ def kind_of_values(nodes: Sequence[int], graph: FactGraph) -> str:
 
 
 def _clauses(query: Query, graph: FactGraph) -> Iterator[str]:
-    if isinstance(query, Named):
+    if isinstance(query, NamedNodes):
         return
     if isinstance(query, Members):
         yield f"every {noun_of(query, graph)}"

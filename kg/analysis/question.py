@@ -43,7 +43,7 @@ from kg.vocabulary import (
     OTHERS,
     TOTALS,
     VERB,
-    Mention,
+    NodeMention,
     Vocabulary,
     Word,
     degree_of,
@@ -115,7 +115,7 @@ class Analysis:
     text: str
     words: list[Word]
     weights: FloatArray
-    mentions: list[Mention]
+    mentions: list[NodeMention]
     bounds: list[Bound]
     degrees: list[DegreeMention]
     asks: Asks
@@ -127,7 +127,7 @@ class Analysis:
     negations: int = 0
     others: int = 0
     counting: int = 0
-    references: list[Mention] = field(default_factory=list)
+    references: list[NodeMention] = field(default_factory=list)
     senses: FloatArray = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
     otherwise: frozenset[int] = frozenset()
     totals: int = 0
@@ -145,7 +145,7 @@ class Analysis:
         ]
         return tuple(one.nodes for one in sorted(whole, key=lambda one: one.words & -one.words))
 
-    def denies(self, mention: Mention) -> bool:
+    def denies(self, mention: NodeMention) -> bool:
         """Whether a name comes after "neither": an answer is without it, so a query may only exclude it."""
         denying = [place for place, word in enumerate(self.words) if word.low in NEITHER]
         return bool(denying) and places(mention.words)[-1] > denying[0]
@@ -223,14 +223,14 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     )  # fmt: skip
 
 
-def _negations(low: Sequence[str], mentions: Sequence[Mention]) -> int:
+def _negations(low: Sequence[str], mentions: Sequence[NodeMention]) -> int:
     """The words of negation that are no part of a name: "never" of "Never Say Never" denies nothing."""
     named = named_words(one for one in mentions if one.words.bit_count() > 1)
     # Those that join names are inside the mention of all of them.
     return sum(1 << place for place in negations_of(low) if low[place] in NEITHER or not named >> place & 1)
 
 
-def _otherwise(low: Sequence[str], mentions: Sequence[Mention], vocabulary: Vocabulary) -> frozenset[int]:
+def _otherwise(low: Sequence[str], mentions: Sequence[NodeMention], vocabulary: Vocabulary) -> frozenset[int]:
     """The relations that are not meant, as the words of a question name another relation of the lexicon."""
     named = named_words(mentions)
     spans = [(first, first + length) for length in (1, 2, 3) for first in range(len(low) - length + 1)]
@@ -239,7 +239,7 @@ def _otherwise(low: Sequence[str], mentions: Sequence[Mention], vocabulary: Voca
     )
 
 
-def _without_names(text: str, found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> str:
+def _without_names(text: str, found: Sequence[Word], mentions: Sequence[NodeMention], vocabulary: Vocabulary) -> str:
     """A question with the classes of its entities in place of their names: "who looks after the enclosure?"."""
     taken, chosen = 0, []
     for one in sorted(mentions, key=lambda mention: (mention.cost > 0, -mention.words.bit_count())):
@@ -253,7 +253,7 @@ def _without_names(text: str, found: Sequence[Word], mentions: Sequence[Mention]
     return text
 
 
-def _compared_with_names(low: Sequence[str], mentions: Sequence[Mention], bounds: Sequence[Bound]) -> list[str]:
+def _compared_with_names(low: Sequence[str], mentions: Sequence[NodeMention], bounds: Sequence[Bound]) -> list[str]:
     """The words, with "earlier" and "later" for "before" and "after" a name: "was X built before Y?"."""
     taken = joined_masks(one.words for one in bounds) | named_words(mentions)
     begun = {places(one.words)[0] for one in mentions}

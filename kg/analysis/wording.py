@@ -24,7 +24,7 @@ from kg.vocabulary import (
     OTHERS,
     TOTALS,
     VERB,
-    Mention,
+    NodeMention,
     Word,
     mask,
     named_words,
@@ -91,7 +91,7 @@ def manner_of(low: Sequence[str]) -> list[int]:
     ]
 
 
-def verbs_of(found: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
+def verbs_of(found: Sequence[Word], mentions: Sequence[NodeMention]) -> list[int]:
     """The places of likely verbs: after "who" and after an auxiliary with its subject; they say less than nouns."""
     low = [word.low for word in found]
     named = named_words(mentions)

@@ -21,7 +21,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.candidates.conversions import asked_power
-from kg.candidates.figure_groups import AXES, EXTENTS, Group, figure_groups
+from kg.candidates.figure_groups import AXES, EXTENTS, FigureGroup, figure_groups
 from kg.candidates.line_pointers import LinePointers
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Constant, Derivation, Operand, Step, StepResult
@@ -69,7 +69,7 @@ class Aggregate:
     """
 
     function: str
-    group: Group
+    group: FigureGroup
     outer: str = ""
     other: int = -1
     earlier: tuple[int, ...] = ()
@@ -96,7 +96,7 @@ class Aggregates(LinePointers):
         self._form_logs = dict(
             zip(space.scorer.forms.forms, space.form_log_probabilities[self.history].tolist(), strict=True)
         )
-        self._of_groups: dict[Group, dict[str, float]] = {}
+        self._of_groups: dict[FigureGroup, dict[str, float]] = {}
 
     # Readings
 
@@ -117,14 +117,14 @@ class Aggregates(LinePointers):
         found.sort(key=lambda one: -one[0])
         return tuple(one for _, one in found[:MOST])
 
-    def _spoken_of(self, group: Group) -> float:
+    def _spoken_of(self, group: FigureGroup) -> float:
         """A bonus for groups whose labels the question names, so that they are read in full."""
         cells = list(group.line.cells)
         fixed = "label" if group.axis in ("row", "block") else "column"
         words = float(self.overlaps[fixed][cells].mean()) if group.axis in ("row", "column", "block") else 0.0
         return _BONUS * (words + float(group.extent in ("years", "listed", "named", "count")))
 
-    def _readings(self, function: str, group: Group) -> Iterator[Aggregate]:
+    def _readings(self, function: str, group: FigureGroup) -> Iterator[Aggregate]:
         for one in self._written_readings(function, group):
             yield one
             if one.outer in ("", "convert", "difference", "less"):
@@ -132,7 +132,7 @@ class Aggregates(LinePointers):
                     if all((cell, variant) in self.items for cell in (*group.line.cells, *one.earlier)):
                         yield replace(one, variant=variant)
 
-    def _written_readings(self, function: str, group: Group) -> Iterator[Aggregate]:
+    def _written_readings(self, function: str, group: FigureGroup) -> Iterator[Aggregate]:
         size = len(group.line.cells)
         if size >= 3 or function in ("max", "min"):
             yield Aggregate(function, group)
@@ -161,7 +161,7 @@ class Aggregates(LinePointers):
         """The name of the form by which later turns know a reading."""
         return _TEMPLATES[one.function]
 
-    def _power(self, group: Group) -> int:
+    def _power(self, group: FigureGroup) -> int:
         """The power of ten from a group's scale to the one that is asked for; 0 for none."""
         asked = asked_power(self.space.question.questions[-1])
         own = {round(float(np.log10(float(self.index.scale[cell])))) for cell in group.line.cells}
@@ -170,7 +170,7 @@ class Aggregates(LinePointers):
         change = own.pop() - int(asked)
         return change if abs(change) in _POWER else 0
 
-    def _others(self, form: str, group: Group, position: int) -> list[int]:
+    def _others(self, form: str, group: FigureGroup, position: int) -> list[int]:
         """The figures outside a group at which a template points most, and the total of its column or row."""
         if form not in self._forms:
             return []
@@ -182,7 +182,7 @@ class Aggregates(LinePointers):
         totals = [place for place in self._totals_of(group) if place not in cells]
         return list(dict.fromkeys([*found, *totals[:1]]))
 
-    def _totals_of(self, group: Group) -> list[int]:
+    def _totals_of(self, group: FigureGroup) -> list[int]:
         table, last = self.table, group.line.cells[-1]
         row, column = int(self.index.row[last]), int(self.index.column[last])
         if group.axis == "column":
@@ -199,7 +199,7 @@ class Aggregates(LinePointers):
 
     # Features
 
-    def _pointed_at(self, function: str, group: Group) -> tuple[float, float, float, float]:
+    def _pointed_at(self, function: str, group: FigureGroup) -> tuple[float, float, float, float]:
         """Log-probabilities that the template points at the group first and second, and of its figures first."""
         form = self._forms[_TEMPLATES[function]]
         cells = list(group.line.cells)
@@ -266,7 +266,7 @@ class Aggregates(LinePointers):
             "outer_unit": float(self.index.unit[cell] != self.index.unit[one.other]),
         }
 
-    def _of_group(self, group: Group) -> dict[str, float]:
+    def _of_group(self, group: FigureGroup) -> dict[str, float]:
         """The features of a group."""
         line, asked = group.line, self.asked
         cells = list(line.cells)

@@ -23,7 +23,7 @@ from kg.arrays import FloatArray, IntArray
 from kg.candidates.line_pointers import NAMED, LinePointers
 from kg.candidates.space import DerivationSpace
 from kg.derivations import LABELLED_OPERATIONS, Constant, Derivation, Labelled, Operand, Step
-from kg.figures import Bounds, Line, ReportIndex, month_of, read_aggregates, spoken_names, written_labels
+from kg.figures import Bounds, FigureLine, ReportIndex, month_of, read_aggregates, spoken_names, written_labels
 from kg.report_graphs import SentenceSource
 from kg.scoring import NAMING_FEATURES, ParsedForm, feature_matrix
 from kg.text import find_dates
@@ -43,7 +43,7 @@ _TEMPLATES = tuple(f"{name}{suffix}" for name in _EXTREMES for suffix in ("", "_
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LineComparison:
     """One reading of a question over a line.
 
     Attributes:
@@ -56,7 +56,7 @@ class Comparison:
 
     operation: str
     template: str
-    line: Line
+    line: FigureLine
     earlier: tuple[int, ...] = ()
     constants: tuple[Constant, ...] = ()
 
@@ -71,7 +71,7 @@ class Comparison:
         return (self.earlier[0] if self.earlier else self.line.cells[0], self.line.cells[-1])
 
 
-class Comparisons(LinePointers):
+class LineComparisons(LinePointers):
     """The comparisons of a question.
 
     Args:
@@ -83,12 +83,12 @@ class Comparisons(LinePointers):
         self.asked = space.asked
         self.counted = read_aggregates(space.question.questions[-1])
         self._masses: dict[tuple[str, tuple[int, ...], tuple[int, ...], int], float] = {}
-        self._of_lines: dict[Line, dict[str, float]] = {}
+        self._of_lines: dict[FigureLine, dict[str, float]] = {}
 
     # Readings
 
     @cached_property
-    def all(self) -> tuple[Comparison, ...]:
+    def all(self) -> tuple[LineComparison, ...]:
         """The readings with the best template and first figure."""
         found = [one for line in self._lines() for one in self._readings(line) if one.template in self._templates]
         found += self._dates()
@@ -98,7 +98,7 @@ class Comparisons(LinePointers):
         kept = sorted(np.argsort(-np.array(scores), kind="stable")[:MOST].tolist())
         return tuple(found[place] for place in kept)
 
-    def _lines(self) -> Iterator[Line]:
+    def _lines(self) -> Iterator[FigureLine]:
         for line in self.table.lines:
             yield line
             parts = {tuple(places) for places in self._parts(line)}
@@ -108,7 +108,7 @@ class Comparisons(LinePointers):
         if self.asked.options:
             yield from self.optional(self.asked.options, self._looked_up)
 
-    def _parts(self, line: Line) -> Iterator[list[int]]:
+    def _parts(self, line: FigureLine) -> Iterator[list[int]]:
         """The places of the figures that the question names, or that it does not leave out."""
         shares = self.named_shares(line)
         named = [place for place, share in enumerate(shares) if share >= NAMED]
@@ -123,13 +123,13 @@ class Comparisons(LinePointers):
             least, most = min(self.years), max(self.years)
             yield [place for place, label in enumerate(line.labels) if least <= int(label) <= most]
 
-    def _readings(self, line: Line) -> Iterator[Comparison]:
+    def _readings(self, line: FigureLine) -> Iterator[LineComparison]:
         yield from self._compared(line, "", ())
         for earlier, later in self._changes(line):
             for suffix in ("_difference", "_change"):
                 yield from self._compared(later, suffix, earlier)
 
-    def _dates(self) -> list[Comparison]:
+    def _dates(self) -> list[LineComparison]:
         """The dates of the text whose sentences share most with a question that asks for a time."""
         time, template = self.asked.time, "argmax"
         if not time or template not in self._templates:
@@ -142,8 +142,8 @@ class Comparisons(LinePointers):
             named.setdefault(self._date(place), place)
         finer = time in ("month", "date", "day")
         kept = [(name, place) for name, place in named.items() if not finer or month_of(name) is not None]
-        lines = [Line((place,), (name,), False, True, False, "date") for name, place in kept[:MOST_DATES]]
-        return [Comparison(template, template, line) for line in lines]
+        lines = [FigureLine((place,), (name,), False, True, False, "date") for name, place in kept[:MOST_DATES]]
+        return [LineComparison(template, template, line) for line in lines]
 
     def _is_written(self, place: int) -> bool:
         """Whether a year is a word of its own in a sentence: a lost apostrophe reads "the company 2019s shares"."""
@@ -161,7 +161,7 @@ class Comparisons(LinePointers):
                     return date.text
         return str(self.index.period[place])
 
-    def _compared(self, line: Line, suffix: str, earlier: tuple[int, ...]) -> Iterator[Comparison]:
+    def _compared(self, line: FigureLine, suffix: str, earlier: tuple[int, ...]) -> Iterator[LineComparison]:
         asked = self.asked
         size = len(line.cells)
         for name in _EXTREMES:
@@ -169,22 +169,22 @@ class Comparisons(LinePointers):
             if asked.rank > 1:
                 if asked.rank <= size:
                     rank = (Constant(f"const_{asked.rank}"),)
-                    yield Comparison(f"nth_{template}", template, line, earlier, rank)
+                    yield LineComparison(f"nth_{template}", template, line, earlier, rank)
                 continue
             count = min(asked.count, size) if asked.count > 1 else size if asked.every else 1
             constants = (Constant(f"const_{count}"),) if count > 1 else ()
-            yield Comparison(template, template, line, earlier, constants)
+            yield LineComparison(template, template, line, earlier, constants)
         if asked.bounds is not None:
             bound = _constants(asked.bounds, self.index, line.cells[0])
             above = asked.bounds.operation in ("above", "at_least", "between")
             if bound is not None and suffix != "_change":
                 template = _EXTREMES[0 if above else 1] + suffix
-                yield Comparison(asked.bounds.operation + suffix, template, line, earlier, bound)
+                yield LineComparison(asked.bounds.operation + suffix, template, line, earlier, bound)
         elif not asked.extreme and suffix != "_change":
             for name, template in (("above", "argmax"), ("below", "argmin")):
-                yield Comparison(name + suffix, template + suffix, line, earlier, (Constant("const_0"),))
+                yield LineComparison(name + suffix, template + suffix, line, earlier, (Constant("const_0"),))
 
-    def _changes(self, line: Line) -> Iterator[tuple[tuple[int, ...], Line]]:
+    def _changes(self, line: FigureLine) -> Iterator[tuple[tuple[int, ...], FigureLine]]:
         """The earlier figures of a line's changes, with the line of the later ones."""
         if line.dated:
             order = sorted(range(len(line.cells)), key=lambda place: int(line.labels[place]))
@@ -216,11 +216,11 @@ class Comparisons(LinePointers):
                 found[template] = (forms[names[0]][0], max(float(total), _LEAST))
         return found
 
-    def _form(self, one: Comparison) -> float:
+    def _form(self, one: LineComparison) -> float:
         """The log-probability of the template."""
         return self._templates[one.template][1]
 
-    def _mass(self, one: Comparison, position: int) -> float:
+    def _mass(self, one: LineComparison, position: int) -> float:
         """The log-probability that a template points at a figure of the comparison."""
         key = (one.template, one.line.cells, one.earlier, position)
         if key not in self._masses:
@@ -241,7 +241,7 @@ class Comparisons(LinePointers):
         """The features of all comparisons, shape ``(comparisons, len(NAMING_FEATURES))``; support is 0."""
         return feature_matrix([self._features(one) for one in self.all], NAMING_FEATURES)
 
-    def _features(self, one: Comparison) -> dict[str, float]:
+    def _features(self, one: LineComparison) -> dict[str, float]:
         """The features of a comparison but those of its answer."""
         if one.line not in self._of_lines:
             self._of_lines[one.line] = self._of_line(one.line)
@@ -259,7 +259,7 @@ class Comparisons(LinePointers):
             **self._signs(one),
         }
 
-    def _signs(self, one: Comparison) -> dict[str, float]:
+    def _signs(self, one: LineComparison) -> dict[str, float]:
         """Whether the largest or the smallest is asked for among figures below zero, and where a loss is asked for."""
         below = float((self.index.signed[list(one.line.cells)] < 0).mean()) if not one.earlier else 0.0
         largest = one.template.startswith("argmax")
@@ -273,7 +273,7 @@ class Comparisons(LinePointers):
             "falls_below": falls * float(below > 0) * (not largest),
         }
 
-    def _of_line(self, line: Line) -> dict[str, float]:
+    def _of_line(self, line: FigureLine) -> dict[str, float]:
         """The features of a line."""
         asked = self.asked
         time = bool(asked.time)
@@ -355,7 +355,7 @@ class Comparisons(LinePointers):
     def _places(self, cells: Sequence[int], of: IntArray) -> set[int]:
         return {int(of[cell]) for cell in cells if self.index.row[cell] >= 0}
 
-    def derivation(self, one: Comparison) -> Derivation:
+    def derivation(self, one: LineComparison) -> Derivation:
         """Returns the calculation of a comparison."""
         cells: list[tuple[int, ...]] = (
             list(zip(one.line.cells, one.earlier, strict=True)) if one.earlier else [(cell,) for cell in one.line.cells]

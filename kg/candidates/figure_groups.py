@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kg.candidates.line_pointers import NAMED, LinePointers
-from kg.figures import AskedAggregates, Line, is_total
+from kg.figures import AskedAggregates, FigureLine, is_total
 
 LONGEST = 24
 """Figures of a group at the most."""
@@ -28,7 +28,7 @@ AXES = ("row", "column", "text", "block", "earlier")
 
 
 @dataclass(frozen=True)
-class Group:
+class FigureGroup:
     """Figures that belong together.
 
     Attributes:
@@ -37,36 +37,36 @@ class Group:
         extent: One of :data:`EXTENTS`.
     """
 
-    line: Line
+    line: FigureLine
     axis: str
     extent: str
 
 
-def figure_groups(pointers: LinePointers, asked: AskedAggregates) -> list[Group]:
+def figure_groups(pointers: LinePointers, asked: AskedAggregates) -> list[FigureGroup]:
     """The groups of a report for a question, each set of figures once."""
-    found: dict[frozenset[int], Group] = {}
+    found: dict[frozenset[int], FigureGroup] = {}
     for group in _all(pointers, asked):
         if 2 <= len(group.line.cells) <= LONGEST:
             found.setdefault(frozenset(group.line.cells), group)
     return list(found.values())
 
 
-def _all(pointers: LinePointers, asked: AskedAggregates) -> Iterator[Group]:
+def _all(pointers: LinePointers, asked: AskedAggregates) -> Iterator[FigureGroup]:
     for line in _earlier(pointers):
-        yield Group(line, "earlier", "whole")
+        yield FigureGroup(line, "earlier", "whole")
     yield from _blocks(pointers)
     lines = [(line, "row" if line.across else "column") for line in pointers.table.lines]
     lines += [(line, "column") for line in _whole_columns(pointers)]
     lines += [(line, "text") for line in _sentences(pointers)]
     for line, axis in lines:
         for places, extent in _parts(pointers, line, asked):
-            yield Group(line.part(places, "named"), axis, extent)
+            yield FigureGroup(line.part(places, "named"), axis, extent)
     for line, axis in lines:
         if line.extent != "named":
-            yield Group(line, axis, line.extent)
+            yield FigureGroup(line, axis, line.extent)
 
 
-def _parts(pointers: LinePointers, line: Line, asked: AskedAggregates) -> Iterator[tuple[Sequence[int], str]]:
+def _parts(pointers: LinePointers, line: FigureLine, asked: AskedAggregates) -> Iterator[tuple[Sequence[int], str]]:
     """The places of the figures that the question speaks of."""
     for run in pointers.listed(line):
         yield run, "listed"
@@ -98,7 +98,7 @@ def _between(order: Sequence[int], years: Sequence[int], first: int, last: int) 
     return sorted(place for place, year in zip(order, years, strict=True) if first <= year <= last)
 
 
-def _whole_columns(pointers: LinePointers) -> Iterator[Line]:
+def _whole_columns(pointers: LinePointers) -> Iterator[FigureLine]:
     """The cells of each column with its totals, of which a question may name some."""
     table, index = pointers.table, pointers.index
     reported = len(index.reported())
@@ -111,10 +111,10 @@ def _whole_columns(pointers: LinePointers) -> Iterator[Line]:
         for alike in by_unit.values():
             labels = [index.observations[cell].label for cell in alike]
             if any(map(is_total, labels)) and len(alike) >= 2:
-                yield Line(tuple(alike), tuple(labels), False, False, False, "named")
+                yield FigureLine(tuple(alike), tuple(labels), False, False, False, "named")
 
 
-def _sentences(pointers: LinePointers) -> Iterator[Line]:
+def _sentences(pointers: LinePointers) -> Iterator[FigureLine]:
     """The figures of one unit in each sentence."""
     index = pointers.index
     in_text = np.flatnonzero(index.sentence >= 0)
@@ -128,17 +128,19 @@ def _sentences(pointers: LinePointers) -> Iterator[Line]:
         periods = [int(index.period[cell]) for cell in cells]
         dated = min(periods) >= 0 and len(set(periods)) == len(periods)
         labels = map(str, periods) if dated else (index.observations[cell].label for cell in cells)
-        yield Line(tuple(cells), tuple(labels), dated, dated, False, "whole")
+        yield FigureLine(tuple(cells), tuple(labels), dated, dated, False, "whole")
 
 
-def _blocks(pointers: LinePointers) -> Iterator[Group]:
+def _blocks(pointers: LinePointers) -> Iterator[FigureGroup]:
     """The cells of several rows that the question names, in all dated columns or those of the years that it names."""
     table, index = pointers.table, pointers.index
     by_row = {int(index.row[line.cells[0]]): line for line in table.lines if line.across and line.dated}
     first = {row: index.observations[line.cells[0]].label for row, line in by_row.items()}
     if len(set(first.values())) < 2 or not all(first.values()):
         return
-    labels = Line(tuple(line.cells[0] for line in by_row.values()), tuple(first.values()), False, False, False, "named")
+    labels = FigureLine(
+        tuple(line.cells[0] for line in by_row.values()), tuple(first.values()), False, False, False, "named"
+    )
     shares = pointers.named_shares(labels)
     rows = [line for line, share in zip(by_row.values(), shares, strict=True) if share >= NAMED]
     if len(rows) < 2:
@@ -147,16 +149,16 @@ def _blocks(pointers: LinePointers) -> Iterator[Group]:
     least, most = (min(years), max(years)) if len(years) >= 2 else (0, 9999)
     cells = [cell for line in rows for cell in line.cells if least <= int(index.period[cell]) <= most]
     names = tuple(index.observations[cell].label for cell in cells)
-    yield Group(Line(tuple(cells), names, False, False, False, "named"), "block", "named")
+    yield FigureGroup(FigureLine(tuple(cells), names, False, False, False, "named"), "block", "named")
 
 
-def _earlier(pointers: LinePointers) -> Iterator[Line]:
+def _earlier(pointers: LinePointers) -> Iterator[FigureLine]:
     """The figures that the last turns of the most probable history looked up, or that the last turn added up."""
     turns = pointers.space.histories[pointers.history].turns
     if turns and turns[-1].derivation is not None and {one.operation for one in turns[-1].derivation.steps} == {"add"}:
         cells = tuple(dict.fromkeys(turns[-1].all_figures))
         labels = tuple(pointers.index.observations[cell].label for cell in cells)
-        yield Line(cells, labels, False, False, False, "whole")
+        yield FigureLine(cells, labels, False, False, False, "whole")
     found: list[int] = []
     for turn in reversed(turns):
         if turn.derivation is None or not turn.derivation.is_look_up or len(turn.all_figures) != 1:
@@ -165,4 +167,4 @@ def _earlier(pointers: LinePointers) -> Iterator[Line]:
             found.insert(0, turn.all_figures[0])
         if len(found) >= 2:
             labels = tuple(pointers.index.observations[cell].label for cell in found)
-            yield Line(tuple(found), labels, False, False, False, "whole")
+            yield FigureLine(tuple(found), labels, False, False, False, "whole")

@@ -16,7 +16,7 @@ import numpy as np
 from kg.arrays import BoolArray, FloatArray, IntArray
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Number
-from kg.figures import Line, ReportIndex, TableLines
+from kg.figures import FigureLine, ReportIndex, TableLines
 from kg.scoring import ParsedForm
 from kg.text import content_tokens, stem, tokens, years
 
@@ -57,13 +57,13 @@ class LinePointers:
         """The years that the question names."""
         return self.space.question.years
 
-    def named_shares(self, line: Line) -> list[float]:
+    def named_shares(self, line: FigureLine) -> list[float]:
         """The share of each label that the question names, in [0, 1], by the words that not all labels have."""
         if line.cells not in self._shares:
             self._shares[line.cells] = list(self._counted_shares(line))
         return self._shares[line.cells]
 
-    def _counted_shares(self, line: Line) -> Iterator[float]:
+    def _counted_shares(self, line: FigureLine) -> Iterator[float]:
         if line.dated:
             yield from (float(int(label) in self.years) for label in line.labels)
             return
@@ -80,7 +80,7 @@ class LinePointers:
         found = _WORD.findall(self.space.question.questions[-1].lower())
         return ["," if word in _SEPARATORS else stem(word) for word in found]
 
-    def listed(self, line: Line) -> list[list[int]]:
+    def listed(self, line: FigureLine) -> list[list[int]]:
         """The places of the labels that the question lists one after the other: "rent, wages and fuel"."""
         if line.dated:
             return []
@@ -102,7 +102,7 @@ class LinePointers:
                 runs.append([place])
         return [sorted(run) for run in runs if len(run) > 1]
 
-    def optional(self, options: Sequence[str], pointed: FloatArray) -> Iterator[Line]:
+    def optional(self, options: Sequence[str], pointed: FloatArray) -> Iterator[FigureLine]:
         """Figures of the table or the text, one for each thing between which the question asks to choose.
 
         Args:
@@ -123,7 +123,7 @@ class LinePointers:
                     continue
                 by_row = in_table.all() and len({one.label for one in observations}) == len(chosen)
                 labels = [one.label for one in observations] if by_row else options
-                yield Line(tuple(chosen), tuple(labels), False, False, False, "options")
+                yield FigureLine(tuple(chosen), tuple(labels), False, False, False, "options")
 
     def _in_line(self, cells: Sequence[int]) -> bool:
         """Whether cells are of one row or of one column."""

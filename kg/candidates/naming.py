@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from kg.arrays import log_softmax
-from kg.candidates.comparisons import Comparisons
+from kg.candidates.comparisons import LineComparisons
 from kg.candidates.ranking import Ranking
 from kg.candidates.readings import Readings, executed, with_readings
 from kg.candidates.space import DerivationSpace
@@ -48,7 +48,7 @@ def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
     """Returns the readings over whole lines, and after them the names among the candidates."""
     own = {merge_key(one.answer): one.score for one in ranked.candidates if isinstance(one.answer, tuple)}
     total = float(logsumexp(list(own.values()))) if own else 0.0
-    comparisons = Comparisons(space)
+    comparisons = LineComparisons(space)
     answers, rows, new = executed(
         comparisons.all, comparisons.features, comparisons.derivation, lambda one: f"{one.template}(A, A)"
     )

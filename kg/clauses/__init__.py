@@ -3,11 +3,11 @@
 :mod:`kg.comprehension` answers questions from these.
 """
 
-from kg.clauses.documents import CONTENT, Library, Statement, Text
+from kg.clauses.documents import CONTENT, Library, ParsedSentence, Text
 from kg.clauses.lexicon import are_converse, are_opposite, direction, is_word, similarity
 from kg.clauses.meaning import ENCODER_PACKAGE, SentenceEncoder
 from kg.clauses.mentions import NAMES
-from kg.clauses.parser import Parse, SentenceParser, Token
+from kg.clauses.parser import SentenceParser, SyntaxToken, SyntaxTree
 from kg.clauses.roles import (
     AGENT,
     EQUAL,
@@ -30,12 +30,12 @@ __all__ = [
     "OTHER",
     "PATIENT",
     "Library",
-    "Parse",
+    "ParsedSentence",
     "SentenceEncoder",
     "SentenceParser",
-    "Statement",
+    "SyntaxToken",
+    "SyntaxTree",
     "Text",
-    "Token",
     "agreement",
     "are_converse",
     "are_opposite",

@@ -21,7 +21,7 @@ import numpy as np
 from kg.clauses.headlines import prepared
 from kg.clauses.meaning import SentenceEncoder
 from kg.clauses.mentions import NAMES, is_legal, mentions_of, untitled
-from kg.clauses.parser import Parse, SentenceParser
+from kg.clauses.parser import SentenceParser, SyntaxTree
 from kg.clauses.roles import moves_of
 from kg.clauses.spans import spans_of
 from kg.news import Passage
@@ -37,7 +37,7 @@ _COMPANY_WORDS = frozenset(("it", "its", "we", "our", "us", "itself"))
 
 
 @dataclass(frozen=True)
-class Statement:
+class ParsedSentence:
     """A sentence with what it mentions.
 
     Attributes:
@@ -48,7 +48,7 @@ class Statement:
     """
 
     passage: Passage
-    parse: Parse
+    parse: SyntaxTree
     mentions: tuple[Mention, ...]
     referred: tuple[tuple[int, str], ...]
 
@@ -73,7 +73,7 @@ class Text:
     name: str
     published: date
     main: str
-    statements: tuple[Statement, ...]
+    statements: tuple[ParsedSentence, ...]
     names: frozenset[str]
 
 
@@ -177,15 +177,15 @@ def _new_names(text: Text, directory: Directory) -> Iterator[tuple[str, str]]:
                 yield mention.kind, mention.value
 
 
-def _text(group: Sequence[Passage], parses: Sequence[Parse], directory: Directory) -> Text:
+def _text(group: Sequence[Passage], parses: Sequence[SyntaxTree], directory: Directory) -> Text:
     names = DocumentNames([one.text for one in group], directory)
     found = mentions_of(names, group, parses, directory)
     main = _main(group, found)
-    statements: list[Statement] = []
+    statements: list[ParsedSentence] = []
     topic, person = main, ""
     for passage, parse, mentions in zip(group, parses, found, strict=True):
         referred = tuple(_referred(parse, mentions, topic, main, person))
-        statements.append(Statement(passage, parse, tuple(mentions), referred))
+        statements.append(ParsedSentence(passage, parse, tuple(mentions), referred))
         people = [one.value for one in mentions if one.kind == "person"]
         person = people[-1] if people else person
         topic = next((one.value for one in mentions if one.kind == "company" and _is_subject(parse, one)), topic)
@@ -209,13 +209,13 @@ def _main(group: Sequence[Passage], found: Sequence[Sequence[Mention]]) -> str:
     return counted.most_common(1)[0][0] if counted else ""
 
 
-def _is_subject(parse: Parse, mention: Mention) -> bool:
+def _is_subject(parse: SyntaxTree, mention: Mention) -> bool:
     head = parse.head_of(mention.start, mention.end)
     return head is not None and head.relation in ("nsubj", "nsubjpass")
 
 
 def _referred(
-    parse: Parse, mentions: Sequence[Mention], topic: str, main: str, person: str
+    parse: SyntaxTree, mentions: Sequence[Mention], topic: str, main: str, person: str
 ) -> Iterator[tuple[int, str]]:
     """Yields the words that stand for a name, with it."""
     nouns = language().anaphors
@@ -237,7 +237,7 @@ def _referred(
                 yield token.place, main
 
 
-def _departures(statements: Sequence[Statement]) -> dict[str, Passage]:
+def _departures(statements: Sequence[ParsedSentence]) -> dict[str, Passage]:
     """Returns the last sentence in which each person leaves an office."""
     found: dict[str, Passage] = {}
     for statement in statements:
@@ -250,7 +250,7 @@ def _departures(statements: Sequence[Statement]) -> dict[str, Passage]:
     return found
 
 
-def _containers(statements: Sequence[Statement]) -> Iterator[str]:
+def _containers(statements: Sequence[ParsedSentence]) -> Iterator[str]:
     """Yields the regions after towns: Arizona of "Phoenix, Arizona"."""
     for statement in statements:
         for one, other in pairwise(statement.mentions):
@@ -262,7 +262,7 @@ def _containers(statements: Sequence[Statement]) -> Iterator[str]:
                 yield other.value or other.text
 
 
-def _descriptions(statements: Sequence[Statement]) -> dict[str, frozenset[str]]:
+def _descriptions(statements: Sequence[ParsedSentence]) -> dict[str, frozenset[str]]:
     """Returns the nouns by which names are described: "miner Talbridge", "Corvex, a producer", "the bank"."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for statement in statements:
@@ -280,7 +280,7 @@ def _descriptions(statements: Sequence[Statement]) -> dict[str, frozenset[str]]:
     return {name: frozenset(nouns) for name, nouns in found.items()}
 
 
-def _nouns_of(parse: Parse, mention: Mention, head: int) -> Iterator[str]:
+def _nouns_of(parse: SyntaxTree, mention: Mention, head: int) -> Iterator[str]:
     """Yields the nouns beside a name: compounds, appositions and predicates."""
     token = parse.tokens[head]
     for child in parse.children[head]:

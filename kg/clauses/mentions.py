@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kg.clauses.lexicon import is_word
-from kg.clauses.parser import Parse, Token
+from kg.clauses.parser import SyntaxToken, SyntaxTree
 from kg.news import Passage
 from kg.sentences import Directory, DocumentNames, Mention, language, noun_class
 from kg.text import STOPWORDS, singular
@@ -32,7 +32,7 @@ NAMES = frozenset(("company", "person", "place", "product", "name", "ticker"))
 
 
 def mentions_of(
-    names: DocumentNames, group: Sequence[Passage], parses: Sequence[Parse], directory: Directory
+    names: DocumentNames, group: Sequence[Passage], parses: Sequence[SyntaxTree], directory: Directory
 ) -> list[list[Mention]]:
     """Returns the mentions of each sentence of a document, in their order."""
     labels = _labels(parses)
@@ -52,7 +52,7 @@ def is_legal(word: str) -> bool:
     return word.lower().rstrip(".") in forms
 
 
-def untitled(names: Iterable[str], parses: Sequence[Parse]) -> dict[str, str]:
+def untitled(names: Iterable[str], parses: Sequence[SyntaxTree]) -> dict[str, str]:
     """Returns the names that begin with a noun for people, "Curator Dr Ellen Frost", without it.
 
     It is no part of the name if a named entity begins after it, or if the rest is another name of the document.
@@ -73,7 +73,7 @@ def untitled(names: Iterable[str], parses: Sequence[Parse]) -> dict[str, str]:
     return found
 
 
-def _begins_at(parse: Parse, name: str, word: str) -> bool:
+def _begins_at(parse: SyntaxTree, name: str, word: str) -> bool:
     """Whether a named entity begins at a word of a name, after its first word."""
     start = parse.text.find(name)
     inside = parse.inside(start, start + len(name)) if start >= 0 else []
@@ -89,7 +89,7 @@ def _untitled(mention: Mention, shorter: dict[str, str]) -> Mention:
     return replace(mention, kind=kind, text=name, start=mention.end - len(name), value=name)
 
 
-def _labels(parses: Sequence[Parse]) -> dict[str, str]:
+def _labels(parses: Sequence[SyntaxTree]) -> dict[str, str]:
     """Returns for each word in names the kind that most of its entities have."""
     counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for parse in parses:
@@ -125,7 +125,7 @@ def _resolved(mention: Mention, directory: Directory) -> Mention:
     return replace(mention, value=known[1]) if known is not None and known[1] != mention.value else mention
 
 
-def _further(parse: Parse, mentions: Sequence[Mention], directory: Directory) -> Iterator[Mention]:
+def _further(parse: SyntaxTree, mentions: Sequence[Mention], directory: Directory) -> Iterator[Mention]:
     """Yields the named entities that are no mentions."""
     place = 0
     while place < len(parse.tokens):
@@ -146,7 +146,7 @@ def _further(parse: Parse, mentions: Sequence[Mention], directory: Directory) ->
         place = end
 
 
-def _is_plain(tokens: Sequence[Token]) -> bool:
+def _is_plain(tokens: Sequence[SyntaxToken]) -> bool:
     """Whether a named entity is a usual word, a title or a legal form: "Preliminary", "Chair", "INC"."""
     words = [token.text.lower().rstrip(".") for token in tokens]
     if len(words) == 1 and (is_word(words[0]) or is_legal(words[0])):

@@ -28,7 +28,7 @@ _SMALL = frozenset(("PUNCT", "DET", "ADP", "CCONJ", "PART", "AUX", "PRON", "SYM"
 
 
 @dataclass(frozen=True)
-class Token:
+class SyntaxToken:
     """A word of a sentence.
 
     Attributes:
@@ -55,7 +55,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Parse:
+class SyntaxTree:
     """A sentence as a tree.
 
     Attributes:
@@ -64,7 +64,7 @@ class Parse:
     """
 
     text: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[SyntaxToken, ...]
     _distances: dict[tuple[int, int], int] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
@@ -93,11 +93,11 @@ class Parse:
             place = self.tokens[place].head
             yield place
 
-    def inside(self, start: int, end: int) -> list[Token]:
+    def inside(self, start: int, end: int) -> list[SyntaxToken]:
         """Returns the words of a span of characters."""
         return [token for token in self.tokens if token.start < end and start < token.end]
 
-    def head_of(self, start: int, end: int) -> Token | None:
+    def head_of(self, start: int, end: int) -> SyntaxToken | None:
         """Returns the word of a span whose head is outside of it."""
         found = self.inside(start, end)
         places = {token.place for token in found}
@@ -138,16 +138,16 @@ class SentenceParser:
                 return SentenceParser(spacy.load(name))
         return None
 
-    def parse(self, sentences: Sequence[str]) -> list[Parse]:
+    def parse(self, sentences: Sequence[str]) -> list[SyntaxTree]:
         """Returns the trees of some sentences."""
         return [_parse(document) for document in self._model.pipe(sentences, batch_size=64)]
 
 
-def _parse(document: Any) -> Parse:
-    return Parse(
+def _parse(document: Any) -> SyntaxTree:
+    return SyntaxTree(
         document.text,
         tuple(
-            Token(
+            SyntaxToken(
                 word.i,
                 word.text,
                 base_form(word.lemma_.lower(), word.pos_, word.text),

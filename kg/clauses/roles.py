@@ -7,7 +7,7 @@ Corvex is the agent and Talbridge the patient of each.
 from __future__ import annotations
 
 from kg.clauses.lexicon import is_phrase
-from kg.clauses.parser import Parse, Token
+from kg.clauses.parser import SyntaxToken, SyntaxTree
 
 AGENT, PATIENT, EQUAL, OTHER = "agent", "patient", "equal", ""
 
@@ -15,7 +15,7 @@ _THROUGH = frozenset(("conj", "appos", "compound", "nmod", "flat", "amod", "numm
 _CHAIN = frozenset(("xcomp", "conj", "advcl", "pcomp", "ccomp"))
 
 
-def role_of(parse: Parse, place: int, predicate: int) -> str:
+def role_of(parse: SyntaxTree, place: int, predicate: int) -> str:
     """Returns the role of a word in the clause of a predicate.
 
     Args:
@@ -34,7 +34,7 @@ def role_of(parse: Parse, place: int, predicate: int) -> str:
     return _beside(parse, place, predicate)
 
 
-def _below(parse: Parse, child: int, predicate: int) -> str:
+def _below(parse: SyntaxTree, child: int, predicate: int) -> str:
     token, head = parse.tokens[child], parse.tokens[predicate]
     relation = token.relation
     if relation == "nsubj":
@@ -56,7 +56,7 @@ def _below(parse: Parse, child: int, predicate: int) -> str:
     return OTHER
 
 
-def _beside(parse: Parse, place: int, predicate: int) -> str:
+def _beside(parse: SyntaxTree, place: int, predicate: int) -> str:
     """The role of a word outside of a predicate's own tree: the subject of "agreed" also buys in "agreed to buy"."""
     token = parse.tokens[predicate]
     passive = is_passive(parse, predicate)
@@ -81,7 +81,7 @@ def _beside(parse: Parse, place: int, predicate: int) -> str:
     return OTHER
 
 
-def _inside(parse: Parse, place: int, root: int) -> bool:
+def _inside(parse: SyntaxTree, place: int, root: int) -> bool:
     """Whether a word is a name's head or joined to it: an apposition, a part of a compound, a coordinate."""
     if place == root:
         return True
@@ -92,14 +92,14 @@ def _inside(parse: Parse, place: int, root: int) -> bool:
     return False
 
 
-def _is_equated(parse: Parse, place: int, predicate: int) -> bool:
+def _is_equated(parse: SyntaxTree, place: int, predicate: int) -> bool:
     """Whether "is" joins a word with a noun: "Tait is the head of Talbridge"."""
     one, other = parse.tokens[place], parse.tokens[predicate]
     same = one.head == other.head and parse.tokens[one.head].lemma in ("be", "become", "remain")
     return same and {one.relation, other.relation} <= {"nsubj", "attr", "acomp"}
 
 
-def is_passive(parse: Parse, place: int) -> bool:
+def is_passive(parse: SyntaxTree, place: int) -> bool:
     """Whether a verb is passive."""
     children = {parse.tokens[child].relation for child in parse.children[place]}
     return bool(children & {"nsubjpass", "auxpass", "agent"})
@@ -153,7 +153,7 @@ _ARRIVE = frozenset(
 _FOLLOW = frozenset(["succeed", "replace", "follow"])
 
 
-def moves_of(parse: Parse, place: int) -> tuple[float, float]:
+def moves_of(parse: SyntaxTree, place: int) -> tuple[float, float]:
     """Returns whether a person leaves an office in a sentence, and whether the person takes one; 0 or 1 each."""
     leaving = arriving = 0.0
     for token in parse.tokens:
@@ -170,7 +170,7 @@ def moves_of(parse: Parse, place: int) -> tuple[float, float]:
     return leaving, arriving
 
 
-def clause_of(parse: Parse, place: int) -> int:
+def clause_of(parse: SyntaxTree, place: int) -> int:
     """Returns the nearest verb at or above a word; the root if there is none."""
     for one in (place, *parse.ancestors(place)):
         if parse.tokens[one].part == "VERB":
@@ -179,12 +179,12 @@ def clause_of(parse: Parse, place: int) -> int:
     return last
 
 
-def is_negated(parse: Parse, place: int) -> bool:
+def is_negated(parse: SyntaxTree, place: int) -> bool:
     """Whether a verb is negated."""
     return any(parse.tokens[child].relation == "neg" for child in parse.children[place])
 
 
-def with_particle(parse: Parse, token: Token) -> str:
+def with_particle(parse: SyntaxTree, token: SyntaxToken) -> str:
     """Returns a verb with its particle, "step_down", a noun with its compound, "head_office", or a lemma."""
     if token.part == "NOUN" and token.place and parse.tokens[token.place - 1].head == token.place:
         before = parse.tokens[token.place - 1]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from kg.clauses.mentions import KINDS_OF_LABELS, NAMES
-from kg.clauses.parser import Parse, Token
+from kg.clauses.parser import SyntaxToken, SyntaxTree
 from kg.sentences import Mention, measures
 
 KINDS_OF_AMOUNTS = {
@@ -35,7 +35,7 @@ _AFTER = frozenset(("prep", "pobj", "pcomp"))
 _NOUNS = frozenset(("NOUN", "PROPN", "NUM"))
 
 
-def spans_of(parse: Parse, mentions: Sequence[Mention]) -> list[Mention]:
+def spans_of(parse: SyntaxTree, mentions: Sequence[Mention]) -> list[Mention]:
     """Returns the spans of a sentence that are no mention, in order.
 
     Args:
@@ -57,7 +57,7 @@ def _is_within(span: Mention, mention: Mention) -> bool:
     return mention.start <= span.start and span.end <= mention.end
 
 
-def _ends(parse: Parse, mentions: Sequence[Mention]) -> Iterator[Mention]:
+def _ends(parse: SyntaxTree, mentions: Sequence[Mention]) -> Iterator[Mention]:
     """Yields the two amounts of a change, "from $80 to $95", that are read as one range."""
     for mention in mentions:
         changed = mention.kind in ("money", "percent") and " to " in mention.text
@@ -67,12 +67,12 @@ def _ends(parse: Parse, mentions: Sequence[Mention]) -> Iterator[Mention]:
                 yield replace(mention, text=match[0], start=start, end=start + len(match[0]), value=match[0])
 
 
-def _mention(parse: Parse, kind: str, first: int, last: int) -> Mention:
+def _mention(parse: SyntaxTree, kind: str, first: int, last: int) -> Mention:
     start, end = parse.tokens[first].start, parse.tokens[last].end
     return Mention(kind, parse.text[start:end], start, end)
 
 
-def _entities(parse: Parse) -> Iterator[Mention]:
+def _entities(parse: SyntaxTree) -> Iterator[Mention]:
     """Yields what spaCy's recogniser finds, without small words before it: "third quarter", "300" of "some 300"."""
     for label, group in groupby(parse.tokens, key=lambda token: token.label):
         inside = list(group)
@@ -83,13 +83,13 @@ def _entities(parse: Parse) -> Iterator[Mention]:
             yield _mention(parse, kind, inside[0].place, inside[-1].place)
 
 
-def _is_small(token: Token) -> bool:
+def _is_small(token: SyntaxToken) -> bool:
     """Whether a word before a name or amount is an article or says that it is not exact: "about", "some"."""
     inexact = token.label != "DATE" and (token.part in ("DET", "ADP", "ADV") or token.relation == "quantmod")
     return token.part == "ADP" or token.text.lower() in ("the", "a", "an") or (inexact and token.part != "NUM")
 
 
-def _phrases(parse: Parse) -> Iterator[Mention]:
+def _phrases(parse: SyntaxTree) -> Iterator[Mention]:
     """Yields the noun phrases: the noun with the words before it, and with the phrases after it."""
     for token in parse.tokens:
         if token.part not in _NOUNS or token.relation == "compound":
@@ -110,7 +110,7 @@ def _phrases(parse: Parse) -> Iterator[Mention]:
                     yield _mention(parse, "phrase", first, last)
 
 
-def _first(parse: Parse, token: Token) -> int:
+def _first(parse: SyntaxTree, token: SyntaxToken) -> int:
     """Returns the first word of a noun phrase, after its article."""
     first = token.place
     while first:
@@ -125,7 +125,7 @@ def _first(parse: Parse, token: Token) -> int:
     return first
 
 
-def _last(parse: Parse, place: int) -> int:
+def _last(parse: SyntaxTree, place: int) -> int:
     """Returns the last word of a phrase after a noun, before clauses and further members."""
     last = place
     for child in parse.children[place]:
@@ -135,7 +135,7 @@ def _last(parse: Parse, place: int) -> int:
     return last
 
 
-def _verbs(parse: Parse) -> Iterator[Mention]:
+def _verbs(parse: SyntaxTree) -> Iterator[Mention]:
     """Yields the phrases of verbs that a verb or preposition takes: "to expand its fleet", "selling spare parts"."""
     for token in parse.tokens:
         if token.part == "VERB" and token.relation in ("xcomp", "pcomp", "advcl", "ccomp", "acl"):

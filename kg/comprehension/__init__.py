@@ -2,17 +2,17 @@
 
 from kg.comprehension.answers import (
     CONFIDENCE_FEATURES,
+    AnswerProposal,
     ClauseAnswer,
     ClauseAnswers,
     ClauseModel,
-    Proposal,
     clause_model,
     contest_of,
     problem_of,
     proposal_of,
     too_doubtful,
 )
-from kg.comprehension.candidates import FEATURES, Candidate
+from kg.comprehension.candidates import FEATURES, SpanCandidate
 from kg.comprehension.questions import Asked
 from kg.comprehension.ranking import Ranked, features_of, rank
 from kg.comprehension.reader import SpanReader
@@ -23,13 +23,13 @@ __all__ = [
     "CONFIDENCE_FEATURES",
     "FEATURES",
     "NUMBER",
+    "AnswerProposal",
     "Asked",
-    "Candidate",
     "ClauseAnswer",
     "ClauseAnswers",
     "ClauseModel",
-    "Proposal",
     "Ranked",
+    "SpanCandidate",
     "SpanReader",
     "clause_model",
     "contest_of",

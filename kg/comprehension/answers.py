@@ -20,7 +20,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from kg.clauses import NAMES, Library, SentenceParser
-from kg.comprehension.candidates import Candidate
+from kg.comprehension.candidates import SpanCandidate
 from kg.comprehension.matching import CLOSE
 from kg.comprehension.polar import polar_answer, read_polar
 from kg.comprehension.questions import ELSEWHERE, Asked, parse_question
@@ -97,7 +97,7 @@ CONFIDENCE_FEATURES = (
 
 
 @dataclass(frozen=True)
-class Proposal:
+class AnswerProposal:
     """A proposed answer: a value, several, a difference, or yes or no.
 
     Attributes:
@@ -136,7 +136,7 @@ def ranked_features(asked: Asked, ranked: Sequence[Ranked]) -> dict[str, float]:
     }
 
 
-def proposal_of(asked: Asked, ranked: Sequence[Ranked], extreme: str = "") -> Proposal:
+def proposal_of(asked: Asked, ranked: Sequence[Ranked], extreme: str = "") -> AnswerProposal:
     """Returns the proposal of ranked values.
 
     Args:
@@ -168,7 +168,7 @@ def proposal_of(asked: Asked, ranked: Sequence[Ranked], extreme: str = "") -> Pr
     passages = tuple(dict.fromkeys(one.candidates[0].statement.passage for one in kept))
     against = () if asked.plural else _contradictions(ranked)
     values = (apart[0],) if apart is not None else tuple(one.value for one in kept)
-    return Proposal(values, passages, features, problem, against)
+    return AnswerProposal(values, passages, features, problem, against)
 
 
 class ClauseAnswers:
@@ -231,7 +231,7 @@ class ClauseAnswers:
         named = {plain_name(value) for value in values}
         return sum(one.probability for one in ranked if plain_name(one.value) in named)
 
-    def candidates(self, asked: Asked, typed: Sequence[str]) -> list[Candidate]:
+    def candidates(self, asked: Asked, typed: Sequence[str]) -> list[SpanCandidate]:
         """Returns the possible answers, with what the typed facts say of them."""
         agreed = {plain_name(value) for value in typed}
         found = []
@@ -241,7 +241,7 @@ class ClauseAnswers:
             found.append(replace(one, features={**one.features, **features}))
         return found
 
-    def confidence(self, proposal: Proposal) -> float:
+    def confidence(self, proposal: AnswerProposal) -> float:
         """Returns the probability that a proposal is right."""
         weights = self._model.confidence
         total = weights.get("intercept", 0.0)
@@ -252,7 +252,7 @@ class ClauseAnswers:
         """Returns the values that may answer a question, the likeliest first."""
         return rank(self.candidates(asked, self._typed(asked.text)), self._model.weights)
 
-    def proposed(self, asked: Asked, ranked: Sequence[Ranked]) -> Proposal:
+    def proposed(self, asked: Asked, ranked: Sequence[Ranked]) -> AnswerProposal:
         """Returns what a question would be answered with.
 
         Args:
@@ -262,7 +262,7 @@ class ClauseAnswers:
         if asked.words.polar:
             return self._polar(asked)
         if not ranked:
-            return Proposal(problem="no sentence has what is asked for")
+            return AnswerProposal(problem="no sentence has what is asked for")
         return proposal_of(asked, ranked, self.extreme(asked))
 
     def extreme(self, asked: Asked) -> str:
@@ -270,7 +270,7 @@ class ClauseAnswers:
         is_asked = asked.words.extreme and asked.kinds[:1] == ("company",)
         return extreme_answer(asked, self.library) if is_asked else ""
 
-    def _polar(self, asked: Asked) -> Proposal:
+    def _polar(self, asked: Asked) -> AnswerProposal:
         found, read = polar_answer(asked, self.library, self.ranked), read_polar(asked, self.library)
         if found is not None:
             said = found.value == "no" or found.features.get("polar strength", 1.0) >= _WHOLE
@@ -281,8 +281,8 @@ class ClauseAnswers:
             against = {"polar agrees": float(agrees), "polar against": float(found is not None and not agrees)}
             found = replace(read, features={**rules, **read.features, **against})
         if found is None:
-            return Proposal(problem="no sentence says so, and none says otherwise")
-        return Proposal((found.value,), (found.passage,), {"polar": 1.0, **found.features})
+            return AnswerProposal(problem="no sentence says so, and none says otherwise")
+        return AnswerProposal((found.value,), (found.passage,), {"polar": 1.0, **found.features})
 
     def _answered(self, asked: Asked) -> ClauseAnswer:
         proposal = self.proposed(asked, () if asked.words.polar else self.ranked(asked))
@@ -333,7 +333,7 @@ _LEAST_WORDS = 0.6
 """The least share of a question's words that a statement and its neighbours have."""
 
 
-def problem_of(asked: Asked, best: Candidate) -> str:
+def problem_of(asked: Asked, best: SpanCandidate) -> str:
     """Returns what the question names and the best statement lacks, or ``""``; an answer without it is a guess."""
     found = best.features
     if asked.unknown:

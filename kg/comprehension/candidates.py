@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from kg.clauses import Statement, clause_of
+from kg.clauses import ParsedSentence, clause_of
 from kg.comprehension.questions import Term
 from kg.news import same_office
 from kg.sentences import Mention, language
@@ -43,7 +43,7 @@ _BREAKS = frozenset((";", ":", "(", ")"))
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SpanCandidate:
     """A possible answer.
 
     Attributes:
@@ -57,7 +57,7 @@ class Candidate:
     value: str
     kind: str
     mention: Mention
-    statement: Statement
+    statement: ParsedSentence
     features: dict[str, float]
 
     @property
@@ -126,7 +126,7 @@ def _may_hold(mention: Mention) -> bool:
     return mention.kind in ("person", "name") or (mention.kind == "company" and len(words) == 2 and not organised)
 
 
-def holder(statement: Statement, role: Mention) -> Mention | None:
+def holder(statement: ParsedSentence, role: Mention) -> Mention | None:
     """Returns the person next to a title: "finance director Hanne Sorby", "Hanne Sorby, the finance director"."""
     best: tuple[int, Mention] | None = None
     for one in statement.mentions:
@@ -141,7 +141,7 @@ def holder(statement: Statement, role: Mention) -> Mention | None:
     return best[1] if best is not None else None
 
 
-def own_date(statement: Statement, mention: Mention, period: Period | None) -> dict[str, float]:
+def own_date(statement: ParsedSentence, mention: Mention, period: Period | None) -> dict[str, float]:
     """Compares the day that a value stands with, "$283 million in 2025 and $259 million in 2024", with a period."""
     if period is None or mention.kind == "date":
         return {}
@@ -170,7 +170,7 @@ _SPANS = (
 """The stretches of time that reports have figures of."""
 
 
-def own_span(statement: Statement, mention: Mention, question: str) -> dict[str, float]:
+def own_span(statement: ParsedSentence, mention: Mention, question: str) -> dict[str, float]:
     """Compares the quarter, half or year of a value with that of a question; nothing where the question has none."""
     wanted = {number for number, pattern in enumerate(_SPANS) if pattern.search(question)}
     if not wanted or mention.kind not in ("money", "percent", "count"):
@@ -184,7 +184,9 @@ def own_span(statement: Statement, mention: Mention, question: str) -> dict[str,
     return {"own span": float(own in wanted), "other span": float(own not in wanted)}
 
 
-def in_period(statement: Statement, document: Sequence[Statement], first: date, last: date) -> dict[str, float]:
+def in_period(
+    statement: ParsedSentence, document: Sequence[ParsedSentence], first: date, last: date
+) -> dict[str, float]:
     """Returns the features of a statement that a period of the question gives."""
     bounds = first.isoformat(), last.isoformat()
     published = first <= statement.passage.published <= last
@@ -199,7 +201,7 @@ def in_period(statement: Statement, document: Sequence[Statement], first: date, 
     }
 
 
-def is_container(statement: Statement, mention: Mention) -> bool:
+def is_container(statement: ParsedSentence, mention: Mention) -> bool:
     """Returns whether a place is the region after a town: "Phoenix, Arizona"."""
     return any(
         other.kind == "place" and statement.parse.text[other.end : mention.start] == ", "
@@ -208,7 +210,7 @@ def is_container(statement: Statement, mention: Mention) -> bool:
     )
 
 
-def title_fit(statement: Statement, mention: Mention, titles: Sequence[str]) -> float:
+def title_fit(statement: ParsedSentence, mention: Mention, titles: Sequence[str]) -> float:
     """Returns 1 if a person has the first of some titles, -1 for another title, and 0 without one."""
     if not titles or not _may_hold(mention):
         return 0.0

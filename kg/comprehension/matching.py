@@ -17,7 +17,7 @@ from kg.clauses import (
     OTHER,
     PATIENT,
     Library,
-    Statement,
+    ParsedSentence,
     agreement,
     are_converse,
     clause_of,
@@ -29,7 +29,7 @@ from kg.clauses import (
 )
 from kg.comprehension.candidates import (
     FORMER,
-    Candidate,
+    SpanCandidate,
     TermMatch,
     in_period,
     is_container,
@@ -65,7 +65,7 @@ class StatementMatch:
         library: All documents.
     """
 
-    def __init__(self, asked: Asked, statement: Statement, library: Library) -> None:
+    def __init__(self, asked: Asked, statement: ParsedSentence, library: Library) -> None:
         self.asked, self.statement, self.library = asked, statement, library
         self.parse = statement.parse
         self.text = library.text_of[statement.passage.document]
@@ -169,7 +169,7 @@ class StatementMatch:
 
     # Candidates
 
-    def candidates(self, read: Collection[Mention] = ()) -> list[Candidate]:
+    def candidates(self, read: Collection[Mention] = ()) -> list[SpanCandidate]:
         """Returns the possible answers of the statement: the values of the wanted kinds, and those that are read well.
 
         Args:
@@ -195,7 +195,7 @@ class StatementMatch:
                 features = {**shared, **self._features(mention, head.place, value)}
                 features["kind"], features["weak kind"] = float(strong), float(weak)
                 features["other kind"] = float(not (strong or weak))
-                found.append(Candidate(value, mention.kind, mention, self.statement, features))
+                found.append(SpanCandidate(value, mention.kind, mention, self.statement, features))
         holders = [one for one in found if one.features["title"] > 0]
         moves = any(one.features.get("leaving") or one.features.get("arriving") for one in found)
         return [one for one in found if not holders or one in holders or (moves and one.features["title"] == 0)]

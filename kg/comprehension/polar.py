@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kg.clauses import EQUAL, Library, Statement, are_opposite, direction, is_negated
+from kg.clauses import EQUAL, Library, ParsedSentence, are_opposite, direction, is_negated
 from kg.comprehension.candidates import FORMER
 from kg.comprehension.matching import ALIAS, NEAR, StatementMatch
 from kg.comprehension.questions import Asked
@@ -64,7 +64,7 @@ def read_polar(asked: Asked, library: Library) -> Verdict | None:
     return Verdict(value, best.statement.passage, features)
 
 
-def _status(asked: Asked, statement: Statement) -> str:
+def _status(asked: Asked, statement: ParsedSentence) -> str:
     """Returns the status of the act that a question asks for in a statement, as ``pending``; empty if it happened."""
     verbs = [token for token in asked.parse.tokens if token.relation == "ROOT" and token.part == "VERB"]
     return status_in(statement.parse, verbs[0].lemma) if verbs else ""

@@ -17,9 +17,9 @@ from kg.clauses import (
     OTHER,
     PATIENT,
     Library,
-    Parse,
     SentenceParser,
-    Token,
+    SyntaxToken,
+    SyntaxTree,
     is_word,
     role_of,
     with_particle,
@@ -195,7 +195,7 @@ class Asked:
     """
 
     text: str
-    parse: Parse
+    parse: SyntaxTree
     words: NewsQuestion
     kinds: tuple[str, ...]
     noun: str
@@ -260,7 +260,9 @@ def parse_question(text: str, library: Library, parser: SentenceParser) -> Asked
     )
 
 
-def _asks_for_several(text: str, parse: Parse, phrase: frozenset[int], plural: bool, kinds: tuple[str, ...]) -> bool:
+def _asks_for_several(
+    text: str, parse: SyntaxTree, phrase: frozenset[int], plural: bool, kinds: tuple[str, ...]
+) -> bool:
     """Whether a question asks for several names: "which actors", "name the investors"; "what were sales" does not."""
     if kinds[:1] and kinds[0] in _AMOUNTS and len(kinds) < 5:
         return False
@@ -298,12 +300,12 @@ def _span(text: str, entity: Entity, start: int, library: Library) -> tuple[int,
     return start, start
 
 
-def _head(parse: Parse, start: int, end: int) -> int:
+def _head(parse: SyntaxTree, start: int, end: int) -> int:
     token = parse.head_of(start, end)
     return token.place if token is not None else 0
 
 
-def _gap(parse: Parse) -> tuple[int | None, frozenset[int]]:
+def _gap(parse: SyntaxTree) -> tuple[int | None, frozenset[int]]:
     """Returns the head of the question phrase, and the phrase's words."""
     first = next((token for token in parse.tokens if token.lemma in _WH or token.text.lower() in _WH), None)
     if first is None:
@@ -320,7 +322,7 @@ def _gap(parse: Parse) -> tuple[int | None, frozenset[int]]:
     return current.place, frozenset(phrase)
 
 
-def _predicate(parse: Parse, gap: int | None) -> tuple[int | None, str]:
+def _predicate(parse: SyntaxTree, gap: int | None) -> tuple[int | None, str]:
     """Returns the word that the gap belongs to, and the gap's role; of "tried to buy" it is "buy"."""
     place, role = _governor(parse, gap)
     while place is not None and parse.tokens[place].part == "VERB":
@@ -331,7 +333,7 @@ def _predicate(parse: Parse, gap: int | None) -> tuple[int | None, str]:
     return place, role
 
 
-def _governor(parse: Parse, gap: int | None) -> tuple[int | None, str]:
+def _governor(parse: SyntaxTree, gap: int | None) -> tuple[int | None, str]:
     if gap is None:
         return None, OTHER
     token = parse.tokens[gap]
@@ -358,7 +360,7 @@ def _governor(parse: Parse, gap: int | None) -> tuple[int | None, str]:
 
 
 def _terms(
-    parse: Parse,
+    parse: SyntaxTree,
     phrase: frozenset[int],
     taken: list[tuple[int, int]],
     roles: list[tuple[int, int, str]],
@@ -380,7 +382,7 @@ def _terms(
     return tuple(found)
 
 
-def _is_content(token: Token, phrase: frozenset[int], noun: str) -> bool:
+def _is_content(token: SyntaxToken, phrase: frozenset[int], noun: str) -> bool:
     if token.part == "NUM" and not re.search(r"[A-Za-z]", token.text):
         return False
     if token.part not in CONTENT or token.lemma in _EMPTY or token.label in ("DATE", "TIME"):
@@ -390,7 +392,7 @@ def _is_content(token: Token, phrase: frozenset[int], noun: str) -> bool:
     return not (token.place in phrase and noun and token.text.lower() == noun)
 
 
-def _unknown(parse: Parse, taken: list[tuple[int, int]], library: Library) -> list[str]:
+def _unknown(parse: SyntaxTree, taken: list[tuple[int, int]], library: Library) -> list[str]:
     return [
         token.text
         for token in parse.tokens[1:]

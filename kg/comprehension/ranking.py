@@ -17,7 +17,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.clauses import Library, Text
-from kg.comprehension.candidates import FEATURES, Candidate
+from kg.comprehension.candidates import FEATURES, SpanCandidate
 from kg.comprehension.matching import StatementMatch
 from kg.comprehension.questions import Asked
 from kg.comprehension.reader import SpanReader, Window, WindowScores, windows_of
@@ -54,7 +54,7 @@ class Ranked:
     value: str
     probability: float
     score: float
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[SpanCandidate, ...]
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _documents(
     }
 
 
-def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
+def candidates_of(asked: Asked, library: Library) -> list[SpanCandidate]:
     """Returns the possible answers in the statements nearest to a question."""
     nearest = nearest_of(asked, library)
     kept = nearest.matches[: nearest.kept]
@@ -152,7 +152,7 @@ def candidates_of(asked: Asked, library: Library) -> list[Candidate]:
     return [_timed(asked, one, found) for one in _with_local_meaning(asked, found, library)]
 
 
-def _with_local_meaning(asked: Asked, candidates: list[Candidate], library: Library) -> list[Candidate]:
+def _with_local_meaning(asked: Asked, candidates: list[SpanCandidate], library: Library) -> list[SpanCandidate]:
     """Returns the candidates with how near the words around each are to the question without its names."""
     if library.encoder is None or not candidates:
         return candidates
@@ -200,7 +200,7 @@ class Read:
     def _best(self) -> float:
         return max(self.scores.values())
 
-    def features(self, candidate: Candidate) -> dict[str, float]:
+    def features(self, candidate: SpanCandidate) -> dict[str, float]:
         """Returns the features of a candidate; none without a reader."""
         if not self.scores:
             return {}
@@ -281,7 +281,7 @@ def _meanings(asked: Asked, matches: Sequence[StatementMatch], library: Library)
     }
 
 
-def _timed(asked: Asked, candidate: Candidate, others: Sequence[Candidate]) -> Candidate:
+def _timed(asked: Asked, candidate: SpanCandidate, others: Sequence[SpanCandidate]) -> SpanCandidate:
     """Returns a candidate with the features of its time: whether a newer source has another value, or an older one."""
     value = same_value(candidate)
     rivals = [
@@ -299,7 +299,7 @@ def _timed(asked: Asked, candidate: Candidate, others: Sequence[Candidate]) -> C
     return replace(candidate, features={**candidate.features, **features})
 
 
-def _rivals(candidate: Candidate, other: Candidate) -> bool:
+def _rivals(candidate: SpanCandidate, other: SpanCandidate) -> bool:
     """Whether another candidate fits a question about as well."""
     mine, its = candidate.features, other.features
     return (
@@ -310,12 +310,12 @@ def _rivals(candidate: Candidate, other: Candidate) -> bool:
     )
 
 
-def features_of(candidates: Sequence[Candidate]) -> FloatArray:
+def features_of(candidates: Sequence[SpanCandidate]) -> FloatArray:
     """Returns the features as an array; shape ``(candidates, features)``."""
     return np.array([[one.features.get(name, 0.0) for name in FEATURES] for one in candidates], dtype=np.float64)
 
 
-def same_value(candidate: Candidate) -> tuple[str, str]:
+def same_value(candidate: SpanCandidate) -> tuple[str, str]:
     """Returns what candidates of one value share."""
     if candidate.kind in ("money", "percent", "count"):
         number = number_of(candidate.value)
@@ -324,7 +324,7 @@ def same_value(candidate: Candidate) -> tuple[str, str]:
     return "name", plain_name(candidate.value)
 
 
-def rank(candidates: Sequence[Candidate], weights: Mapping[str, float]) -> list[Ranked]:
+def rank(candidates: Sequence[SpanCandidate], weights: Mapping[str, float]) -> list[Ranked]:
     """Returns the values of some candidates, the likeliest first.
 
     Args:

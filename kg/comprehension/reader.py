@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.clauses import Statement, Text
+from kg.clauses import ParsedSentence, Text
 from kg.encoder import WordPiece
 from kg.transformer import TransformerReader, word_pieces
 
@@ -70,7 +70,7 @@ class Window:
     """
 
     document: str
-    statements: tuple[Statement | None, ...]
+    statements: tuple[ParsedSentence | None, ...]
     pieces: tuple[Piece, ...]
 
     @cached_property
@@ -89,7 +89,7 @@ class Window:
         ]
         return (inside[0], inside[-1]) if inside else None
 
-    def part(self, first: int, last: int) -> tuple[Statement, int, int] | None:
+    def part(self, first: int, last: int) -> tuple[ParsedSentence, int, int] | None:
         """Returns the statement of a span of pieces and its offsets; ``None`` if it is in no single one."""
         begin, end = self.pieces[first], self.pieces[last]
         statement = self.statements[begin.line]

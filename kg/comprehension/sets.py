@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from kg.clauses import NAMES, Library, Parse
-from kg.comprehension.candidates import Candidate
+from kg.clauses import NAMES, Library, SyntaxTree
+from kg.comprehension.candidates import SpanCandidate
 from kg.comprehension.matching import StatementMatch
 from kg.comprehension.questions import Asked
 from kg.comprehension.ranking import Ranked
@@ -133,7 +133,7 @@ def _are_joined(one: Ranked, other: Ranked) -> bool:
     return any(_are_coordinates(*pair) for pair in pairs)
 
 
-def _are_coordinates(one: Candidate, other: Candidate) -> bool:
+def _are_coordinates(one: SpanCandidate, other: SpanCandidate) -> bool:
     parse = one.statement.parse
     heads = [parse.head_of(each.mention.start, each.mention.end) for each in (one, other)]
     if heads[0] is None or heads[1] is None:
@@ -142,7 +142,7 @@ def _are_coordinates(one: Candidate, other: Candidate) -> bool:
     return bool(chains[0] & chains[1])
 
 
-def _coordinates(parse: Parse, place: int) -> frozenset[int]:
+def _coordinates(parse: SyntaxTree, place: int) -> frozenset[int]:
     found = {place}
     while parse.tokens[place].relation == "conj":
         place = parse.tokens[place].head

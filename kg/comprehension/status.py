@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
-from kg.clauses import Parse, similarity
+from kg.clauses import SyntaxTree, similarity
 from kg.sentences import Status, is_proposal, status_of
 
 _ALIKE = 0.7
 """The similarity from which a word of a sentence names the act of the question."""
 
 
-def status_in(parse: Parse, lemma: str) -> Status:
+def status_in(parse: SyntaxTree, lemma: str) -> Status:
     """Returns the status of an act in a sentence; of several words for it, that of the one that is done if any is.
 
     Args:

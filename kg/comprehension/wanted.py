@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kg.clauses import Parse, Token, with_particle
+from kg.clauses import SyntaxToken, SyntaxTree, with_particle
 from kg.news import NewsQuestion
 from kg.sentences import noun_class
 from kg.text import singular
@@ -21,7 +21,7 @@ _MOST_KINDS = 4
 _WIDE = ("company", "product", "name", "place", "person", "phrase")
 
 
-def wanted_kinds(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> tuple[tuple[str, ...], str]:
+def wanted_kinds(parse: SyntaxTree, phrase: frozenset[int], words: NewsQuestion) -> tuple[tuple[str, ...], str]:
     """Returns the kinds of the answer and the noun that it is one of."""
     nouns = [parse.tokens[place] for place in phrase if parse.tokens[place].part in ("NOUN", "PROPN")]
     noun = nouns[-1].text.lower() if nouns else ""
@@ -47,7 +47,7 @@ def wanted_kinds(parse: Parse, phrase: frozenset[int], words: NewsQuestion) -> t
 
 
 def _open_kinds(
-    parse: Parse, phrase: frozenset[int], words: NewsQuestion, nouns: Sequence[Token]
+    parse: SyntaxTree, phrase: frozenset[int], words: NewsQuestion, nouns: Sequence[SyntaxToken]
 ) -> tuple[tuple[str, ...], str]:
     """Returns the kinds and the noun where patterns leave the kind open: by a noun, or else by the verb."""
     noun = nouns[-1].text.lower() if nouns else ""
@@ -73,7 +73,7 @@ _KINDS_OF_CLASSES = {
 """The kinds of answers that are one of a class of nouns."""
 
 
-def _kinds_of_noun(parse: Parse, nouns: Sequence[Token]) -> tuple[str, ...]:
+def _kinds_of_noun(parse: SyntaxTree, nouns: Sequence[SyntaxToken]) -> tuple[str, ...]:
     """Returns the kinds of the noun that is asked for: "what salary", "what is her salary"; none for other nouns."""
     asked = nouns[-1] if nouns else None
     if asked is None:
@@ -83,7 +83,7 @@ def _kinds_of_noun(parse: Parse, nouns: Sequence[Token]) -> tuple[str, ...]:
     return _KINDS_OF_CLASSES.get(noun_class(asked.lemma), ()) if asked is not None else ()
 
 
-def _person_noun(parse: Parse) -> str:
+def _person_noun(parse: SyntaxTree) -> str:
     """Returns the noun for people in "who is the judge", or ``""``."""
     for token in parse.tokens:
         if token.part == "NOUN" and token.relation in ("nsubj", "attr") and noun_class(token.lemma) == "person":

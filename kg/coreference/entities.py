@@ -18,17 +18,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from kg.coreference.pronouns import PLURAL, SINGULAR, Pronouns
 from kg.coreference.referents import PastQuestion, Referents, is_plural
+from kg.coreference.resolution import ReferenceKind, Resolution
 from kg.discourse import LEAD
 from kg.graphs import GraphContext
 from kg.questions import (
     AUXILIARIES,
     ORDINALS,
     QUESTION_WORDS,
-    Degree,
+    DegreeTag,
     EntityGraph,
     Question,
     Tag,
@@ -36,36 +36,7 @@ from kg.questions import (
     unknown_name,
 )
 
-EntityReferenceKind = Literal["none", "possessive", "ellipsis", "implicit", "comparative"]
-"""The way in which a question refers to entities; ``none`` for a question that is understood alone."""
-
-ReferenceKind = Literal[EntityReferenceKind, "result", "periods"]
-"""The same, or of a report: ``result`` (an earlier answer), ``periods`` ("the two years")."""
-
 _AND = frozenset(("and", "or", "both", "the", "between"))
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """A question and what it refers to.
-
-    Attributes:
-        question: As asked.
-        canonical: The same, standing alone.
-        kind: Which reference it made; ``none`` for a question that stands alone.
-        referents: The entities that it refers to without naming them.
-        turns: The earlier turns that these, or the question's pattern, come from; counted from 0.
-        by: Who resolved it: the ``graph``, or a ``language model``.
-        problem: Why it could not be resolved; empty if it could.
-    """
-
-    question: str
-    canonical: str
-    kind: ReferenceKind = "none"
-    referents: tuple[str, ...] = ()
-    turns: tuple[int, ...] = ()
-    by: Literal["graph", "language model"] = "graph"
-    problem: str = ""
 
 
 def asked_properties(question: Question) -> list[str]:
@@ -309,7 +280,7 @@ class _Resolver:
             return text
         return f"{self._sentence(text)} by {self.graph.lexicon.label(fitting)}?"
 
-    def _can_measure(self, degree: Degree, prop: str) -> bool:
+    def _can_measure(self, degree: DegreeTag, prop: str) -> bool:
         words = self.graph.lexicon.properties.get(prop)
         return words is not None and words.literal and (prop in degree.properties or not degree.properties)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kg.coreference.entities import ReferenceKind, Resolution
+from kg.coreference.resolution import ReferenceKind, Resolution
 from kg.coreference.turns import ReferenceModel, used_turns
 from kg.derivations import Number, PastTurn, Reference, TurnOperation, collapse
 from kg.discourse import LEAD, Discourse, Spoken

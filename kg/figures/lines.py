@@ -35,7 +35,7 @@ Extent = Literal["whole", "section", "part", "named", "options", "date"]
 
 
 @dataclass(frozen=True)
-class Line:
+class FigureLine:
     """Comparable figures of one row or one column.
 
     Attributes:
@@ -58,11 +58,11 @@ class Line:
     extent: Extent = "whole"
     named_by: Literal["label", "column"] = "label"
 
-    def part(self, places: Sequence[int], extent: Extent) -> Line:
+    def part(self, places: Sequence[int], extent: Extent) -> FigureLine:
         """Returns the line of some of the figures."""
         cells = tuple(self.cells[place] for place in places)
         labels = tuple(self.labels[place] for place in places)
-        return Line(cells, labels, self.dated, self.timed, self.across, extent, self.named_by)
+        return FigureLine(cells, labels, self.dated, self.timed, self.across, extent, self.named_by)
 
 
 def is_total(label: str) -> bool:
@@ -88,11 +88,11 @@ class TableLines:
         self.columns = sorted({column for _, column in self.cell_at})
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[FigureLine, ...]:
         """All lines, each once: rows from the top, then columns from the left."""
         found = [line for row in self.rows for line in self._across(row)]
         found += [line for column in self.columns for line in self._down(column)]
-        distinct: dict[tuple[int, ...], Line] = {}
+        distinct: dict[tuple[int, ...], FigureLine] = {}
         for line in found:
             distinct.setdefault(line.cells, line)
         return tuple(distinct.values())
@@ -156,7 +156,7 @@ class TableLines:
             checked += 1
         return checked > 0
 
-    def _across(self, row: int) -> Iterator[Line]:
+    def _across(self, row: int) -> Iterator[FigureLine]:
         cells = [self.cell_at[row, column] for column in self.columns if (row, column) in self.cell_at]
         parts = [cell for cell in cells if int(self.index.column[cell]) not in self.total_columns]
         for alike in self._by_kind(parts):
@@ -182,7 +182,7 @@ class TableLines:
             run.append(cell)
         yield tuple(run)
 
-    def _down(self, column: int) -> Iterator[Line]:
+    def _down(self, column: int) -> Iterator[FigureLine]:
         rows = [row for row in self.rows if (row, column) in self.cell_at]
         cells = [self.cell_at[row, column] for row in rows if self.cell_at[row, column] < self._reported]
         parts: list[list[int]] = [[]]
@@ -210,7 +210,7 @@ class TableLines:
             kinds.setdefault(int(self._kind[cell]), []).append(cell)
         return list(kinds.values())
 
-    def _line(self, cells: Sequence[int], *, across: bool, extent: Extent) -> Iterator[Line]:
+    def _line(self, cells: Sequence[int], *, across: bool, extent: Extent) -> Iterator[FigureLine]:
         if not 2 <= len(cells) <= LONGEST:
             return
         periods = [int(self.index.period[cell]) for cell in cells]
@@ -222,7 +222,7 @@ class TableLines:
         if dated or _distinct(labels):
             timed = dated or all(map(is_time, labels))
             names = tuple(map(str, periods)) if dated else tuple(labels)
-            yield Line(tuple(cells), names, dated, timed, across, extent, "column" if by_column else "label")
+            yield FigureLine(tuple(cells), names, dated, timed, across, extent, "column" if by_column else "label")
 
 
 def written_labels(index: ReportIndex, cells: Sequence[int], named_by: Literal["label", "column"]) -> list[str]:

@@ -16,14 +16,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rdflib.namespace import OWL, PROV, RDF, RDFS
 
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs.namespaces import OA, QB
 from kg.graphs.naming import Statement, local_name
-from kg.graphs.stores import GraphStore
+
+if TYPE_CHECKING:
+    from kg.graphs.stores import GraphStore
 
 RESULT_WEIGHT = 0.8
 """The weight of an entity in a turn's results; an entity of the question has weight 1."""

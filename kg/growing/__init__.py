@@ -3,7 +3,7 @@
 from kg.growing.basis import BasicFact, facts_behind
 from kg.growing.facts import Edge, Node
 from kg.growing.graph import Applied, GrowingGraph, Origin
-from kg.growing.history import BuiltOnError, Entry, Replaced
+from kg.growing.history import BuiltOnError, HistoryEntry, Replaced
 from kg.growing.paths import COLUMNS, retrieved_paths
 from kg.growing.proposals import TypePolicy, TypeProposals
 from kg.growing.query import QueryLimits, QueryResult
@@ -21,8 +21,8 @@ __all__ = [
     "BasicFact",
     "BuiltOnError",
     "Edge",
-    "Entry",
     "GrowingGraph",
+    "HistoryEntry",
     "Node",
     "NodeKey",
     "Origin",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from kg.growing import terms
 from kg.growing.graph import GrowingGraph
-from kg.growing.history import Entry
+from kg.growing.history import HistoryEntry
 from kg.growing.query import QueryLimits, QueryResult
 from kg.text import STOPWORDS, tokens
 
@@ -110,7 +110,7 @@ def _statement(names: Mapping[str, str], subject: str, predicate: str, value: st
     return f"{name}: {predicate.removeprefix(terms.PROPERTY)} {value}"
 
 
-def _stated(statement: str, triple: tuple[str, str, str], entries: Iterable[Entry]) -> BasicFact:
+def _stated(statement: str, triple: tuple[str, str, str], entries: Iterable[HistoryEntry]) -> BasicFact:
     """Returns a fact with the sources that state its triple, and the passage with most of its words."""
     start = f"<{triple[0]}> <{triple[1]}> "
     stating = [

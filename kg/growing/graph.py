@@ -24,7 +24,7 @@ from kg.errors import DataError, SchemaError
 from kg.growing import terms
 from kg.growing.change import Applied, Change, Origin, plain_properties
 from kg.growing.facts import Edge, Facts, Node
-from kg.growing.history import Entry, History, entry_quad, line
+from kg.growing.history import History, HistoryEntry, entry_quad, line
 from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
 from kg.growing.schema_store import load_schema, schema_quads
 from kg.growing.updates import NodeKey, SetProperty, Update
@@ -167,15 +167,15 @@ class GrowingGraph:
                 self._history.written(entry)
         return change.result
 
-    def history(self, node: NodeKey | None = None) -> list[Entry]:
+    def history(self, node: NodeKey | None = None) -> list[HistoryEntry]:
         """Returns the updates that were written, or those about a node, in their order."""
         return self._history.entries() if node is None else self._history.about(terms.node_term(node))
 
-    def in_words(self, entry: Entry) -> str:
+    def in_words(self, entry: HistoryEntry) -> str:
         """Returns an entry of the history in one line, with its number, its source and its changes."""
         return line_of(entry, lambda node: self._history.name_of(node, entry))
 
-    def undo(self, number: int) -> Entry:
+    def undo(self, number: int) -> HistoryEntry:
         """Takes an update back in one transaction: its facts go, and the values that it replaced return.
 
         Facts that another update states too remain.
@@ -332,13 +332,13 @@ class GrowingGraph:
         if self._lock is not None:
             self._lock.release()
 
-    def _entry(self, change: Change, origin: Origin, spans: Sequence[str]) -> Entry:
+    def _entry(self, change: Change, origin: Origin, spans: Sequence[str]) -> HistoryEntry:
         """Returns the history's entry of a change."""
         stated = [quad for quad in dict.fromkeys(change.added) if quad.predicate not in (terms.VERSION, terms.ADDED)]
         gone = [quad for quad in dict.fromkeys(change.removed) if quad not in change.added]
         sources = self._history.sources_of(gone)
         by_property = {(str(quad.subject), quad.predicate.value): sources.get(line(quad), ()) for quad in gone}
-        return Entry(
+        return HistoryEntry(
             self._history.next_number(),
             origin.document,
             origin.place,

@@ -53,7 +53,7 @@ class Replaced:
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """An update of the graph.
 
     Attributes:
@@ -96,7 +96,7 @@ class BuiltOnError(SchemaError):
             earlier version, which has no entry, builds on it.
     """
 
-    def __init__(self, number: int, later: Sequence[Entry] = ()) -> None:
+    def __init__(self, number: int, later: Sequence[HistoryEntry] = ()) -> None:
         names = [f"{one.number} ({one.document})" for one in later]
         if len(names) > 1:
             what = f"changes {', '.join(names[:-1])} and {names[-1]} build on it; undo these first, in this order"
@@ -119,12 +119,12 @@ class History:
         found = store.quads_for_pattern(None, _CONTENT, None, terms.HISTORY)
         self._last = max((int(terms.text_of(quad.subject).rpartition("/")[2]) for quad in found), default=0)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[HistoryEntry]:
         """Returns all entries in the order of their writing."""
         found = self._store.quads_for_pattern(None, _CONTENT, None, terms.HISTORY)
         return sorted((_entry(terms.text_of(quad.object)) for quad in found), key=lambda entry: entry.number)
 
-    def about(self, node: NamedNode) -> list[Entry]:
+    def about(self, node: NamedNode) -> list[HistoryEntry]:
         """Returns the entries that state or remove something of a node, or an edge to it."""
         start, end = f"{node} ", f" {node}"
         return [
@@ -137,7 +137,7 @@ class History:
         """Returns the number of the next entry."""
         return self._last + 1
 
-    def written(self, entry: Entry) -> None:
+    def written(self, entry: HistoryEntry) -> None:
         """Notes that an entry is stored."""
         self._last = max(self._last, entry.number)
 
@@ -175,7 +175,7 @@ class History:
             raise BuiltOnError(number, self._with_further(later, entries))
         return [*gone, entry_quad(entry)], [*back, entry_quad(replace(entry, undone=True))]
 
-    def _check_values(self, entry: Entry, stated: Mapping[str, int]) -> None:
+    def _check_values(self, entry: HistoryEntry, stated: Mapping[str, int]) -> None:
         """Raises SchemaError where a value that the entry replaced has changed since."""
         written = set(entry.added)
         for removed in quads_of(entry.removed):
@@ -199,7 +199,7 @@ class History:
         }
         return sorted(found - set(gone), key=str)
 
-    def _later(self, gone: Sequence[Quad], live: Sequence[Entry]) -> set[int] | None:
+    def _later(self, gone: Sequence[Quad], live: Sequence[HistoryEntry]) -> set[int] | None:
         """Returns the entries that state what remains of nodes that are gone; ``None`` where nothing remains."""
         removed = set(gone)
         subjects = {quad.subject for quad in gone if quad.predicate == terms.RDF_TYPE}
@@ -212,7 +212,7 @@ class History:
         }
         return {other.number for other in live if not left.isdisjoint(other.asserted)} if left else None
 
-    def _with_further(self, later: Iterable[int], entries: Mapping[int, Entry]) -> list[Entry]:
+    def _with_further(self, later: Iterable[int], entries: Mapping[int, HistoryEntry]) -> list[HistoryEntry]:
         """Returns entries with those that build on them, the newest first."""
         found = set(later)
         for number in sorted(found):
@@ -224,7 +224,7 @@ class History:
                 continue
         return [entries[number] for number in sorted(found, reverse=True)]
 
-    def name_of(self, node: str, entry: Entry) -> str:
+    def name_of(self, node: str, entry: HistoryEntry) -> str:
         """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``.
 
         Args:
@@ -239,14 +239,14 @@ class History:
         return f"{kind}({terms.text_of(found.object) if found is not None else unquote(plain)})"
 
 
-def _label(node: str, entry: Entry) -> Quad | None:
+def _label(node: str, entry: HistoryEntry) -> Quad | None:
     """Returns the name of a node that an entry states."""
     start = f"{NamedNode(node)} {terms.LABEL} "
     stated = next((one for one in entry.asserted if one.startswith(start)), None)
     return quads_of([stated])[0] if stated is not None else None
 
 
-def _stated(entries: Iterable[Entry]) -> dict[str, int]:
+def _stated(entries: Iterable[HistoryEntry]) -> dict[str, int]:
     """Returns for each triple the last entry that states it, without those that a later entry removed."""
     stated: dict[str, int] = {}
     for entry in entries:
@@ -261,19 +261,19 @@ def line(quad: Quad) -> str:
     return f"{quad.subject} {quad.predicate} {quad.object}"
 
 
-def entry_quad(entry: Entry) -> Quad:
+def entry_quad(entry: HistoryEntry) -> Quad:
     """Returns an entry as a triple of the history."""
     content = json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True, default=str)
     subject = NamedNode(f"{terms.BASE}change/{entry.number}")
     return Quad(subject, _CONTENT, Literal(content, datatype=_JSON), terms.HISTORY)
 
 
-def _entry(content: str) -> Entry:
+def _entry(content: str) -> HistoryEntry:
     found = json.loads(content)
     for name in ("spans", "asserted", "added", "removed"):
         found[name] = tuple(found[name])
     found["replaced"] = tuple(Replaced(**{**one, "source": tuple(one["source"])}) for one in found["replaced"])
-    return Entry(**found)
+    return HistoryEntry(**found)
 
 
 def quads_of(lines: Iterable[str]) -> list[Quad]:

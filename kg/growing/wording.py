@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pyoxigraph import Literal, Quad
 
 from kg.growing import terms
-from kg.growing.history import Entry, Replaced, quads_of
+from kg.growing.history import HistoryEntry, Replaced, quads_of
 
 _MOST = 3
 """The most new nodes and edges that are named one by one."""
@@ -23,7 +23,7 @@ _ALIAS, _NO_ALIAS = "alias_of", "not_alias_of"
 Name = Callable[[str], str]
 
 
-def changes_of(entry: Entry, name_of: Name) -> list[str]:
+def changes_of(entry: HistoryEntry, name_of: Name) -> list[str]:
     """Returns what an entry changed.
 
     Args:
@@ -47,7 +47,7 @@ def changes_of(entry: Entry, name_of: Name) -> list[str]:
     return [", ".join(counted), *(str(one) for one in entry.replaced)]
 
 
-def line_of(entry: Entry, name_of: Name) -> str:
+def line_of(entry: HistoryEntry, name_of: Name) -> str:
     """Returns an entry in one line, with its number, its source and its changes."""
     source = " ".join(part for part in (entry.document, entry.place) if part)
     changes = "; ".join(changes_of(entry, name_of))
@@ -70,7 +70,9 @@ def _named(nodes: Sequence[str], edges: Sequence[Quad], name_of: Name) -> Iterat
             yield f"{source} {kind} {target}"
 
 
-def _first_values(entry: Entry, added: Sequence[Quad], nodes: Sequence[str], name_of: Name) -> Iterator[Replaced]:
+def _first_values(
+    entry: HistoryEntry, added: Sequence[Quad], nodes: Sequence[str], name_of: Name
+) -> Iterator[Replaced]:
     """Yields the values of properties that had none, of nodes that are not new."""
     replaced = {(one.node, one.property) for one in entry.replaced}
     for quad in added:

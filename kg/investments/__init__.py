@@ -6,16 +6,16 @@ from kg.investments.events import CompanyEvent, events_by_company, grouped_event
 from kg.investments.freshness import Freshness, event_date
 from kg.investments.insights import derive_insights, insights_about
 from kg.investments.patterns import derive_correlations, derive_patterns
-from kg.investments.rules import NewsRules, Reading, RuleReader, load_rules
+from kg.investments.rules import DocumentReading, NewsRules, RuleReader, load_rules
 from kg.investments.schema import completed_schema, investment_schema, types_of
 
 __all__ = [
     "CompanyEvent",
+    "DocumentReading",
     "EditedTexts",
     "Freshness",
     "NewsDocument",
     "NewsRules",
-    "Reading",
     "RuleReader",
     "completed_schema",
     "derive_correlations",

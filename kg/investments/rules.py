@@ -105,7 +105,7 @@ def load_rules(path: Path) -> NewsRules:
 
 
 @dataclass(frozen=True)
-class Reading:
+class DocumentReading:
     """The updates that a document states.
 
     Attributes:
@@ -140,7 +140,7 @@ class RuleReader:
         self._companies = dict.fromkeys(node.key.name for node in graph.nodes("Company"))
         self._institutions = dict.fromkeys(node.key.name for node in graph.nodes("Institution"))
 
-    def read(self, document: NewsDocument) -> Reading:
+    def read(self, document: NewsDocument) -> DocumentReading:
         """Returns the updates that a document states: itself as news, the entities it mentions, the events."""
         news = NodeKey("News", document.headline)
         published = document.published.isoformat()
@@ -159,7 +159,9 @@ class RuleReader:
         updates += [AddEdge("mentions", news, key) for key in mentioned]
         further = [update for sentence in sentences for update in self._further(sentence)]
         needed = {update.type for update in further if not isinstance(update, SetProperty)}
-        return Reading(tuple(updates), tuple(kind for kind in self._rules.types if kind.name in needed), tuple(further))
+        return DocumentReading(
+            tuple(updates), tuple(kind for kind in self._rules.types if kind.name in needed), tuple(further)
+        )
 
     def _introduced(self, sentence: str) -> Iterator[Update]:
         """Yields the nodes that a sentence introduces."""

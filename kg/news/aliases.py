@@ -15,7 +15,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from kg.errors import SchemaError
-from kg.growing import AddEdge, AddNode, Applied, Entry, GrowingGraph, Node, NodeKey, Origin, SetProperty, Update, terms
+from kg.growing import (
+    AddEdge,
+    AddNode,
+    Applied,
+    GrowingGraph,
+    HistoryEntry,
+    Node,
+    NodeKey,
+    Origin,
+    SetProperty,
+    Update,
+    terms,
+)
 from kg.sentences import name_pattern, plain_name
 
 STANDS_FOR, STANDS_NOT_FOR = "alias_of", "not_alias_of"
@@ -129,7 +141,7 @@ def join_alias(graph: GrowingGraph, alias: str, entity: NodeKey) -> Applied:
         return graph.apply(alias_updates(graph, alias, entity), Origin(BY_HAND))
 
 
-def separation_of(graph: GrowingGraph, alias: str, entity: NodeKey) -> Entry | None:
+def separation_of(graph: GrowingGraph, alias: str, entity: NodeKey) -> HistoryEntry | None:
     """Returns the last change that took a name back from an entity; ``None`` if the name is not taken back."""
     start = f"{terms.edge_term(STANDS_NOT_FOR, alias_key(graph, alias, entity), entity)} "
     found = (entry for entry in reversed(graph.history()) if not entry.undone)

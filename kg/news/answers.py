@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.news.fact_search import CHANGE, Candidate, FactSearch, asks_of_act, cues
+from kg.news.fact_search import CHANGE, FactCandidate, FactSearch, asks_of_act, cues
 from kg.news.facts import Fact, number_of
 from kg.news.question import NewsQuestion, base, parse_question, parts_of
 from kg.sentences import asks_of_plans, frames, plain_name
@@ -99,7 +99,7 @@ class NewsAnswers(FactSearch):
 
     # Choice
 
-    def _chosen(self, asked: NewsQuestion, candidates: list[Candidate]) -> NewsAnswer:
+    def _chosen(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> NewsAnswer:
         """Returns the values that hold at the time of the question."""
         if asked.extreme:
             return self._extreme(asked, candidates)
@@ -129,7 +129,7 @@ class NewsAnswers(FactSearch):
             return NewsAnswer(why=f"{len(merged)} answers fit: {', '.join(merged.values())}")
         return NewsAnswer(tuple(merged.values()), tuple(one.fact for one in kept))
 
-    def _timed(self, asked: NewsQuestion, candidates: list[Candidate]) -> list[Candidate]:
+    def _timed(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> list[FactCandidate]:
         before = re.search(
             r"\b(?:before|prior to|previously|formerly|originally|at first|initially|first)\b", asked.lower
         )
@@ -155,7 +155,7 @@ class NewsAnswers(FactSearch):
             )
         return about
 
-    def _earlier(self, asked: NewsQuestion, candidates: list[Candidate]) -> list[Candidate]:
+    def _earlier(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> list[FactCandidate]:
         """Returns what held before: the values before the newest, or before the one that the question names."""
         named = {plain_name(entity[1]) for entity, _ in asked.entities}
         replaced = self._replaced(candidates)
@@ -168,10 +168,10 @@ class NewsAnswers(FactSearch):
         older = [one for one in objects if one.fact.published < limit or (given and one.fact.published == limit)]
         previous = [one for one in candidates if one.fact.previous]
         if not older and previous:
-            return [Candidate(previous[-1].fact, previous[-1].fact.previous, previous[-1].score)]
+            return [FactCandidate(previous[-1].fact, previous[-1].fact.previous, previous[-1].score)]
         return older
 
-    def _replaced(self, candidates: list[Candidate]) -> list[Candidate]:
+    def _replaced(self, candidates: list[FactCandidate]) -> list[FactCandidate]:
         """Returns the newest values that a newer source replaced, of the facts that the candidates' sentences state."""
         sentences = {one.fact.sentence for one in candidates}
         about = {(f.subject, f.relation) for f in self.facts if f.sentence in sentences}
@@ -179,10 +179,12 @@ class NewsAnswers(FactSearch):
         kinds = {one.fact.object_kind for one in candidates}
         last = max((f.published for f in gone if f.object_kind in kinds), default="")
         return [
-            Candidate(f, f.object, candidates[0].score) for f in gone if f.published == last and f.object_kind in kinds
+            FactCandidate(f, f.object, candidates[0].score)
+            for f in gone
+            if f.published == last and f.object_kind in kinds
         ]
 
-    def _extreme(self, asked: NewsQuestion, candidates: list[Candidate]) -> NewsAnswer:
+    def _extreme(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> NewsAnswer:
         timed = self._timed(asked, candidates)
         numbered = [
             (number_of(one.fact.object), one) for one in timed if one.fact.object_kind in ("money", "percent", "count")
@@ -191,7 +193,7 @@ class NewsAnswers(FactSearch):
         if not known:
             return NewsAnswer(why="there are no figures to compare")
         relation = known[0][1].fact.relation
-        newest: dict[str, tuple[object, Candidate]] = {}
+        newest: dict[str, tuple[object, FactCandidate]] = {}
         single = frames().relations[relation].single if relation in frames().relations else False
         for number, one in known:
             if one.fact.relation == relation:
@@ -275,7 +277,7 @@ class NewsAnswers(FactSearch):
         return "no fact covers the question"
 
 
-def _best(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _best(candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
     best = max(one.score for one in candidates)
     return [one for one in candidates if one.score >= best - 0.75]
 

@@ -15,7 +15,7 @@ from functools import cache
 from kg.news.facts import Fact
 from kg.news.offices import Offices
 from kg.news.question import NewsQuestion, base, base_words, parse_question
-from kg.sentences import Directory, Entity, Relation, amounts, asks_of_plans, frames, language, plain_name
+from kg.sentences import Directory, Entity, RelationWords, amounts, asks_of_plans, frames, language, plain_name
 
 CHANGE = frozenset(
     base(word)
@@ -53,7 +53,7 @@ CHANGE = frozenset(
 
 
 @dataclass(frozen=True)
-class Candidate:
+class FactCandidate:
     """A fact that may answer a question, with the value asked for and the score of the match."""
 
     fact: Fact
@@ -134,11 +134,11 @@ class FactSearch:
         self._document_words = {name: base_words(" ".join(set(texts))) for name, texts in self._by_document.items()}
         self._sentence_words: dict[str, frozenset[str]] = {}
 
-    def candidates(self, asked: NewsQuestion, extra: frozenset[str] = frozenset()) -> list[Candidate]:
+    def candidates(self, asked: NewsQuestion, extra: frozenset[str] = frozenset()) -> list[FactCandidate]:
         """Returns the facts of the relation that the words of a question ask for."""
         words = [word for word, _ in asked.words if word not in extra]
         of_plans = asks_of_plans(asked.text)
-        found: list[Candidate] = []
+        found: list[FactCandidate] = []
         for name, relation in frames().relations.items():
             cue, beside, needs = cues(name)
             if not cue & set(words) or (needs and not needs & set(words)) or asks_of_act(name, words):
@@ -159,11 +159,11 @@ class FactSearch:
         self,
         asked: NewsQuestion,
         fact: Fact,
-        relation: Relation,
+        relation: RelationWords,
         words: Sequence[str],
         cue: frozenset[str],
         beside: frozenset[str],
-    ) -> list[Candidate]:
+    ) -> list[FactCandidate]:
         score = self.coverage(fact, words, cue, beside)
         if score is None or not self._names_fit(asked, fact):
             return []
@@ -171,7 +171,7 @@ class FactSearch:
         direct = {plain_name(fact.subject), plain_name(fact.object), plain_name(fact.company)}
         named = sum(plain_name(entity[1]) in direct for entity, _ in asked.entities)
         score += 0.5 * sum(self._in_sentence(fact, entity) for entity, _ in asked.entities)
-        return [Candidate(fact, value, score + named + bonus) for value, bonus in slots]
+        return [FactCandidate(fact, value, score + named + bonus) for value, bonus in slots]
 
     def coverage(self, fact: Fact, words: Sequence[str], cue: frozenset[str], beside: frozenset[str]) -> float | None:
         """Returns the part of a question's words that a fact covers, or ``None`` if one is covered by nothing."""
@@ -230,7 +230,7 @@ class FactSearch:
     def _in_sentence(self, fact: Fact, entity: Entity) -> bool:
         return plain_name(entity[1]).split()[0] in plain_name(fact.sentence).split()
 
-    def _slots(self, asked: NewsQuestion, fact: Fact, relation: Relation) -> list[tuple[str, float]]:
+    def _slots(self, asked: NewsQuestion, fact: Fact, relation: RelationWords) -> list[tuple[str, float]]:
         """Returns the values of a fact that a question may ask for, each with a bonus."""
         named = {plain_name(entity[1]) for entity, _ in asked.entities}
         found: list[tuple[str, float]] = []
@@ -265,7 +265,7 @@ class FactSearch:
                 found.append((days[0] if days else fact.published, -0.5))
         return found
 
-    def orientation(self, asked: NewsQuestion, name: str, relation: Relation) -> str:
+    def orientation(self, asked: NewsQuestion, name: str, relation: RelationWords) -> str:
         """Returns whether a named participant is the subject or the object of the question's verb."""
         place = next((at for entity, at in asked.entities if plain_name(entity[1]) == plain_name(name)), None)
         cue = _word_set(relation.words)
@@ -287,7 +287,7 @@ class FactSearch:
         first = by if passive and place > verbs[0] else place < verbs[0] and not passive
         return "subject" if first != relation.passive else "object"
 
-    def _counts(self, asked: NewsQuestion, words: Sequence[str]) -> list[Candidate]:
+    def _counts(self, asked: NewsQuestion, words: Sequence[str]) -> list[FactCandidate]:
         """Returns counts of things: "how many ships does Bluehull have?"."""
         found = []
         if asked.kinds == ("count",) and asked.noun and asked.entities:
@@ -302,10 +302,10 @@ class FactSearch:
                         _word_set(("have", "operate", "own", "run")),
                     )
                     if score is not None and plain_name(fact.subject) in named:
-                        found.append(Candidate(fact, fact.object, score))
+                        found.append(FactCandidate(fact, fact.object, score))
         return found
 
-    def two_steps(self, asked: NewsQuestion) -> list[Candidate]:
+    def two_steps(self, asked: NewsQuestion) -> list[FactCandidate]:
         """Follows a relative clause: "the laser company that Orvane bought"."""
         clause = re.search(r"(?<=.{6})\b(?:that|which|whom)\b ", asked.lower)
         if clause is None or len(asked.entities) != 1:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Update
-from kg.investments import NewsDocument, NewsRules, Reading, RuleReader
+from kg.investments import DocumentReading, NewsDocument, NewsRules, RuleReader
 from kg.news.memory import add_news_types, directory_of, statement_updates
 from kg.news.passages import passage_updates
 from kg.news.reader import NewsReading, read_news
@@ -33,7 +33,7 @@ class FrameReader:
         self._graph = graph
         self._rules = RuleReader(graph, rules if rules is not None else NewsRules())
 
-    def read(self, document: NewsDocument) -> Reading:
+    def read(self, document: NewsDocument) -> DocumentReading:
         """Returns the statements of a document as updates; the first are those of the rules."""
         by_rules = self._rules.read(document)
         directory = directory_of(self._graph)

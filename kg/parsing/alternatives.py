@@ -17,7 +17,7 @@ import numpy as np
 
 from kg.algebra import Compared, Follow, Having, Lacking
 from kg.analysis import Joint
-from kg.parsing.derivation import State
+from kg.parsing.derivation import QueryDerivation
 from kg.parsing.selections import CLASS_LIKENESS, CLASS_NAMED, Selections
 from kg.vocabulary import mask
 
@@ -29,7 +29,7 @@ _MOST = 20
 class _Step:
     """A step from a set: the state after it, the words and items that it adds, and whether it follows a relation."""
 
-    after: State
+    after: QueryDerivation
     words: int
     items: tuple[int, ...]
     follows: bool
@@ -51,7 +51,9 @@ class Alternatives:
         self.vocabulary = selections.vocabulary
         self.graph = selections.graph
 
-    def of(self, before: State, steps: Callable[[State], Iterable[State]]) -> Iterator[State]:
+    def of(
+        self, before: QueryDerivation, steps: Callable[[QueryDerivation], Iterable[QueryDerivation]]
+    ) -> Iterator[QueryDerivation]:
         """The unions of two steps from a set, one of which may be empty.
 
         Args:
@@ -72,7 +74,7 @@ class Alternatives:
                 if first.follows == second.follows and self._are_joined(joint, first, second):
                     yield self._united(before, joint, first, second)
 
-    def classes(self) -> Iterator[State]:
+    def classes(self) -> Iterator[QueryDerivation]:
         """The members of two classes that "or" or "and" joins: "which bridges or tunnels"."""
         joins = [place for place, word in enumerate(self.analysis.words[1:-1], start=1) if word.low in ("or", "and")]
         for place in joins if self.graph.classes else ():
@@ -80,9 +82,9 @@ class Alternatives:
             first, second = (int(kind) for kind in sides.argmax(axis=1))
             if first != second and sides.max(axis=1).min() >= CLASS_NAMED:
                 items = (self.vocabulary.class_item(first), self.vocabulary.class_item(second))
-                yield State(self.evaluator.members(first, second), 0, items, items, implied=(0.0, 0.0))
+                yield QueryDerivation(self.evaluator.members(first, second), 0, items, items, implied=(0.0, 0.0))
 
-    def _likely(self, before: State, after: Iterable[State]) -> list[_Step]:
+    def _likely(self, before: QueryDerivation, after: Iterable[QueryDerivation]) -> list[_Step]:
         """The least costly of the steps that words on one side say."""
         found = [
             _Step(one, one.words & ~before.words, one.items[len(before.items) :], isinstance(one.query, Follow))
@@ -127,11 +129,11 @@ class Alternatives:
                 return 1 << int(likeness.argmax())
         return 0
 
-    def _united(self, before: State, joint: Joint, first: _Step, second: _Step) -> State:
+    def _united(self, before: QueryDerivation, joint: Joint, first: _Step, second: _Step) -> QueryDerivation:
         one, other = first.after, second.after
         left, right = mask(0, joint.place), ~mask(0, joint.place + 1)
         astray = self._astray(first, second, left, right) + self._astray(second, first, right, left)
-        return State(
+        return QueryDerivation(
             self.evaluator.either(before.query, one.query, other.query),
             one.words | other.words | joint.words,
             (*one.items, *second.items),

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import DAYS_OF, Follow, Named, difference, numbers_of, plain, rounded, time_between
-from kg.parsing.derivation import State
+from kg.algebra import DAYS_OF, Follow, NamedNodes, difference, numbers_of, plain, rounded, time_between
+from kg.parsing.derivation import QueryDerivation
 from kg.parsing.forms import Form
-from kg.parsing.space import DerivationSpace
+from kg.parsing.space import QuerySpace
 from kg.vocabulary import joined_masks
 
 _UNSAID_TOTAL = 0.5
@@ -34,12 +34,12 @@ class Calculations:
         today: The day to which "how long has it been open?" counts.
     """
 
-    def __init__(self, space: DerivationSpace, today: date) -> None:
+    def __init__(self, space: QuerySpace, today: date) -> None:
         self.space = space
         self.today = today
         self.graph = space.graph
 
-    def of(self, state: State) -> Iterator[Form]:
+    def of(self, state: QueryDerivation) -> Iterator[Form]:
         """The forms of answers that are calculated from the values of a derivation's last relation."""
         query = state.query
         if not isinstance(query, Follow) or query.inverse:
@@ -72,14 +72,14 @@ class Calculations:
         if analysis.asks in ("count", "amount") and len(query.source.nodes) > 1:
             yield Form(query.nodes, plain(total), _UNSAID_TOTAL, words=counting, operation="sum")
 
-    def _differences(self, state: State, query: Follow) -> Iterator[Form]:
+    def _differences(self, state: QueryDerivation, query: Follow) -> Iterator[Form]:
         """Differences of the values of two nodes: those of a set of two, or one and another that the question names."""
         analysis = self.space.analysis
         words = analysis.differing | analysis.counting | joined_masks(one.words for one in analysis.degrees)
         source = query.source
         if len(source.nodes) == 2:
             yield from self._difference(query, source.nodes[0], source.nodes[1], words)
-        if len(source.nodes) != 1 or not isinstance(source, Named):
+        if len(source.nodes) != 1 or not isinstance(source, NamedNodes):
             return
         for mention in (*analysis.mentions, *analysis.references):
             if len(mention.nodes) == 1 and not mention.words & state.words and mention.nodes != source.nodes:

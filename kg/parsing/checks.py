@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from kg.algebra import DegreeMention, Evaluator, Named, Query, sign_of
+from kg.algebra import DegreeMention, Evaluator, NamedNodes, Query, sign_of
 from kg.analysis import Analysis
 from kg.facts import converted
-from kg.parsing.derivation import State
-from kg.vocabulary import Mention, Vocabulary
+from kg.parsing.derivation import QueryDerivation
+from kg.vocabulary import NodeMention, Vocabulary
 
 _LIKENESS, _UNSAID, _STEP = 0.4, 0.9, 0.06
 _NAMED, _UNSAID_ANY = 0.7, 0.15
@@ -46,9 +46,9 @@ class Check:
     cost: float = 0.0
 
 
-def checks(vocabulary: Vocabulary, analysis: Analysis, state: State) -> Iterator[Check]:
+def checks(vocabulary: Vocabulary, analysis: Analysis, state: QueryDerivation) -> Iterator[Check]:
     """The statements that a question may make about the nodes of a derivation."""
-    if isinstance(state.query, Named):
+    if isinstance(state.query, NamedNodes):
         found = _Checks(vocabulary, analysis, state)
         yield from found.related()
         yield from found.true()
@@ -62,7 +62,7 @@ def checks(vocabulary: Vocabulary, analysis: Analysis, state: State) -> Iterator
 
 
 class _Checks:
-    def __init__(self, vocabulary: Vocabulary, analysis: Analysis, state: State) -> None:
+    def __init__(self, vocabulary: Vocabulary, analysis: Analysis, state: QueryDerivation) -> None:
         self.vocabulary, self.analysis, self.state = vocabulary, analysis, state
         self.graph = vocabulary.graph
         self.evaluator = Evaluator(self.graph)
@@ -70,7 +70,7 @@ class _Checks:
         negations = analysis.negations
         self.turned, self.negations = bool(negations), negations
 
-    def _others(self) -> Iterator[Mention]:
+    def _others(self) -> Iterator[NodeMention]:
         for mention in (*self.analysis.mentions, *self.analysis.references):
             if not mention.words & self.state.words and mention not in self.state.mentions:
                 yield mention
@@ -90,7 +90,7 @@ class _Checks:
     def related(self) -> Iterator[Check]:
         """Answers "does X depend on Y?": by any relation that leads from nodes like X to nodes like Y."""
         for mention in self._others():
-            target = Named(mention.nodes)
+            target = NamedNodes(mention.nodes)
             for relation, inverse in self._steps():
                 if not self._may_reach(target, relation, inverse=inverse):
                     continue
@@ -98,7 +98,7 @@ class _Checks:
                 yield self._check(query, (relation,), mention.words, mention.cost)
             yield from self._far(mention, target)
 
-    def _far(self, mention: Mention, target: Named) -> Iterator[Check]:
+    def _far(self, mention: NodeMention, target: NamedNodes) -> Iterator[Check]:
         """Relations of two steps that do join the two: "did X fly to Y?" for the missions of X and their targets."""
         middles = [(step, self.evaluator.follow(self.query, step[0], inverse=step[1])) for step in self._own_steps()]
         for (first, _), middle in middles:
@@ -140,7 +140,7 @@ class _Checks:
                 query, bool(query.nodes) != self.turned, self.negations, (relation,), 0.0 if is_said else _UNSAID_ANY
             )
 
-    def _may_reach(self, target: Named, relation: int, *, inverse: bool) -> bool:
+    def _may_reach(self, target: NamedNodes, relation: int, *, inverse: bool) -> bool:
         """Whether a relation, seen from its other end, occurs at the target or at nodes of its classes."""
         kinds = {kind for node in target.nodes for kind in self.graph.types[node]}
         ends = [*target.nodes, *(node for kind in kinds for node in self.graph.classes[kind].members[:100])]
@@ -152,7 +152,7 @@ class _Checks:
             if inverse or self.graph.relations[relation].kind != "boolean":
                 continue
             yes = tuple(node for node in range(len(self.graph.values)) if self.graph.values[node].text == "yes")
-            query = self.evaluator.having(self.query, relation, Named(yes), inverse=False)
+            query = self.evaluator.having(self.query, relation, NamedNodes(yes), inverse=False)
             if any(self.graph.follow(node, relation) for node in self.query.nodes):
                 yield self._check(query, (relation,))
 
@@ -190,7 +190,7 @@ class _Checks:
                     continue  # the subject is named before the standard
                 yield from self._beyond(one, mention)
 
-    def _beyond(self, one: DegreeMention, mention: Mention) -> Iterator[Check]:
+    def _beyond(self, one: DegreeMention, mention: NodeMention) -> Iterator[Check]:
         for relation, inverse in self._steps():
             kind = self.graph.relations[relation].kind
             if inverse or kind not in ("number", "date"):

@@ -2,7 +2,7 @@
 
 A step costs 0.06 by default; with one word of weight 1 left over::
 
-    >>> Costs(graph, analysis, Weights()).total(state)
+    >>> Costs(graph, analysis, DerivationCosts()).total(state)
     1.06
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from kg.analysis import Analysis, Joint, joints_of
 from kg.arrays import BoolArray, FloatArray
 from kg.facts import FactGraph
-from kg.parsing.derivation import State, Weights
-from kg.vocabulary import VERB, Mention, joined_masks
+from kg.parsing.derivation import DerivationCosts, QueryDerivation
+from kg.vocabulary import VERB, NodeMention, joined_masks
 
 _SAME_SPAN = 0.02
 _DIRECTING = frozenset(("by", "on", "at", "to", "from", "for", "in", "with"))
@@ -42,21 +42,21 @@ class Costs:
         weights: The costs of each kind.
     """
 
-    def __init__(self, graph: FactGraph, analysis: Analysis, weights: Weights) -> None:
+    def __init__(self, graph: FactGraph, analysis: Analysis, weights: DerivationCosts) -> None:
         self.graph = graph
         self.analysis = analysis
         self.weights = weights
         self._reflexive: dict[int, bool] = {}
         self._supports: dict[tuple[tuple[int, ...], int], tuple[FloatArray, FloatArray]] = {}
 
-    def supports(self, state: State) -> tuple[FloatArray, FloatArray]:
+    def supports(self, state: QueryDerivation) -> tuple[FloatArray, FloatArray]:
         """The likeness of each item of a state with the words that are its own, and the share left of each word."""
         key = (state.items, state.words)
         if key not in self._supports:
             self._supports[key] = self._supports_of(state)
         return self._supports[key]
 
-    def _supports_of(self, state: State) -> tuple[FloatArray, FloatArray]:
+    def _supports_of(self, state: QueryDerivation) -> tuple[FloatArray, FloatArray]:
         analysis = self.analysis
         rows = analysis.items
         free = np.array([not state.words >> place & 1 for place in range(len(analysis.words))], dtype=bool)
@@ -115,7 +115,7 @@ class Costs:
             return True
         return "of" in between and abs(float(column[one] - column[other])) > _SAME_SPAN
 
-    def total(self, state: State) -> float:
+    def total(self, state: QueryDerivation) -> float:
         """The cost of a state with the words that it leaves over."""
         own, left = self.supports(state)
         relations = len(self.graph.relations)
@@ -148,7 +148,7 @@ class Costs:
         """The places at which "or" joins two conditions."""
         return joints_of(self.analysis)
 
-    def _required(self, state: State) -> float:
+    def _required(self, state: QueryDerivation) -> float:
         """The cost of an "or" that a derivation does not read: it requires both conditions, or leaves one out."""
         joints = [one for one in self.joints if not one.words & state.words]
         if not joints:
@@ -193,7 +193,7 @@ class Costs:
         column = self.analysis.items[:, item]
         return max((float(column[place]) for place in range(len(column)) if words >> place & 1), default=0.0)
 
-    def against(self, relation: int, mention: Mention | None, *, is_subject: bool) -> float:
+    def against(self, relation: int, mention: NodeMention | None, *, is_subject: bool) -> float:
         """The cost of a relation between nodes of one class that is followed against the order of the words.
 
         "Which packages depend on X" asks for subjects of ``depends on``, "what does X depend on" and "the child of X"

@@ -1,7 +1,7 @@
 """A derivation of a question: the query so far, the words that it explains, and the costs of its steps.
 
->>> State(Named((line,)), words=0b100, cost=0.06)
-State(query=Named(nodes=(17,)), words=4, items=(), ...)
+>>> QueryDerivation(NamedNodes((line,)), words=0b100, cost=0.06)
+QueryDerivation(query=NamedNodes(nodes=(17,)), words=4, items=(), ...)
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kg.algebra import Query
-from kg.vocabulary import Mention
+from kg.vocabulary import NodeMention
 
 
 @dataclass(frozen=True)
-class Weights:
+class DerivationCosts:
     """Costs of a derivation.
 
     Attributes:
@@ -70,7 +70,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class State:
+class QueryDerivation:
     """A derivation.
 
     Attributes:
@@ -90,7 +90,7 @@ class State:
     items: tuple[int, ...] = ()
     final: tuple[int, ...] = ()
     cost: float = 0.0
-    mentions: tuple[Mention, ...] = ()
+    mentions: tuple[NodeMention, ...] = ()
     implied: tuple[float, ...] = ()
     pending: float = 0.0
     replaced: bool = False

@@ -16,13 +16,13 @@ from datetime import date
 from kg.algebra import write
 from kg.analysis import Analysis, analyse, written_out
 from kg.facts import FactGraph
-from kg.parsing.derivation import Weights
+from kg.parsing.derivation import DerivationCosts
 from kg.parsing.ellipsis import asks_for_all, replaced
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.ranking import RankedParse, Ranker, features
 from kg.parsing.reader import ParseReader, answer_of, telling, with_reading
-from kg.parsing.references import PastTurn, confidence_in, references
-from kg.vocabulary import Mention, Similarity, Thesaurus, Vectors, Vocabulary, places
+from kg.parsing.references import DialogueTurn, confidence_in, references
+from kg.vocabulary import NodeMention, Similarity, Thesaurus, Vectors, Vocabulary, places
 
 _GRAND = re.compile(
     r"\bgrand(?:(child(?:ren)?|kids?|sons?|daughters?)|(parents?|mothers?|fathers?|mums?|dads?))\b", re.IGNORECASE
@@ -83,18 +83,18 @@ class QuestionReader:
         graph: FactGraph,
         vectors: Vectors | None = None,
         thesaurus: Thesaurus | None = None,
-        weights: Weights | None = None,
+        weights: DerivationCosts | None = None,
         ranker: Ranker | None = None,
         parse_reader: ParseReader | None = None,
     ) -> None:
         self.graph = graph
         self.vocabulary = Vocabulary(graph, Similarity(vectors, thesaurus))
-        self.weights = weights if weights is not None else Weights()
+        self.weights = weights if weights is not None else DerivationCosts()
         self.parse_reader = parse_reader
         self.ranker = ranker if ranker is not None else Ranker.shipped()
         self.second_ranker = Ranker.shipped(read=True) if parse_reader is not None else self.ranker
 
-    def read(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> Reading:
+    def read(self, question: str, past: Sequence[DialogueTurn] = (), *, today: date) -> Reading:
         """Reads a question.
 
         Args:
@@ -123,7 +123,7 @@ class QuestionReader:
             values,
         )
 
-    def _ranked(self, analysis: Analysis, every: Sequence[Parse], past: Sequence[PastTurn]) -> list[RankedParse]:
+    def _ranked(self, analysis: Analysis, every: Sequence[Parse], past: Sequence[DialogueTurn]) -> list[RankedParse]:
         """The parses, best first, one for each answer."""
         if self.parse_reader is not None and every:
             before = self.context(past)
@@ -136,7 +136,9 @@ class QuestionReader:
             )
         return self.second_ranker.ranked(every)
 
-    def derivations(self, question: str, past: Sequence[PastTurn] = (), *, today: date) -> tuple[Analysis, list[Parse]]:
+    def derivations(
+        self, question: str, past: Sequence[DialogueTurn] = (), *, today: date
+    ) -> tuple[Analysis, list[Parse]]:
         """A question as it is prepared for :meth:`read`, and the parses of all its derivations, in no order."""
         before = past[-1].items if past else ()
         analysis = analyse(self._spelled_out(question), self.vocabulary, before)
@@ -157,7 +159,7 @@ class QuestionReader:
         """A parse as a path of names and operations."""
         return write(parse.query, self.graph) + (f" ({parse.operation})" if parse.operation else "")
 
-    def _replaced(self, parser: Parser, past: Sequence[PastTurn]) -> list[Parse]:
+    def _replaced(self, parser: Parser, past: Sequence[DialogueTurn]) -> list[Parse]:
         """The parses that replace something in an earlier question, which says what is asked for."""
         states = list(replaced(parser.space, past))
         if not states:
@@ -181,7 +183,7 @@ class QuestionReader:
         named += [one for one in analysis.references if len(one.nodes) == 1 and one in parse.mentions]
         return any(set(parse.nodes) == set(one.nodes) for one in named)
 
-    def context(self, past: Sequence[PastTurn]) -> str:
+    def context(self, past: Sequence[DialogueTurn]) -> str:
         """The text before a question: the last two turns, with their answers, and of the last how it was read."""
         said = []
         for turn in past[-_READ_TURNS:]:
@@ -191,7 +193,7 @@ class QuestionReader:
             said.append(f"{turn.text} {doubt}{told} | ")
         return "".join(said)
 
-    def canonical(self, analysis: Analysis, used: Sequence[Mention]) -> str:
+    def canonical(self, analysis: Analysis, used: Sequence[NodeMention]) -> str:
         """A question with names in the place of some references."""
         text = analysis.text
         for one in sorted(used, key=lambda mention: -mention.words):
@@ -205,13 +207,13 @@ class QuestionReader:
         return text
 
 
-def _trusted(parse: Parse, past: Sequence[PastTurn]) -> float:
+def _trusted(parse: Parse, past: Sequence[DialogueTurn]) -> float:
     """The least confidence of the earlier answers that a parse depends on, in [0, 1]; 1 if it depends on none."""
     found = [confidence_in(one.nodes, past) for one in parse.references]
     return min([*found, past[-1].confidence] if parse.replaces else found, default=1.0)
 
 
-def _spoken(turn: PastTurn) -> tuple[int, ...]:
+def _spoken(turn: DialogueTurn) -> tuple[int, ...]:
     named = tuple(node for nodes in turn.named for node in nodes)
     return named if turn.parse is None else (*turn.parse.nodes, *named, *turn.parse.mentioned)
 

@@ -11,15 +11,27 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import Compared, DegreeMention, Either, Extreme, Follow, Having, Members, Named, OfClass, Query, sources
+from kg.algebra import (
+    Compared,
+    DegreeMention,
+    Either,
+    Extreme,
+    Follow,
+    Having,
+    Members,
+    NamedNodes,
+    OfClass,
+    Query,
+    sources,
+)
 from kg.analysis import Analysis
 from kg.discourse import LEAD
-from kg.parsing.derivation import State
+from kg.parsing.derivation import QueryDerivation
 from kg.parsing.parser import Parse
-from kg.parsing.references import PastTurn, asked_alike
-from kg.parsing.space import DerivationSpace
+from kg.parsing.references import DialogueTurn, asked_alike
+from kg.parsing.space import QuerySpace
 from kg.text import Period
-from kg.vocabulary import Mention, joined_masks, rank_of
+from kg.vocabulary import NodeMention, joined_masks, rank_of
 
 _COST, _EARLIER = 0.2, 0.3
 _SHORT = 3
@@ -42,7 +54,7 @@ _WHICH = frozenset((*_WHICH_TEXT.split(), *_LISTING_TEXT.split()))
 """The words of "which ones?" and "list them", which ask for what was counted or checked."""
 
 
-def is_fragment(space: DerivationSpace) -> bool:
+def is_fragment(space: QuerySpace) -> bool:
     """Whether a question may be an earlier one with something replaced."""
     analysis = space.analysis
     weighted = int((analysis.weights > 0.5).sum())
@@ -55,7 +67,7 @@ def asks_for_all(analysis: Analysis) -> bool:
     return {word.low for word in analysis.words} <= _WHICH
 
 
-def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State]:
+def replaced(space: QuerySpace, past: Sequence[DialogueTurn]) -> Iterator[QueryDerivation]:
     """Earlier questions with a name, a bound, a degree or a selection of this question in its place.
 
     Args:
@@ -70,7 +82,7 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
     if not is_fragment(space):
         return
     if last is not None and last.operation in ("count", "check") and asks_for_all(space.analysis):
-        yield State(last.query, (1 << len(space.analysis.words)) - 1, (), last.final, replaced=True)
+        yield QueryDerivation(last.query, (1 << len(space.analysis.words)) - 1, (), last.final, replaced=True)
     yield from _who_else(space, last)
     for back, turn in enumerate(reversed(past[-_TURNS:])):
         before = turn.likely
@@ -88,10 +100,12 @@ def replaced(space: DerivationSpace, past: Sequence[PastTurn]) -> Iterator[State
             *_ranks(space, before.query),
             *(_rest(space, before.query) if not back else ()),
         ):
-            yield State(query, explained | repeated, (), before.final, cost + extra, tuple(referring), replaced=True)
+            yield QueryDerivation(
+                query, explained | repeated, (), before.final, cost + extra, tuple(referring), replaced=True
+            )
 
 
-def _compared(space: DerivationSpace, last: Parse, past: Sequence[PastTurn]) -> Iterator[State]:
+def _compared(space: QuerySpace, last: Parse, past: Sequence[DialogueTurn]) -> Iterator[QueryDerivation]:
     """Reads "what is the difference?" and "how much more is that than Elm Road?": values of what was asked before.
 
     The values are those of the turns that asked the same, or of what the last turn was about and something else.
@@ -107,13 +121,13 @@ def _compared(space: DerivationSpace, last: Parse, past: Sequence[PastTurn]) -> 
         named = ((one.nodes[0], one.words) for one in analysis.mentions if len(one.nodes) == 1)
         sets += [((*nodes, node), words) for node, words in named if node not in nodes]
     for some, words in dict.fromkeys(sets):
-        found = space.evaluator.follow(Named(some), relation)
+        found = space.evaluator.follow(NamedNodes(some), relation)
         if len(found.nodes) > 1:
             words |= joined_masks(one.words for one in analysis.references)
-            yield State(found, words, (), (relation,), _COST, replaced=True)
+            yield QueryDerivation(found, words, (), (relation,), _COST, replaced=True)
 
 
-def _valued(space: DerivationSpace, query: Query) -> tuple[int | None, tuple[int, ...]]:
+def _valued(space: QuerySpace, query: Query) -> tuple[int | None, tuple[int, ...]]:
     """The relation whose numbers or dates a query asks for or compares, and the one or two nodes that it is about."""
     nodes: tuple[int, ...] = ()
     if isinstance(query, Follow) and not query.inverse:
@@ -128,7 +142,7 @@ def _valued(space: DerivationSpace, query: Query) -> tuple[int | None, tuple[int
     return (query.relation, nodes) if is_valued else (None, ())
 
 
-def _who_else(space: DerivationSpace, last: Parse | None) -> Iterator[State]:
+def _who_else(space: QuerySpace, last: Parse | None) -> Iterator[QueryDerivation]:
     """Reads "who does?" after "does she speak German?": all for whom the statement holds."""
     words = {word.low for word in space.analysis.words}
     if last is None or last.operation != "check" or not words & _ASKING or not words <= _ASKING | _DOING:
@@ -136,30 +150,30 @@ def _who_else(space: DerivationSpace, last: Parse | None) -> Iterator[State]:
     query = last.query
     if isinstance(query, Having) and not query.negated:
         found = space.evaluator.follow(query.target, query.relation, inverse=not query.inverse)
-        yield State(found, (1 << len(space.analysis.words)) - 1, (), last.final, _COST, replaced=True)
+        yield QueryDerivation(found, (1 << len(space.analysis.words)) - 1, (), last.final, _COST, replaced=True)
 
 
-def _repeated(space: DerivationSpace, turn: PastTurn) -> int:
+def _repeated(space: QuerySpace, turn: DialogueTurn) -> int:
     """The words that the earlier question had too."""
     before = set(re.findall(r"\w+", turn.text.lower()))
     return sum(1 << place for place, word in enumerate(space.analysis.words) if word.low in before)
 
 
 def _names(
-    space: DerivationSpace, query: Query
-) -> Iterator[tuple[Query, int, float] | tuple[Query, int, float, Mention]]:
+    space: QuerySpace, query: Query
+) -> Iterator[tuple[Query, int, float] | tuple[Query, int, float, NodeMention]]:
     """Another name in place of one, or what "the other one" refers to."""
     graph = space.graph
     lead = LEAD.match(space.analysis.text)
     is_led = bool(lead and lead.end())
-    leaves = {part for part in sources(query) if isinstance(part, Named)}
+    leaves = {part for part in sources(query) if isinstance(part, NamedNodes)}
     references = [one for one in space.analysis.references if one.words.bit_count() > 1]
     for mention in (*space.analysis.mentions, *references):
         for leaf in sorted(leaves, key=lambda one: one.nodes):
             is_alike = _alike(space, mention.nodes, leaf.nodes)
             if (not is_alike and not is_led) or set(mention.nodes) == set(leaf.nodes):
                 continue
-            new = Named(mention.nodes)
+            new = NamedNodes(mention.nodes)
             found = space.evaluator.rebuilt(query, lambda part, leaf=leaf, new=new: new if part == leaf else None)  # type: ignore[misc]
             if found.nodes:
                 differs = not {kind for node in mention.nodes for kind in graph.types[node]}
@@ -167,12 +181,12 @@ def _names(
                 yield (found, mention.words, extra, mention) if mention.is_reference else (found, mention.words, extra)
 
 
-def _derived(space: DerivationSpace, before: Parse, repeated: int, cost: float) -> Iterator[State]:
+def _derived(space: QuerySpace, before: Parse, repeated: int, cost: float) -> Iterator[QueryDerivation]:
     """Reads "and his son?" after "how old is Ola Brandt?": what the fragment denotes, in the place of a name."""
-    leaves = sorted({part for part in sources(before.query) if isinstance(part, Named)}, key=lambda one: one.nodes)
+    leaves = sorted({part for part in sources(before.query) if isinstance(part, NamedNodes)}, key=lambda one: one.nodes)
     order = sorted(range(len(space.states)), key=lambda place: space.totals[place])
     for state in [space.states[place] for place in order[:_MOST_DERIVED]]:
-        if isinstance(state.query, Named | Members) or len(state.query.nodes) > _MOST_NODES:
+        if isinstance(state.query, NamedNodes | Members) or len(state.query.nodes) > _MOST_NODES:
             continue
         for leaf in leaves:
             if not _alike(space, state.query.nodes, leaf.nodes) or set(state.query.nodes) == set(leaf.nodes):
@@ -182,13 +196,13 @@ def _derived(space: DerivationSpace, before: Parse, repeated: int, cost: float) 
                 lambda part, leaf=leaf, new=state.query: new if part == leaf else None,  # type: ignore[misc]
             )
             if found.nodes:
-                yield State(
+                yield QueryDerivation(
                     found, state.words | repeated, state.items, before.final, state.cost + cost, state.mentions,
                     state.implied, replaced=True,
                 )  # fmt: skip
 
 
-def _alike(space: DerivationSpace, nodes: Sequence[int], others: Sequence[int]) -> bool:
+def _alike(space: QuerySpace, nodes: Sequence[int], others: Sequence[int]) -> bool:
     """Whether nodes share a class, or are values of one relation."""
     graph = space.graph
     first, second = ({kind for node in some for kind in graph.types[node]} for some in (nodes, others))
@@ -198,7 +212,7 @@ def _alike(space: DerivationSpace, nodes: Sequence[int], others: Sequence[int]) 
     return bool(one & other)
 
 
-def _bounds(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+def _bounds(space: QuerySpace, query: Query) -> Iterator[tuple[Query, int, float]]:
     for bound in space.analysis.bounds:
 
         def changed(part: Query, bound=bound) -> Query | None:  # type: ignore[no-untyped-def]
@@ -211,7 +225,7 @@ def _bounds(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, 
             yield found, bound.words, 0.0
 
 
-def _years(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+def _years(space: QuerySpace, query: Query) -> Iterator[tuple[Query, int, float]]:
     """Reads "and the year after?" and "three years before": the year of an earlier question, moved."""
     low = [word.low for word in space.analysis.words]
     shifts = [place for place, word in enumerate(low) if word in _SHIFTS]
@@ -236,7 +250,7 @@ def _years(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, f
         yield found, words | joined_masks(one.words for one in space.analysis.bounds), 0.0
 
 
-def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+def _degrees(space: QuerySpace, query: Query) -> Iterator[tuple[Query, int, float]]:
     for one in space.analysis.degrees:
         for part in sources(query):
             if not isinstance(part, Extreme):
@@ -262,7 +276,7 @@ def _degrees(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int,
                     yield found, one.words, 0.5 * (1 - own)
 
 
-def _ranks(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+def _ranks(space: QuerySpace, query: Query) -> Iterator[tuple[Query, int, float]]:
     """Reads "and the second?" and "who comes next?" after a question for the largest or smallest."""
     taken = joined_masks(one.words for one in space.analysis.degrees)
     for place, word in enumerate(space.analysis.words):
@@ -284,12 +298,12 @@ def _ranks(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, f
                     yield found, 1 << place, 0.0
 
 
-def _is_scale_of(space: DerivationSpace, one: DegreeMention, relation: int) -> bool:
+def _is_scale_of(space: QuerySpace, one: DegreeMention, relation: int) -> bool:
     """Whether an adjective may follow the one of the question before: "highest" and "lowest" of any number."""
     return one.degree.of_dates == (space.graph.relations[relation].kind == "date")
 
 
-def _rest(space: DerivationSpace, query: Query) -> Iterator[tuple[Query, int, float]]:
+def _rest(space: QuerySpace, query: Query) -> Iterator[tuple[Query, int, float]]:
     """Reads "which isn't?": the members of the earlier set that the last question did not select."""
     negations = space.analysis.negations
     if not negations:

@@ -1,6 +1,6 @@
 """The evidence for a derivation as numbers that mean the same in any graph: what is left over, unsaid or unlike.
 
-    >>> dict(zip(FEATURES, Evidence(space).of(state, form), strict=True))["left_nouns"]
+    >>> dict(zip(FEATURES, ParseEvidence(space).of(state, form), strict=True))["left_nouns"]
     1.0
 
 :mod:`kg.parsing.ranking` weighs them. No feature depends on a particular word or name.
@@ -22,7 +22,7 @@ from kg.algebra import (
     Having,
     Lacking,
     Members,
-    Named,
+    NamedNodes,
     Query,
     Without,
     kind_of_values,
@@ -30,10 +30,10 @@ from kg.algebra import (
     sources,
 )
 from kg.discourse import LEAD
-from kg.parsing.derivation import State
+from kg.parsing.derivation import QueryDerivation
 from kg.parsing.forms import Form
 from kg.parsing.selections import CLASS_LIKENESS
-from kg.parsing.space import DerivationSpace
+from kg.parsing.space import QuerySpace
 from kg.vocabulary import AUXILIARIES, NEGATED_AUXILIARIES, joined_masks, named_words
 
 _WORDS_TEXT = "who,what,which,when,where,how many,how much,how old,how"
@@ -64,14 +64,14 @@ _USUAL_SENSE = 0.52
 """The median cosine of a question with the relations of its right parse, taken where there are no vectors."""
 
 
-class Evidence:
+class ParseEvidence:
     """The evidence for the derivations of one question.
 
     Args:
         space: The space of the derivations.
     """
 
-    def __init__(self, space: DerivationSpace) -> None:
+    def __init__(self, space: QuerySpace) -> None:
         self.space = space
         self.analysis = space.analysis
         self.weights = space.analysis.weights
@@ -91,7 +91,7 @@ class Evidence:
         self._total = float(self.weights.sum())
         self._asks = f"asks_{_asking(analysis.text)}"
 
-    def of(self, state: State, form: Form, cost: float) -> tuple[float, ...]:
+    def of(self, state: QueryDerivation, form: Form, cost: float) -> tuple[float, ...]:
         """The features of a derivation with the form of its answer, in the order of :data:`FEATURES`."""
         own, left = self.space.costs.supports(state)
         found = dict.fromkeys(FEATURES, 0.0)
@@ -133,7 +133,7 @@ class Evidence:
         found["left_unknown"] = float(remaining[self.space.costs.unknown].sum()) if len(remaining) else 0.0
         found["left_share"] = float(remaining.sum()) / max(self._total, 1.0)
 
-    def _items(self, found: dict[str, float], state: State, own: np.ndarray) -> None:
+    def _items(self, found: dict[str, float], state: QueryDerivation, own: np.ndarray) -> None:
         relations = len(self.space.graph.relations)
         said = {item: float(one) for item, one in zip(state.items, own, strict=True)}
         implied = dict(zip(state.items, state.implied, strict=True))
@@ -143,7 +143,7 @@ class Evidence:
         found["least_said"] = 1 - min((said[item] for item in of_relations), default=1.0)
         found["not_implied"] = sum(1 - max(said[item], implied[item]) for item in of_relations)
 
-    def _names(self, found: dict[str, float], state: State) -> None:
+    def _names(self, found: dict[str, float], state: QueryDerivation) -> None:
         references = [one for one in state.mentions if one.is_reference]
         found["name_cost"] = sum(one.cost for one in state.mentions if not one.is_reference)
         found["reference_cost"] = sum(one.cost for one in references)
@@ -200,7 +200,7 @@ def _asking(text: str) -> str:
 
 def _operations(found: dict[str, float], query: Query) -> None:
     parts = list(sources(query))
-    leaves = sum(isinstance(part, Named | Members) for part in parts)
+    leaves = sum(isinstance(part, NamedNodes | Members) for part in parts)
     found["steps"] = float(len(parts) - leaves)
     found["follows"] = float(sum(isinstance(part, Follow) for part in parts))
     found["inverse"] = float(sum(isinstance(part, Follow) and part.inverse for part in parts))

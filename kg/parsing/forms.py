@@ -19,7 +19,7 @@ from kg.algebra import (
     Having,
     Lacking,
     Members,
-    Named,
+    NamedNodes,
     Without,
     relations_of,
     sources,
@@ -27,8 +27,8 @@ from kg.algebra import (
 )
 from kg.analysis import Analysis
 from kg.facts import FactGraph
-from kg.parsing.derivation import State
-from kg.parsing.space import DerivationSpace
+from kg.parsing.derivation import QueryDerivation
+from kg.parsing.space import QuerySpace
 
 _MISMATCH, _ALMOST = 1.5, 0.5
 _TEXT_OF_TIME, _SAID = 0.3, 0.6
@@ -86,7 +86,7 @@ class Forms:
         today: The day from which ages are counted.
     """
 
-    def __init__(self, space: DerivationSpace, today: date) -> None:
+    def __init__(self, space: QuerySpace, today: date) -> None:
         self.space = space
         self.vocabulary = space.vocabulary
         self.graph: FactGraph = space.graph
@@ -97,7 +97,7 @@ class Forms:
         """The question."""
         return self.space.analysis
 
-    def of(self, state: State) -> Iterator[Form]:
+    def of(self, state: QueryDerivation) -> Iterator[Form]:
         """The forms that a derivation may give an answer."""
         asks, nodes = self.analysis.asks, state.query.nodes
         if asks == "age":
@@ -134,19 +134,19 @@ class Forms:
             cost += self._where_cost(nodes, kinds)
         yield Form(nodes, None, cost, head, self.analysis.counting, listed=listed)
 
-    def _beside_cost(self, state: State) -> float:
+    def _beside_cost(self, state: QueryDerivation) -> float:
         """The cost of something that is not of the set for a question that asks which one of it."""
         asked = [one for one in state.mentions if len(one.nodes) > 1 and one.words & self.analysis.among]
         return _MISMATCH if any(not set(state.query.nodes) <= set(one.nodes) for one in asked) else 0.0
 
-    def _unrestricted_cost(self, state: State) -> float:
+    def _unrestricted_cost(self, state: QueryDerivation) -> float:
         """The cost of all values of a relation for a question that speaks of one: "who's the author?"."""
         parts = list(sources(state.query))
         if state.mentions or len(state.query.nodes) < 2 or not isinstance(state.query, Follow):
             return 0.0
         if any(isinstance(part, Members | Compared | Extreme | Having | Lacking) for part in parts):
             return 0.0
-        if any(isinstance(part, Named) and len(part.nodes) == 1 for part in parts):
+        if any(isinstance(part, NamedNodes) and len(part.nodes) == 1 for part in parts):
             return 0.0
         column = self.analysis.items[:, state.query.relation]
         return 0.0 if self.analysis.words[int(column.argmax())].low.endswith("s") else _MISMATCH
@@ -157,7 +157,7 @@ class Forms:
         word = self.analysis.words[int(column.argmax())].low
         return word.endswith("s") or word in ("people", "children", "men", "women")
 
-    def _time_cost(self, state: State, kinds: set[str]) -> float:
+    def _time_cost(self, state: QueryDerivation, kinds: set[str]) -> float:
         """The cost of an answer to "when" that is no date: "Mondays" where the question names the hours."""
         own, _ = self.space.costs.supports(state)
         is_said = len(own) > 0 and float(own[-1]) >= _SAID
@@ -187,7 +187,7 @@ class Forms:
             return 0.0 if all(self.vocabulary.is_of(node, self.vocabulary.places) for node in typed) else _NO_PLACE
         return 0.1
 
-    def _head_cost(self, state: State) -> float:
+    def _head_cost(self, state: QueryDerivation) -> float:
         """The cost of "which *country*" where the country is not what the derivation ends at."""
         words = [
             place
@@ -205,7 +205,7 @@ class Forms:
         own = max((self._ended(state, words[place], end, float(rows[place][end])) for end in ends), default=0.0)
         return 0.7 * max(0.0, 1 - own / float(best[place]))
 
-    def _ended(self, state: State, place: int, item: int, likeness: float) -> float:
+    def _ended(self, state: QueryDerivation, place: int, item: int, likeness: float) -> float:
         """The likeness of a noun with an item as what the nodes are: those that have an "actor" are no actors."""
         is_relation = item < len(self.graph.relations)
         last = next((part for part in sources(state.query) if isinstance(part, Follow)), None)
@@ -215,7 +215,7 @@ class Forms:
             return likeness
         return float(self.analysis.turned[place, item])
 
-    def _ages(self, state: State) -> Iterator[Form]:
+    def _ages(self, state: QueryDerivation) -> Iterator[Form]:
         """Ages: today, or at another date of the same entity, counted from birth or the like."""
         nodes, counting = state.query.nodes, self.analysis.counting
         values = [self.graph.values[node] for node in nodes]
@@ -251,7 +251,7 @@ class Forms:
                     age = years_between(begin, period.first)
                     yield Form(nodes, age, said, 0.0, counting | words, f"age at {one.names[0]}")
 
-    def _ages_then(self, state: State, begin: date, said: float) -> Iterator[Form]:
+    def _ages_then(self, state: QueryDerivation, begin: date, said: float) -> Iterator[Form]:
         """Ages at a day that the question names or refers to, or at a date of something else in it."""
         counting, nodes = self.analysis.counting, state.query.nodes
         for mention in (*self.analysis.mentions, *self.analysis.references):
@@ -274,7 +274,7 @@ class Forms:
                 age, words = years_between(begin, period.first), counting | words | mention.words
                 yield Form(nodes, age, cost, 0.0, words, f"age at {self.graph.relations[relation].names[0]}")
 
-    def _ages_at_events(self, state: State, begin: date, said: float) -> Iterator[Form]:
+    def _ages_at_events(self, state: QueryDerivation, begin: date, said: float) -> Iterator[Form]:
         """Ages at a date of something that names the person: "how old was she when she won the cup?"."""
         assert isinstance(state.query, Follow)
         person = state.query.source.nodes[0]
@@ -299,7 +299,7 @@ class Forms:
                     age, words = years_between(begin, period.first), self.analysis.counting | words
                     yield Form(state.query.nodes, age, cost, 0.0, words, f"age at {name}")
 
-    def _unsaid(self, state: State) -> float:
+    def _unsaid(self, state: QueryDerivation) -> float:
         own, _ = self.space.costs.supports(state)
         return float(own[-1]) if len(own) else 1.0
 

@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from kg.algebra import Follow, Having, Members, Named, Query, sources
+from kg.algebra import Follow, Having, Members, NamedNodes, Query, sources
 from kg.analysis import Analysis
 from kg.facts import FactGraph
 from kg.parsing.calculations import Calculations
 from kg.parsing.checks import Check, checks
-from kg.parsing.derivation import State, Weights
-from kg.parsing.evidence import Evidence
+from kg.parsing.derivation import DerivationCosts, QueryDerivation
+from kg.parsing.evidence import ParseEvidence
 from kg.parsing.forms import Form, Forms
-from kg.parsing.space import DerivationSpace
+from kg.parsing.space import QuerySpace
 from kg.search import BeamConfig, beam_search
-from kg.vocabulary import Mention, Vocabulary
+from kg.vocabulary import NodeMention, Vocabulary
 
 BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)
 
@@ -65,7 +65,7 @@ class Parse:
     final: tuple[int, ...] = ()
     left: int = 0
     operation: str = ""
-    mentions: tuple[Mention, ...] = ()
+    mentions: tuple[NodeMention, ...] = ()
     words: int = 0
     evidence: tuple[float, ...] = ()
     replaces: bool = False
@@ -76,7 +76,7 @@ class Parse:
         return tuple(one.nodes[0] for one in self.mentions if len(one.nodes) == 1)
 
     @property
-    def references(self) -> tuple[Mention, ...]:
+    def references(self) -> tuple[NodeMention, ...]:
         """The references to earlier turns that it uses."""
         return tuple(one for one in self.mentions if one.is_reference)
 
@@ -111,17 +111,17 @@ class Parser:
         analysis: Analysis,
         today: date,
         spoken: tuple[int, ...] = (),
-        weights: Weights | None = None,
+        weights: DerivationCosts | None = None,
         beam: BeamConfig = BEAM,
     ) -> None:
         self.vocabulary = vocabulary
         self.graph: FactGraph = vocabulary.graph
         self.today = today
         self.beam = beam
-        self.space = DerivationSpace(vocabulary, analysis, spoken, weights)
+        self.space = QuerySpace(vocabulary, analysis, spoken, weights)
         self.forms = Forms(self.space, today)
         self.calculations = Calculations(self.space, today)
-        self.evidence = Evidence(self.space)
+        self.evidence = ParseEvidence(self.space)
 
     @property
     def analysis(self) -> Analysis:
@@ -134,11 +134,11 @@ class Parser:
         places = {int(path[-1]) for frontier in result.completed for path in frontier.choices}
         return self.finished([self.space.states[place] for place in sorted(places)])
 
-    def finished(self, states: Sequence[State]) -> list[Parse]:
+    def finished(self, states: Sequence[QueryDerivation]) -> list[Parse]:
         """The parses that some derivations give."""
         return [one for state in states for one in self._finished(state)]
 
-    def _others_of(self, state: State) -> State:
+    def _others_of(self, state: QueryDerivation) -> QueryDerivation:
         """A derivation without the one that it speaks of: "who starred with him?" does not ask for him."""
         query = state.query
         own = {node for one in state.mentions if len(one.nodes) == 1 for node in one.nodes} & set(query.nodes)
@@ -147,7 +147,7 @@ class Parser:
             return state
         return replace(state, query=self.space.evaluator.without(query, tuple(own)))
 
-    def _finished(self, state: State) -> Iterator[Parse]:
+    def _finished(self, state: QueryDerivation) -> Iterator[Parse]:
         if self.analysis.asks == "yes or no":
             for check in checks(self.vocabulary, self.analysis, state):
                 yield self._checked(state, check)
@@ -158,7 +158,7 @@ class Parser:
                         yield self._checked(replace(none, words=0), Check(none.query, holds=False, words=none.words))
             return
         is_set = bool(state.items) and not state.mentions and self.analysis.asks == "count"
-        if isinstance(state.query, Named) and not is_set:
+        if isinstance(state.query, NamedNodes) and not is_set:
             return  # names answer nothing, but "how many bridges and tunnels?" counts all of these
         state = self._others_of(state)
         if not state.query.nodes and self.analysis.asks != "count":
@@ -166,11 +166,11 @@ class Parser:
         for form in (*self.forms.of(state), *self.calculations.of(state)):
             yield self._parse(state, form)
 
-    def _bounded(self, state: State) -> Iterator[State]:
+    def _bounded(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         yield from self.space.selections.bounded(state)
         yield from self.space.presence.counted(state)
 
-    def _checked(self, state: State, check: Check) -> Parse:
+    def _checked(self, state: QueryDerivation, check: Check) -> Parse:
         new = replace(
             state,
             query=check.query,
@@ -186,7 +186,7 @@ class Parser:
         mismatch = _OF_ANOTHER if unsaid else 0.0
         return self._parse(new, Form(state.query.nodes, mismatch=mismatch, operation="check", holds=check.holds))
 
-    def _parse(self, state: State, form: Form) -> Parse:
+    def _parse(self, state: QueryDerivation, form: Form) -> Parse:
         state = replace(
             state, words=state.words | form.words, cost=state.cost + form.mismatch + form.listed + form.head
         )

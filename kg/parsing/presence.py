@@ -1,6 +1,6 @@
 """Selections by the facts that nodes have at all: something true, any fact of a relation, none, or a number of them.
 
->>> [write(one.query, graph) for one in presence.lacking(State(Members(podcasts, kind), words=0))]
+>>> [write(one.query, graph) for one in presence.lacking(QueryDerivation(Members(podcasts, kind), words=0))]
 ['podcast(*) [no guest]']
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from kg.algebra import Bound, Named, Query, relations_of
-from kg.parsing.derivation import State
+from kg.algebra import Bound, NamedNodes, Query, relations_of
+from kg.parsing.derivation import QueryDerivation
 from kg.parsing.selections import CLASS_LIKENESS, Selections
 
 _MOST_COUNTED = 20
@@ -40,14 +40,14 @@ class Presence:
         self.costs = selections.costs
         self.evaluator = selections.evaluator
 
-    def of(self, state: State) -> Iterator[State]:
+    def of(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """All selections of a derivation."""
         yield from self.true(state)
         yield from self.lacking(state)
         yield from self.having_any(state)
         yield from self.counted(state)
 
-    def true(self, state: State) -> Iterator[State]:
+    def true(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections by a property that is true or false: "which lines are electrified?"."""
         steps = self.graph.steps_of(state.query.nodes)
         for relation, inverse in steps:
@@ -58,10 +58,10 @@ class Presence:
             negated = self.selections.negation(state)
             values = dict.fromkeys(value for node in state.query.nodes for value in self.graph.follow(node, relation))
             wanted = tuple(value for value in values if self.graph.values[value].text == ("no" if negated else "yes"))
-            query = self.evaluator.having(state.query, relation, Named(wanted), inverse=False)
+            query = self.evaluator.having(state.query, relation, NamedNodes(wanted), inverse=False)
             yield self.selections.extended(state, query, (relation,), final=state.final, words=negated)
 
-    def lacking(self, state: State) -> Iterator[State]:
+    def lacking(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections of nodes without a fact: "which are still active?", "which flights had no crew?"."""
         steps = self.graph.steps_of(state.query.nodes)
         relations = {relation for relation, inverse in steps if not inverse}
@@ -74,7 +74,7 @@ class Presence:
                     query = self.evaluator.lacking(state.query, relation, present=True)
                     yield self.selections.extended(state, query, (), final=state.final, words=words | denied)
         negation = self.selections.negation(state)
-        if not negation or isinstance(state.query, Named):
+        if not negation or isinstance(state.query, NamedNodes):
             return
         for relation, inverse in steps:
             item = self._saying(state.query, relation, inverse=inverse)
@@ -100,11 +100,11 @@ class Presence:
         best = max(sorted(ends), key=self.costs.likeness, default=None)
         return best if best is not None and self.costs.likeness(best) >= CLASS_LIKENESS else None
 
-    def having_any(self, state: State) -> Iterator[State]:
+    def having_any(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections of nodes with any fact of a relation: "which towns are on a river?", "who has children?"."""
         low = [word.low for word in self.analysis.words]
         is_joint = bool(_JOINT & set(low[1:]))
-        if isinstance(state.query, Named) or len(state.query.nodes) < 2:
+        if isinstance(state.query, NamedNodes) or len(state.query.nodes) < 2:
             return
         if self.analysis.negations & ~state.words and not is_joint:
             return
@@ -125,13 +125,13 @@ class Presence:
                 items = (relation,) if end is None or end in state.items else (relation, end)
                 yield self.selections.extended(state, query, items, final=state.final)
 
-    def counted(self, state: State) -> Iterator[State]:
+    def counted(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections by the number of a relation's values: "which talks have more than one speaker?"."""
         for bound in self.analysis.bounds:
             if not bound.words & state.words:
                 yield from self._counted(state, bound)
 
-    def _counted(self, state: State, bound: Bound) -> Iterator[State]:
+    def _counted(self, state: QueryDerivation, bound: Bound) -> Iterator[QueryDerivation]:
         if (
             not isinstance(bound.value, Decimal)
             or bound.unit

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kg.algebra import Extreme, Named, Query, relations_of, sources
+from kg.algebra import Extreme, NamedNodes, Query, relations_of, sources
 from kg.analysis import Analysis
 from kg.discourse import NEUTRAL, PERSONAL, PLURAL, Discourse, Spoken, disagreement
 from kg.parsing.parser import Parse
-from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, Mention, Vocabulary, mask, named_words
+from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, NodeMention, Vocabulary, mask, named_words
 
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))
 _DEMONSTRATIVES = frozenset(("that", "this", "those", "these"))
@@ -50,7 +50,7 @@ _MOST_ON_THE_WAY = 50
 
 
 @dataclass(frozen=True)
-class PastTurn:
+class DialogueTurn:
     """An earlier turn as later questions see it.
 
     Attributes:
@@ -84,7 +84,7 @@ class PastTurn:
         """The turn as :mod:`kg.discourse` sees it: a turn without an answer was about what it names."""
         if self.parse is None:
             return Spoken(tuple(nodes[0] for nodes in self.named if len(nodes) == 1))
-        subjects = [part.nodes for part in sources(self.parse.query) if isinstance(part, Named)]
+        subjects = [part.nodes for part in sources(self.parse.query) if isinstance(part, NamedNodes)]
         named = [nodes[0] for nodes in subjects if len(nodes) == 1] if len(subjects) == 1 else []
         pairs = [part.source.nodes for part in sources(self.parse.query) if isinstance(part, Extreme)]
         named = next((list(nodes) for nodes in pairs if len(nodes) == 2), named)  # "which club is older?" is about both
@@ -100,7 +100,7 @@ class InPlay:
     cost: float
 
 
-def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
+def in_play(past: Sequence[DialogueTurn]) -> Iterator[InPlay]:
     """The nodes of the last turns: answers, subjects, and single nodes on the way from one to the other.
 
     After a turn without an answer, a reference probably means the answer that is missing.
@@ -119,23 +119,23 @@ def in_play(past: Sequence[PastTurn]) -> Iterator[InPlay]:
         if turn.parse.nodes:
             yield InPlay(turn.parse.nodes, later + (_COUNTED if turn.parse.operation else 0.0))
         for query in sources(turn.parse.query):
-            if isinstance(query, Named):
+            if isinstance(query, NamedNodes):
                 yield InPlay(query.nodes, later + _SUBJECT)
             elif 0 < len(query.nodes) <= _MOST_ON_THE_WAY and query.nodes != turn.parse.nodes and not _is_class(query):
                 yield InPlay(query.nodes, later + _ON_THE_WAY)
 
 
-def asked_alike(past: Sequence[PastTurn]) -> tuple[int, ...]:
+def asked_alike(past: Sequence[DialogueTurn]) -> tuple[int, ...]:
     """The subjects of the last turns that asked the same of one node each; empty for fewer than two."""
     distinct = tuple(Discourse([one.spoken for one in past]).asked_alike())
     return distinct if len(distinct) > 1 else ()
 
 
 def _is_class(query: Query) -> bool:
-    return not hasattr(query, "source") and not isinstance(query, Named)
+    return not hasattr(query, "source") and not isinstance(query, NamedNodes)
 
 
-def confidence_in(nodes: tuple[int, ...], past: Sequence[PastTurn]) -> float:
+def confidence_in(nodes: tuple[int, ...], past: Sequence[DialogueTurn]) -> float:
     """The confidence in nodes that a question refers to: that of the answer which had them, or 1 if they were named."""
     wanted = set(nodes)
     for turn in reversed(past):
@@ -147,7 +147,7 @@ def confidence_in(nodes: tuple[int, ...], past: Sequence[PastTurn]) -> float:
     return 1.0
 
 
-def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTurn]) -> list[Mention]:
+def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[DialogueTurn]) -> list[NodeMention]:
     """The mentions of earlier turns in a question; the words of pronouns get a weight in the analysis.
 
     Args:
@@ -160,7 +160,7 @@ def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTu
     finder.weigh()
     if not found:
         found = list(finder.implicit())
-    best: dict[tuple[int, tuple[int, ...]], Mention] = {}
+    best: dict[tuple[int, tuple[int, ...]], NodeMention] = {}
     for one in found:
         known = best.get((one.words, one.nodes))
         if known is None or one.cost < known.cost:
@@ -169,7 +169,7 @@ def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTu
 
 
 class _References:
-    def __init__(self, analysis: Analysis, vocabulary: Vocabulary, past: Sequence[PastTurn]) -> None:
+    def __init__(self, analysis: Analysis, vocabulary: Vocabulary, past: Sequence[DialogueTurn]) -> None:
         self.analysis, self.vocabulary = analysis, vocabulary
         self.graph = vocabulary.graph
         self.past = past
@@ -178,7 +178,7 @@ class _References:
         values = self.graph.values
         self.play = [one for one in in_play(past) if all(values[node].kind in ("entity", "text") for node in one.nodes)]
 
-    def explicit(self) -> Iterator[Mention]:
+    def explicit(self) -> Iterator[NodeMention]:
         """Pronouns, and determiners with the name of a class."""
         for place, word in enumerate(self.low):
             if self.named >> place & 1:
@@ -229,7 +229,7 @@ class _References:
             return place + 3
         return place + 1 if word == "then" and place > 1 else place
 
-    def _day(self, words: int) -> Iterator[Mention]:
+    def _day(self, words: int) -> Iterator[NodeMention]:
         """Reads "then" and "that day": a date that an earlier turn answered, or the one of its answer."""
         for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
             answer = turn.likely
@@ -251,11 +251,11 @@ class _References:
                 self.analysis.weights[place] = max(self.analysis.weights[place], _PRONOUN)
                 self.analysis.items[place] = 0.0
 
-    def _mention(self, words: int, nodes: tuple[int, ...], cost: float) -> Mention:
+    def _mention(self, words: int, nodes: tuple[int, ...], cost: float) -> NodeMention:
         label = " ".join(word.text for place, word in enumerate(self.analysis.words) if words >> place & 1)
-        return Mention(words, nodes, cost, is_reference=True, label=label)
+        return NodeMention(words, nodes, cost, is_reference=True, label=label)
 
-    def _pronoun(self, word: str) -> Iterator[Mention]:
+    def _pronoun(self, word: str) -> Iterator[NodeMention]:
         alike = PERSONAL if word in PERSONAL else frozenset((word,))
         words = sum(1 << other for other, low in enumerate(self.low) if low in alike)
         self.referring |= words
@@ -279,7 +279,7 @@ class _References:
         is_noun = len(self.low[place]) < 4 or after in _AFTER_A_NOUN
         return self.low[place].endswith(("s", "ed")) and after != "" and not is_noun and likeness.max(initial=0.0) < 0.3
 
-    def _set(self, words: int) -> Iterator[Mention]:
+    def _set(self, words: int) -> Iterator[NodeMention]:
         """Reads "which one" and "which is": of the set that was spoken of."""
         self.referring |= words if self.past else 0
         for one in self.play:
@@ -305,7 +305,7 @@ class _References:
         classes = range(len(self.graph.classes))
         return [(kind, end) for kind in classes if row[self.vocabulary.class_item(kind)] >= _CLASS_LIKENESS]
 
-    def _of_class(self, place: int, word: str, kinds: list[tuple[int, int]]) -> Iterator[Mention]:
+    def _of_class(self, place: int, word: str, kinds: list[tuple[int, int]]) -> Iterator[NodeMention]:
         if word != "the":
             self.referring |= 1 << place
         for kind, end in kinds:
@@ -317,7 +317,7 @@ class _References:
                 cost = one.cost + (_DEFINITE if word == "the" else 0.0)
                 yield self._mention(mask(place, end), one.nodes, cost)
 
-    def _of_unknown(self, place: int) -> Iterator[Mention]:
+    def _of_unknown(self, place: int) -> Iterator[NodeMention]:
         """Reads "that ground" where no class is called so: something that was spoken of."""
         after = self.low[place + 1]
         is_noun = after not in FUNCTION_WORDS | LIGHT_WORDS and not self.named >> (place + 1) & 1
@@ -338,7 +338,7 @@ class _References:
         before = self.low[place - 1] if place else ""
         return not before or before in FUNCTION_WORDS or before in LIGHT_WORDS
 
-    def _of_two(self, place: int, word: str) -> Iterator[Mention]:
+    def _of_two(self, place: int, word: str) -> Iterator[NodeMention]:
         """Reads "the latter": the second of the two names of an earlier question."""
         self.referring |= 1 << place
         spoken = [turn.spoken for turn in self.past[-MOST_TURNS:]]
@@ -354,7 +354,7 @@ class _References:
             if found:
                 return
 
-    def _other(self, words: int) -> Iterator[Mention]:
+    def _other(self, words: int) -> Iterator[NodeMention]:
         """Reads "the other one": of two that were spoken of, the one that the last turns were not about."""
         discourse = Discourse([turn.spoken for turn in self.past[-MOST_TURNS:]])
         other = discourse.other()
@@ -362,15 +362,15 @@ class _References:
             self.referring |= words
             yield self._mention(words, (other,), 0.0)
 
-    def _of_list(self, place: int, number: int) -> Iterator[Mention]:
+    def _of_list(self, place: int, number: int) -> Iterator[NodeMention]:
         """Reads "the second one" after an answer of several."""
         last = self.past[-1].parse if self.past else None
         if last is not None and len(last.nodes) > max(number, 1):
             self.referring |= mask(place - 1, place + 2)
             yield self._mention(mask(place - 1, place + 2), (last.nodes[number],), 0.0)
 
-    def implicit(self) -> Iterator[Mention]:
+    def implicit(self) -> Iterator[NodeMention]:
         """The things that a question without a pronoun may leave out: the set or the node of an earlier turn."""
         for one in self.play:
             cost = _UNSAID_SET if len(one.nodes) > 1 else _UNSAID
-            yield Mention(0, one.nodes, one.cost + cost, is_reference=True, label="")
+            yield NodeMention(0, one.nodes, one.cost + cost, is_reference=True, label="")

@@ -1,6 +1,6 @@
 """Selections from the nodes of a derivation: by names, numbers, dates, missing facts, extremes and comparisons.
 
->>> [write(one.query, graph) for one in selections.bounded(State(Members(devices, kind)))]
+>>> [write(one.query, graph) for one in selections.bounded(QueryDerivation(Members(devices, kind)))]
 ['device(*) [bought on < 2013]', 'device(*) [installed on < 2013]']
 """
 
@@ -18,7 +18,7 @@ from kg.algebra import (
     Evaluator,
     Extreme,
     Follow,
-    Named,
+    NamedNodes,
     Query,
     bounds,
     order_key,
@@ -29,9 +29,9 @@ from kg.algebra import (
 from kg.analysis import DATED_BY, Analysis
 from kg.facts import FactGraph, converted
 from kg.parsing.costs import Costs
-from kg.parsing.derivation import State, Weights
+from kg.parsing.derivation import DerivationCosts, QueryDerivation
 from kg.text import Period
-from kg.vocabulary import NEITHER, Mention, Vocabulary
+from kg.vocabulary import NEITHER, NodeMention, Vocabulary
 
 CLASS_LIKENESS = 0.5
 """The likeness of a word with a class from which the class may be used."""
@@ -56,7 +56,7 @@ class Selections:
         costs: The costs of the question's derivations.
     """
 
-    def __init__(self, vocabulary: Vocabulary, analysis: Analysis, weights: Weights, costs: Costs) -> None:
+    def __init__(self, vocabulary: Vocabulary, analysis: Analysis, weights: DerivationCosts, costs: Costs) -> None:
         self.vocabulary = vocabulary
         self.graph: FactGraph = vocabulary.graph
         self.analysis = analysis
@@ -64,7 +64,7 @@ class Selections:
         self.costs = costs
         self.evaluator = Evaluator(self.graph)
 
-    def turns_back(self, state: State, relation: int, *, inverse: bool) -> bool:
+    def turns_back(self, state: QueryDerivation, relation: int, *, inverse: bool) -> bool:
         """Whether a step goes back over the relation before it."""
         before = state.query
         back = isinstance(before, Follow) and before.relation == relation and before.inverse != inverse
@@ -72,18 +72,18 @@ class Selections:
 
     def extended(
         self,
-        state: State,
+        state: QueryDerivation,
         query: Query,
         items: tuple[int, ...],
         *,
         final: tuple[int, ...],
         words: int = 0,
         cost: float = 0.0,
-        mention: Mention | None = None,
+        mention: NodeMention | None = None,
         implied: float = 0.0,
-    ) -> State:
+    ) -> QueryDerivation:
         """A state with one more operation; ``implied`` is the support of its items by what else could be meant."""
-        return State(
+        return QueryDerivation(
             query,
             state.words | words,
             (*state.items, *items),
@@ -94,31 +94,31 @@ class Selections:
             0.0 if isinstance(query, Extreme) else state.pending,
         )
 
-    def conditions(self, state: State) -> Iterator[State]:
+    def conditions(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections by a name or reference that is not used yet: in one step, or else in two."""
         inside = set(state.query.nodes)
         for mention in (*self.analysis.mentions, *self.analysis.references):
             if mention.words & state.words or mention in state.mentions or set(mention.nodes) == inside:
                 continue
-            near = self._links(Named(mention.nodes), inside)
+            near = self._links(NamedNodes(mention.nodes), inside)
             yield from self._one_step(state, mention, near, inside)
             if not near and len(inside) > 1:
                 yield from self._two_steps(state, mention, inside)
 
     def _one_step(
-        self, state: State, mention: Mention, near: Sequence[tuple[int, bool]], inside: set[int]
-    ) -> Iterator[State]:
+        self, state: QueryDerivation, mention: NodeMention, near: Sequence[tuple[int, bool]], inside: set[int]
+    ) -> Iterator[QueryDerivation]:
         """Selections by a name that some nodes are joined with: "films by Lee"."""
-        target = Named(mention.nodes)
+        target = NamedNodes(mention.nodes)
         shares = self._shares(target, near, inside)
         for (relation, inverse), share in zip(near, shares, strict=True):
             if not self.turns_back(state, relation, inverse=inverse):
                 implied = share * (self.weights.condition if mention.cost == 0 else self.weights.implied)
                 yield from self._having(state, mention, target, relation, inverse=inverse, implied=implied)
 
-    def _two_steps(self, state: State, mention: Mention, inside: set[int]) -> Iterator[State]:
+    def _two_steps(self, state: QueryDerivation, mention: NodeMention, inside: set[int]) -> Iterator[QueryDerivation]:
         """Selections by a name of what some nodes are joined with: "films by a Danish director"."""
-        target = Named(mention.nodes)
+        target = NamedNodes(mention.nodes)
         negations = self.negation(state)
         ways = [*([] if self.analysis.denies(mention) else [False]), *([True] if negations else [])]
         for first, other in self._around(target):
@@ -130,7 +130,7 @@ class Selections:
             for (relation, inverse), negated in product(steps, ways):
                 query: Query = state.query
                 for part in (mention.all_of if mention.both and not negated else ()) or (mention.nodes,):
-                    middle = self.evaluator.follow(Named(part), first, inverse=other)
+                    middle = self.evaluator.follow(NamedNodes(part), first, inverse=other)
                     query = self.evaluator.having(query, relation, middle, inverse=inverse, negated=negated)
                 yield self.extended(
                     state, query, (first, relation), final=state.final,
@@ -162,8 +162,15 @@ class Selections:
         return list(found)
 
     def _having(
-        self, state: State, mention: Mention, target: Query, relation: int, *, inverse: bool, implied: float
-    ) -> Iterator[State]:
+        self,
+        state: QueryDerivation,
+        mention: NodeMention,
+        target: Query,
+        relation: int,
+        *,
+        inverse: bool,
+        implied: float,
+    ) -> Iterator[QueryDerivation]:
         final = state.final
         apart = self.apart(mention, relation, inverse=not inverse)
         cost = mention.cost + apart + self.costs.against(relation, mention, is_subject=inverse)
@@ -172,7 +179,7 @@ class Selections:
         cost += self.costs.repeated(relation, state.items)
         query: Query = self.evaluator.having(state.query, relation, target, inverse=inverse)
         for part in mention.all_of if mention.both else ():
-            query = self.evaluator.having(query, relation, Named(part), inverse=inverse)
+            query = self.evaluator.having(query, relation, NamedNodes(part), inverse=inverse)
         if not self.analysis.denies(mention):
             yield self.extended(
                 state, query, (relation,), final=final, words=mention.words, cost=cost, mention=mention, implied=implied
@@ -185,14 +192,14 @@ class Selections:
                 implied=implied,
             )  # fmt: skip
 
-    def apart(self, mention: Mention, relation: int, *, inverse: bool) -> float:
+    def apart(self, mention: NodeMention, relation: int, *, inverse: bool) -> float:
         """The cost of a relation that some of several joined names do not have: "neither a drama nor by Lee"."""
         alone = sum(
             not any(self.graph.follow(node, relation, inverse=inverse) for node in part) for part in mention.parts
         )
         return self.weights.unsaid * alone
 
-    def negation(self, state: State) -> int:
+    def negation(self, state: QueryDerivation) -> int:
         """The next words of negation that a derivation may use: one by one, but "neither ... nor" at once.
 
         "Neither ... nor" denies several conditions, so the same words serve each.
@@ -206,7 +213,7 @@ class Selections:
         steps = self.graph.steps_of(nodes)
         return [one for one, inverse in steps if not inverse and self.graph.relations[one].kind in _ORDERED]
 
-    def bounded(self, state: State) -> Iterator[State]:
+    def bounded(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections by numbers and dates: "before 1985"."""
         for bound in self.analysis.bounds:
             if bound.words & state.words:
@@ -215,7 +222,7 @@ class Selections:
             relations = [one for one in self.ordered(state.query.nodes) if self.graph.relations[one].kind == kind]
             yield from self.bounded_by(state, bound, relations)
 
-    def bounded_by(self, state: State, bound: Bound, relations: Sequence[int]) -> Iterator[State]:
+    def bounded_by(self, state: QueryDerivation, bound: Bound, relations: Sequence[int]) -> Iterator[QueryDerivation]:
         """Selections by a bound of some relations."""
         values = {one: self._in_unit_of(one, bound) for one in relations}
         near = [one for one in relations if self._reaches(state.query, one, values[one])]
@@ -255,7 +262,7 @@ class Selections:
         low, high = (float(key) for key in bounds(bound))
         return min(keys) <= high * (1 + _NEAR) and low <= max(keys) * (1 + _NEAR)
 
-    def extremes(self, state: State) -> Iterator[State]:
+    def extremes(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections by an adjective of degree: "the second largest"."""
         nodes = state.query.nodes
         if len(nodes) < 2:
@@ -289,7 +296,7 @@ class Selections:
         parts = (part for part in sources(query) if isinstance(part, Compared) and not part.counted)
         return list(dict.fromkeys(part.relation for part in parts))
 
-    def _by_degree(self, state: State, query: Query, relation: int, one: DegreeMention) -> State:
+    def _by_degree(self, state: QueryDerivation, query: Query, relation: int, one: DegreeMention) -> QueryDerivation:
         """A selection by a degree; its relation is supported by the degree's own words or by others."""
         column = self.analysis.measured[:, relation]
         own = max(float(column[place]) for place in range(len(column)) if one.words >> place & 1)
@@ -309,7 +316,7 @@ class Selections:
         is_dated = self.analysis.words[after - 1].low in DATED_BY
         return is_dated or any(word.low == "than" for word in self.analysis.words[after : after + 2])
 
-    def standards(self, state: State) -> Iterator[State]:
+    def standards(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections by comparison with a node: "heavier than X", or "which are bigger?" after X."""
         for one in self.analysis.degrees:
             if one.words & state.words or one.degree.level != 1:
@@ -322,8 +329,8 @@ class Selections:
                     yield from self._beyond(state, one, mention, standard, relation)
 
     def _beyond(
-        self, state: State, one: DegreeMention, mention: Mention, standard: int, relation: int
-    ) -> Iterator[State]:
+        self, state: QueryDerivation, one: DegreeMention, mention: NodeMention, standard: int, relation: int
+    ) -> Iterator[QueryDerivation]:
         sign = self.sign(one, relation)
         for node in self.graph.follow(standard, relation)[:1]:
             value = self.graph.values[node]

@@ -2,7 +2,7 @@
 
 A derivation begins at a name, a reference or a class, and each step applies one operation of the algebra::
 
-    depth 0   Named(Cold Pass)
+    depth 0   NamedNodes(Cold Pass)
     depth 1   Follow(^calls at)                 "which line goes there"
     depth 2   Follow(operated by)
 
@@ -17,12 +17,12 @@ from decimal import Decimal
 
 import numpy as np
 
-from kg.algebra import Evaluator, Follow, Named, OfClass, Query
+from kg.algebra import Evaluator, Follow, NamedNodes, OfClass, Query
 from kg.analysis import Analysis
 from kg.facts import FactGraph
 from kg.parsing.alternatives import Alternatives
 from kg.parsing.costs import Costs
-from kg.parsing.derivation import State, Weights
+from kg.parsing.derivation import DerivationCosts, QueryDerivation
 from kg.parsing.presence import Presence
 from kg.parsing.selections import CLASS_LIKENESS, Selections
 from kg.search import Action, Expansion, Frontier
@@ -43,7 +43,7 @@ _EQUAL = ("number", "date", "boolean")
 """Kinds of values that are equal by chance: no question goes from a length of 5 to all that weighs 5."""
 
 
-class DerivationSpace:
+class QuerySpace:
     """A search space of :mod:`kg.search` for one question.
 
     Args:
@@ -54,19 +54,23 @@ class DerivationSpace:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, analysis: Analysis, spoken: tuple[int, ...] = (), weights: Weights | None = None
+        self,
+        vocabulary: Vocabulary,
+        analysis: Analysis,
+        spoken: tuple[int, ...] = (),
+        weights: DerivationCosts | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.graph: FactGraph = vocabulary.graph
         self.analysis = analysis
         self.spoken = spoken
-        self.weights = weights if weights is not None else Weights()
+        self.weights = weights if weights is not None else DerivationCosts()
         self.costs = Costs(self.graph, analysis, self.weights)
         self.evaluator = Evaluator(self.graph)
         self.selections = Selections(vocabulary, analysis, self.weights, self.costs)
         self.presence = Presence(self.selections)
         self.alternatives = Alternatives(self.selections)
-        self.states: list[State] = []
+        self.states: list[QueryDerivation] = []
         self.totals: list[float] = []
         self._seen: dict[object, float] = {}
         self._shares: dict[tuple[tuple[int, ...], str], dict[tuple[int, bool], float]] = {}
@@ -108,7 +112,7 @@ class DerivationSpace:
             np.array(actions, dtype=np.int64),
         )
 
-    def _add(self, state: State) -> int | None:
+    def _add(self, state: QueryDerivation) -> int | None:
         """The number of a new state; ``None`` if it is empty or as good a one is there."""
         if not state.query.nodes:
             return None
@@ -125,18 +129,18 @@ class DerivationSpace:
 
     # Steps
 
-    def _roots(self) -> Iterator[State]:
+    def _roots(self) -> Iterator[QueryDerivation]:
         for mention in (*self.analysis.mentions, *self.analysis.references):
             if not self.analysis.denies(mention):
-                yield State(Named(mention.nodes), mention.words, (), (), mention.cost, (mention,))
+                yield QueryDerivation(NamedNodes(mention.nodes), mention.words, (), (), mention.cost, (mention,))
         yield from self._of_kinds()
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
             members = self.evaluator.members(kind)
             if self.costs.likeness(item) >= CLASS_LIKENESS:
-                yield State(members, 0, (item,), (item,), implied=(0.0,))
+                yield QueryDerivation(members, 0, (item,), (item,), implied=(0.0,))
             elif self.analysis.asks == "who" and kind in self.vocabulary.people:
-                yield State(members, 0, (), (item,), self.weights.everyone)
+                yield QueryDerivation(members, 0, (), (item,), self.weights.everyone)
         is_total = bool(self.analysis.totals | self.analysis.means)
         for relation, one in enumerate(self.graph.relations):
             likeness = self.costs.likeness(relation)
@@ -151,11 +155,11 @@ class DerivationSpace:
         yield from self._general_roots()
         yield from self.alternatives.classes()
 
-    def _general_roots(self) -> Iterator[State]:
+    def _general_roots(self) -> Iterator[QueryDerivation]:
         """The members of several classes that one noun is more general than: "animals" for dogs and cats."""
         people = [kinds for kinds in self.vocabulary.siblings if self.vocabulary.people.issuperset(kinds)]
         if self.analysis.asks == "who":
-            yield from (State(self.evaluator.members(*kinds), cost=self.weights.everyone) for kinds in people)
+            yield from (QueryDerivation(self.evaluator.members(*kinds), cost=self.weights.everyone) for kinds in people)
         for place, word in enumerate(self.analysis.words):
             if self.vocabulary.names_class(word.low) or not self.analysis.weights[place]:
                 continue
@@ -165,25 +169,25 @@ class DerivationSpace:
                 groups.append(tuple(self.vocabulary.kinds_of(word.low)))
             for kinds in dict.fromkeys(people if word.low in PEOPLE else groups):
                 if len(kinds) > 1:
-                    yield State(self.evaluator.members(*kinds), 1 << place, cost=self.weights.general)
+                    yield QueryDerivation(self.evaluator.members(*kinds), 1 << place, cost=self.weights.general)
 
-    def _of_kinds(self) -> Iterator[State]:
+    def _of_kinds(self) -> Iterator[QueryDerivation]:
         """All nodes of a kind that a value names: "how many dramas" for the films whose genre is drama."""
         for mention in self.analysis.mentions:
             if not mention.is_kind or self.analysis.denies(mention):
                 continue
-            named = Named(mention.nodes)
+            named = NamedNodes(mention.nodes)
             steps = dict.fromkeys(step for node in mention.nodes for step in self.graph.steps(node) if step[1])
             for relation, inverse in steps:
                 found = self.evaluator.follow(named, relation, inverse=inverse)
                 if self._is_joint(found.nodes):
                     continue
-                yield State(
+                yield QueryDerivation(
                     found, mention.words, (relation,), (), mention.cost + self.weights.step, (mention,),
                     (self.weights.kind / len(steps) ** 0.5,),
                 )  # fmt: skip
 
-    def _measured_roots(self) -> Iterator[State]:
+    def _measured_roots(self) -> Iterator[QueryDerivation]:
         """All nodes with a number or date that an adjective measures: "the most expensive one"."""
         ordered = [one for one, described in enumerate(self.graph.relations) if described.kind in _ORDERED]
         for one in self.analysis.degrees:
@@ -198,51 +202,51 @@ class DerivationSpace:
             likely = [relation for relation in ordered if self.graph.relations[relation].kind == kind]
             cost = self.weights.everyone if measured else self.weights.unmeasured
             for nodes in dict.fromkeys(self.graph.subjects(relation) for relation in measured or likely):
-                yield State(Named(nodes), cost=cost, pending=self.weights.measured)
+                yield QueryDerivation(NamedNodes(nodes), cost=cost, pending=self.weights.measured)
 
-    def _bounded_roots(self) -> Iterator[State]:
+    def _bounded_roots(self) -> Iterator[QueryDerivation]:
         """All nodes whose number or date fits a bound: "anything under 20 euros", where no word names their class."""
         for bound in self.analysis.bounds:
             wanted = "number" if isinstance(bound.value, Decimal) else "date"
             for relation, described in enumerate(self.graph.relations):
                 if described.kind == wanted:
-                    whole = State(Named(self.graph.subjects(relation)), cost=self.weights.everyone)
+                    whole = QueryDerivation(NamedNodes(self.graph.subjects(relation)), cost=self.weights.everyone)
                     yield from self.selections.bounded_by(whole, bound, [relation])
 
-    def _true_roots(self) -> Iterator[State]:
+    def _true_roots(self) -> Iterator[QueryDerivation]:
         """All nodes of which something is true or false: "which ones are poisonous?"."""
         for relation, described in enumerate(self.graph.relations):
             if described.kind == "boolean" and self.costs.likeness(relation) >= CLASS_LIKENESS:
-                whole = State(Named(self.graph.subjects(relation)), cost=self.weights.everyone)
+                whole = QueryDerivation(NamedNodes(self.graph.subjects(relation)), cost=self.weights.everyone)
                 yield from self.presence.true(whole)
 
-    def _lacking_roots(self) -> Iterator[State]:
+    def _lacking_roots(self) -> Iterator[QueryDerivation]:
         """The members of a class that no word names, without a fact that words say: "what was never sold?"."""
         for kind in range(len(self.graph.classes)) if self.analysis.negations else ():
             item = self.vocabulary.class_item(kind)
             if self.costs.likeness(item) >= CLASS_LIKENESS:
                 continue
-            whole = State(self.evaluator.members(kind), 0, (item,), (item,), implied=(0.0,))
+            whole = QueryDerivation(self.evaluator.members(kind), 0, (item,), (item,), implied=(0.0,))
             yield from self.presence.lacking(whole)
             for state in self.selections.conditions(whole):
                 if state.words & self.analysis.negations:
                     yield state
 
-    def _ranges(self, relation: int) -> Iterator[State]:
+    def _ranges(self, relation: int) -> Iterator[QueryDerivation]:
         """All nodes that a relation leads to ("maintainers" for ``maintained by``), or that have it ("children")."""
-        whole = Named(self.graph.subjects(relation))
+        whole = NamedNodes(self.graph.subjects(relation))
         column = self.analysis.items[:, relation]
         place = int(column.argmax())
         is_turned = self.analysis.turned[place, relation] >= column[place]
         found = whole if is_turned else self._of_gender(self.evaluator.follow(whole, relation), relation, 0)
-        yield State(found, 0, (relation,), (relation,), self.weights.step, implied=(0.0,))
+        yield QueryDerivation(found, 0, (relation,), (relation,), self.weights.step, implied=(0.0,))
 
-    def _steps(self, state: State) -> Iterator[State]:
+    def _steps(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Each step from a state, and the unions of two of them."""
         yield from self._single_steps(state)
         yield from self.alternatives.of(state, self._single_steps)
 
-    def _single_steps(self, state: State) -> Iterator[State]:
+    def _single_steps(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         steps = self.graph.steps_of(state.query.nodes)
         is_value = isinstance(state.query, Follow) and self.graph.relations[state.query.relation].kind in _EQUAL
         for relation, inverse in steps:
@@ -263,8 +267,8 @@ class DerivationSpace:
             yield self.selections.extended(state, query, (), words=self.analysis.others, final=state.final)
 
     def _followed(
-        self, state: State, relation: int, *, inverse: bool, steps: Iterable[tuple[int, bool]]
-    ) -> Iterator[State]:
+        self, state: QueryDerivation, relation: int, *, inverse: bool, steps: Iterable[tuple[int, bool]]
+    ) -> Iterator[QueryDerivation]:
         """A step over a relation; ``steps`` are all from the same nodes."""
         followed = self.evaluator.follow(state.query, relation, inverse=inverse)
         query = self._of_gender(followed, relation, state.items.count(relation))
@@ -282,16 +286,16 @@ class DerivationSpace:
             yield found
             yield from self._to_said_class(state, query, implied)
 
-    def _step_cost(self, state: State, relation: int, *, inverse: bool) -> float:
+    def _step_cost(self, state: QueryDerivation, relation: int, *, inverse: bool) -> float:
         """The cost of a relation that is repeated, against the order of the words, or one that a name lacks."""
         cost = self.costs.repeated(relation, state.items)
         if len(state.mentions) > 1:
             return cost
-        named = state.mentions[0] if state.mentions and isinstance(state.query, Named) else None
+        named = state.mentions[0] if state.mentions and isinstance(state.query, NamedNodes) else None
         cost += self.costs.against(relation, named, is_subject=not inverse)
         return cost + (self.selections.apart(named, relation, inverse=inverse) if named is not None else 0.0)
 
-    def _to_said_class(self, state: State, query: Query, implied: float) -> Iterator[State]:
+    def _to_said_class(self, state: QueryDerivation, query: Query, implied: float) -> Iterator[QueryDerivation]:
         """A step to things of a class that a word says, in place of the relation: "checked" for inspections."""
         if not isinstance(query, Follow) or not query.nodes:
             return
@@ -303,17 +307,17 @@ class DerivationSpace:
         if best is not None and self.costs.likeness(best) > max(CLASS_LIKENESS, self.costs.likeness(query.relation)):
             yield self.selections.extended(state, query, (best,), final=(query.relation, best), implied=implied)
 
-    def _in_common(self, state: State, relation: int, *, inverse: bool) -> Query | None:
+    def _in_common(self, state: QueryDerivation, relation: int, *, inverse: bool) -> Query | None:
         """The nodes that a relation leads to from each name that "and" joins; ``None`` where there are none."""
         parts = state.mentions[0].all_of if len(state.mentions) == 1 else ()
-        whole = Named(state.mentions[0].nodes) if parts else None
+        whole = NamedNodes(state.mentions[0].nodes) if parts else None
         if len(parts) < 2 or not self._leads_from(state.query, whole):
             return None
         if not inverse and not state.mentions[0].both:
             return None
         # What joins two names by two steps, such as a person with two posts, is known after the second step alone.
         starts = [
-            self.evaluator.rebuilt(state.query, lambda old, part=part: Named(part) if old == whole else None)  # type: ignore[misc]
+            self.evaluator.rebuilt(state.query, lambda old, part=part: NamedNodes(part) if old == whole else None)  # type: ignore[misc]
             for part in parts
         ]
         query: Query = self.evaluator.follow(starts[0], relation, inverse=inverse)
@@ -322,7 +326,7 @@ class DerivationSpace:
         return query if query.nodes else None
 
     @staticmethod
-    def _leads_from(query: Query, whole: Named | None) -> bool:
+    def _leads_from(query: Query, whole: NamedNodes | None) -> bool:
         """Whether a query only follows relations from some names."""
         while isinstance(query, Follow | OfClass):
             query = query.source
@@ -339,7 +343,7 @@ class DerivationSpace:
         if gender is None or gender not in self.vocabulary.genders or set(name) & set(GENDERED):
             return query
         own, values = self.vocabulary.genders[gender]
-        return self.evaluator.having(query, own, Named(values), inverse=False)
+        return self.evaluator.having(query, own, NamedNodes(values), inverse=False)
 
     def _is_joint(self, nodes: tuple[int, ...]) -> bool:
         """Whether nodes only join others; no question names the way to them."""
@@ -381,7 +385,8 @@ class DerivationSpace:
         rivals = [
             step
             for step in every
-            if typed and self._category(self.evaluator.follow(Named(before), step[0], inverse=step[1]).nodes) == wanted
+            if typed
+            and self._category(self.evaluator.follow(NamedNodes(before), step[0], inverse=step[1]).nodes) == wanted
         ]
         most = self.weights.implied
         otherwise = {step: self.weights.otherwise if step[0] in self.analysis.otherwise else 1.0 for step in every}

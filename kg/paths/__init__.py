@@ -7,8 +7,9 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
     from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
-    from kg.paths.question_graph import QuestionGraph, Topics
-    from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, Memory, PathRanker, Reader, Vectors
+    from kg.paths.linking import Topics
+    from kg.paths.question_graph import QuestionGraph
+    from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
     from kg.paths.scorer import (
         STOP,
         LearnedRelationScorer,
@@ -45,11 +46,11 @@ __all__ = [
     "EntityPathAnswer",
     "EntitySpace",
     "LearnedRelationScorer",
-    "Memory",
     "PathAccumulator",
     "PathConfig",
     "PathRanker",
     "QuestionGraph",
+    "QuestionMemory",
     "Reader",
     "ReasoningPath",
     "RelationFeatures",

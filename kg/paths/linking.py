@@ -39,6 +39,21 @@ class Linked:
         return len(self.entities) > 1
 
 
+@dataclass(frozen=True)
+class Topics:
+    """The entities of a graph that a question is about.
+
+    Attributes:
+        entities: Their names in the graph.
+        linked: The label that was found in the question, where no topic was given.
+        unknown: Topics that were given and are not in the graph.
+    """
+
+    entities: tuple[str, ...]
+    linked: Linked | None = None
+    unknown: tuple[str, ...] = ()
+
+
 class EntityLinker:
     """Finds entities by label.
 

@@ -12,22 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kg.graphs import GraphIndex
-from kg.paths.linking import EntityLinker, Linked
-
-
-@dataclass(frozen=True)
-class Topics:
-    """The entities of a graph that a question is about.
-
-    Attributes:
-        entities: Their names in the graph.
-        linked: The label that was found in the question, where no topic was given.
-        unknown: Topics that were given and are not in the graph.
-    """
-
-    entities: tuple[str, ...]
-    linked: Linked | None = None
-    unknown: tuple[str, ...] = ()
+from kg.paths.linking import EntityLinker, Topics
 
 
 @dataclass(frozen=True)

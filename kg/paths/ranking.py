@@ -76,7 +76,7 @@ Path = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Memory:
+class QuestionMemory:
     """Answered questions.
 
     Attributes:
@@ -140,7 +140,7 @@ class PathRanker:
         self,
         vectors: Vectors,
         weights: Mapping[str, float],
-        memory: Memory | None = None,
+        memory: QuestionMemory | None = None,
         reader: Reader | None = None,
         reading: Mapping[str, float] | None = None,
     ) -> None:
@@ -288,7 +288,7 @@ class PathRanker:
 
     def to_arrays(self) -> dict[str, Any]:
         """Weights and memory as arrays, to be written."""
-        memory = self.memory if self.memory is not None else Memory(np.zeros((0, 0), dtype=np.float32), (), ())
+        memory = self.memory if self.memory is not None else QuestionMemory(np.zeros((0, 0), dtype=np.float32), (), ())
         record = {"weights": self.weights, "reading": self.reading, "paths": memory.paths, "topics": memory.topics}
         text = json.dumps(record, sort_keys=True, ensure_ascii=False)
         return {"record": np.array(text), "vectors": memory.vectors.astype(np.float16)}
@@ -315,7 +315,7 @@ class PathRanker:
             raise DataError(f"this is not a ranker of paths: {error!r}") from error
         if not len(known) == len(paths) == len(topics):
             raise DataError("a ranker's memory must have a vector, paths and topics for each question")
-        return cls(vectors, weights, Memory(known, paths, topics) if len(paths) else None, reader, reading)
+        return cls(vectors, weights, QuestionMemory(known, paths, topics) if len(paths) else None, reader, reading)
 
 
 def relation_text(name: str) -> str:
@@ -374,4 +374,4 @@ def _ordered(answer: EntityPathAnswer, found: Candidates, best: int) -> EntityPa
     )
 
 
-__all__ = ["FEATURES", "READING", "REMEMBERED", "Candidates", "Memory", "PathRanker", "Reader", "relation_text"]
+__all__ = ["FEATURES", "READING", "REMEMBERED", "Candidates", "PathRanker", "QuestionMemory", "Reader", "relation_text"]

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.questions.answer import EntityAnswer, Value, plain
+    from kg.questions.answer import EntityAnswer, PropertyValue, plain
     from kg.questions.graph import EntityGraph
     from kg.questions.lexicon import LEX
     from kg.questions.reader import answer_entities
-    from kg.questions.tagging import Degree, Question, Tag, folded, known_entities, spaced
+    from kg.questions.tagging import DegreeTag, Question, Tag, folded, known_entities, spaced
     from kg.questions.words import AUXILIARIES, ORDINALS, QUESTION_WORDS, unknown_name
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -19,12 +19,12 @@ __all__ = [
     "LEX",
     "ORDINALS",
     "QUESTION_WORDS",
-    "Degree",
+    "DegreeTag",
     "EntityAnswer",
     "EntityGraph",
+    "PropertyValue",
     "Question",
     "Tag",
-    "Value",
     "answer_entities",
     "folded",
     "known_entities",

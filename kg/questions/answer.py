@@ -12,7 +12,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
-class Value:
+class PropertyValue:
     """A literal value of an entity: a number, or the text where it is none."""
 
     entity: str
@@ -34,7 +34,7 @@ class EntityAnswer:
     """
 
     entities: tuple[str, ...] = ()
-    values: tuple[Value, ...] = ()
+    values: tuple[PropertyValue, ...] = ()
     answer: Decimal | Literal["yes", "no"] | None = None
     subjects: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()

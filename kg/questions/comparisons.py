@@ -17,7 +17,7 @@ from decimal import Decimal
 from kg.questions.graph import EntityGraph
 from kg.questions.measures import MeasuredSets, single_values
 from kg.questions.sets import Denotation, Support
-from kg.questions.tagging import Degree, Tag
+from kg.questions.tagging import DegreeTag, Tag
 from kg.questions.words import ARTICLES, AVERAGES, BE, DIFFERENCES, NUMBERS, ORDINALS, PREPOSITIONS, RATIOS, SUMS
 
 PhraseReading = tuple[Denotation, int]
@@ -65,7 +65,7 @@ class Comparisons(ABC):
             for found, end in self._single(at + 1):
                 yield from self._most(found, end, degree, rank, count)
 
-    def _superlative_at(self, place: int) -> tuple[int, int, int, Degree | None]:
+    def _superlative_at(self, place: int) -> tuple[int, int, int, DegreeTag | None]:
         """The rank, the count, the place and the adjective of a superlative, if there is one."""
         rank, count = ORDINALS.get(self.word(place), 1), self._count(place)
         at = place + 1 if rank > 1 or count else place
@@ -77,12 +77,12 @@ class Comparisons(ABC):
             return int(tag.number)
         return NUMBERS.get(self.word(place), 0)
 
-    def _degree(self, place: int, level: int) -> Degree | None:
+    def _degree(self, place: int, level: int) -> DegreeTag | None:
         tag = self.tags[place] if place < len(self.tags) else None
         degree = tag.degree if tag is not None and not tag.entities else None
         return degree if degree is not None and degree.level == level else None
 
-    def _most(self, found: Denotation, place: int, degree: Degree, rank: int, count: int) -> Iterator[PhraseReading]:
+    def _most(self, found: Denotation, place: int, degree: DegreeTag, rank: int, count: int) -> Iterator[PhraseReading]:
         if found.values:
             return
         times = [prop for prop in self.sets.times_of(found) if prop in degree.properties]
@@ -93,7 +93,7 @@ class Comparisons(ABC):
             if best is not None:
                 yield best, end
 
-    def measures(self, found: Denotation, degree: Degree, place: int) -> Iterator[tuple[str, int]]:
+    def measures(self, found: Denotation, degree: DegreeTag, place: int) -> Iterator[tuple[str, int]]:
         """Yields the measure of an adjective: its own, and the one that "by" names at a place."""
         own = self.sets.measure(found, degree)
         if own is not None:
@@ -165,7 +165,7 @@ class Comparisons(ABC):
         yield from self.phrase(place)
 
     def _beyond(
-        self, subject: Denotation, prop: str, degree: Degree, bound: Denotation | Decimal, place: int
+        self, subject: Denotation, prop: str, degree: DegreeTag, bound: Denotation | Decimal, place: int
     ) -> Iterator[PhraseReading]:
         known: tuple[Decimal, Support] | None = (bound, ()) if isinstance(bound, Decimal) else None
         if not isinstance(bound, Decimal):

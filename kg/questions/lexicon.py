@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
 from kg.graphs import GraphStore, local_name
-from kg.questions.tagging import Degree, Question, Tag, folded, spaced, stemmed, tagged
+from kg.questions.tagging import DegreeTag, Question, Tag, folded, spaced, stemmed, tagged
 from kg.text import comparison
 
 LEX = "https://w3id.org/finpath/lexicon#"
@@ -91,7 +91,7 @@ class GraphLexicon:
     _classes: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _inverses: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _values: defaultdict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
-    _degrees: dict[str, Degree] = field(default_factory=dict)
+    _degrees: dict[str, DegreeTag] = field(default_factory=dict)
 
     @classmethod
     def read(cls, store: GraphStore, graph: str) -> GraphLexicon:
@@ -197,9 +197,9 @@ class GraphLexicon:
         for (word, sign), found in measures.items():
             for level, forms in enumerate(_forms(word)):
                 for form in forms:
-                    self._degrees.setdefault(form, Degree(level, sign, tuple(found)))
-            self._degrees.setdefault(f"less {word}", Degree(1, -sign, tuple(found)))
-            self._degrees.setdefault(f"least {word}", Degree(2, -sign, tuple(found)))
+                    self._degrees.setdefault(form, DegreeTag(level, sign, tuple(found)))
+            self._degrees.setdefault(f"less {word}", DegreeTag(1, -sign, tuple(found)))
+            self._degrees.setdefault(f"least {word}", DegreeTag(2, -sign, tuple(found)))
         for word, degree in _GENERAL.items():
             self._degrees.setdefault(word, degree)
 
@@ -263,12 +263,12 @@ _IRREGULAR = {"late": "last", "early": "first"}
 
 _GENERAL = {
     **{
-        word: Degree(2, 1)
+        word: DegreeTag(2, 1)
         for word in ("most", "highest", "greatest", "largest", "biggest", "maximum", "longest", "top")
     },
-    **{word: Degree(2, -1) for word in ("least", "lowest", "smallest", "fewest", "minimum", "shortest")},
-    **{word: Degree(1, 1) for word in ("more", "higher", "greater", "larger", "bigger", "longer", "above", "over")},
-    **{word: Degree(1, -1) for word in ("less", "lower", "smaller", "fewer", "shorter", "below", "under")},
+    **{word: DegreeTag(2, -1) for word in ("least", "lowest", "smallest", "fewest", "minimum", "shortest")},
+    **{word: DegreeTag(1, 1) for word in ("more", "higher", "greater", "larger", "bigger", "longer", "above", "over")},
+    **{word: DegreeTag(1, -1) for word in ("less", "lower", "smaller", "fewer", "shorter", "below", "under")},
 }
 """Degrees that every graph understands; what they measure must be said beside them."""
 

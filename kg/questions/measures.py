@@ -15,9 +15,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from kg.errors import QueryError
-from kg.questions.answer import Value, plain
+from kg.questions.answer import PropertyValue, plain
 from kg.questions.sets import Denotation, PhraseSets, Support
-from kg.questions.tagging import Degree
+from kg.questions.tagging import DegreeTag
 
 _VACUOUS = 1
 """The cost of a superlative over a single entity."""
@@ -26,7 +26,7 @@ _VACUOUS = 1
 class MeasuredSets(PhraseSets):
     """Sets of one graph with comparisons of their numbers."""
 
-    def measure(self, found: Denotation, degree: Degree, named: str | None = None) -> str | None:
+    def measure(self, found: Denotation, degree: DegreeTag, named: str | None = None) -> str | None:
         """Returns the property by which an adjective compares a set.
 
         Args:
@@ -120,9 +120,9 @@ class MeasuredSets(PhraseSets):
         known = ((node, self.graph.value(node, prop)) for node in found.members)
         return {node: number for node, number in known if number is not None}
 
-    def _values_of(self, found: Denotation, prop: str) -> list[tuple[Value, Support]]:
+    def _values_of(self, found: Denotation, prop: str) -> list[tuple[PropertyValue, Support]]:
         return [
-            (Value(node, prop, number), (*found.members[node], *self.stated(node, prop)))
+            (PropertyValue(node, prop, number), (*found.members[node], *self.stated(node, prop)))
             for node, number in self._numbers(found, prop).items()
         ]
 

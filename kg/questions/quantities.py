@@ -20,7 +20,7 @@ from kg.questions.words import AUXILIARY, BE, COMPARATORS, DO_AND_MODALS, HAVE, 
 
 
 @dataclass(frozen=True)
-class Parse:
+class QuestionParse:
     """A reading of a whole question.
 
     Attributes:
@@ -64,10 +64,10 @@ class QuantityQuestions(ABC):
         self.end = len(self.tags)
 
     @abstractmethod
-    def _counted(self, place: int) -> Iterator[Parse]:
+    def _counted(self, place: int) -> Iterator[QuestionParse]:
         """Reads "[how many] companies are in Norway"."""
 
-    def how(self, place: int) -> Iterator[Parse]:
+    def how(self, place: int) -> Iterator[QuestionParse]:
         """Reads "[how] many", "[how] much larger is France than Spain", "[how] large is France"."""
         word = self.grammar.word(place)
         if word == "many":
@@ -84,7 +84,7 @@ class QuantityQuestions(ABC):
                     if last == self.end:
                         yield from self._valued(subject, prop)
 
-    def _number_of(self, place: int) -> Iterator[Parse]:
+    def _number_of(self, place: int) -> Iterator[QuestionParse]:
         """Reads "[how many] inhabitants does Spain have", "[how many] people live in Rome", "[how many] neighbours"."""
         tag = self.tags[place]
         start = self.grammar.skipped(place + 1, AUXILIARY)
@@ -96,7 +96,7 @@ class QuantityQuestions(ABC):
                 for step in steps_of(self.graph, tag):
                     found = self.grammar.sets.followed(subject, step)
                     if found is not None:
-                        yield Parse(found, "count")
+                        yield QuestionParse(found, "count")
         for prop in literal:
             for subject in self._said_again(prop, start):
                 yield from self._valued(subject, prop)
@@ -108,7 +108,7 @@ class QuantityQuestions(ABC):
                 if end == self.end and not subject.values and not subject.bare:
                     yield subject
 
-    def _share(self, place: int) -> Iterator[Parse]:
+    def _share(self, place: int) -> Iterator[QuestionParse]:
         """Reads "[what share] of Germany's population lives in Berlin"."""
         for whole, end in self.grammar.phrase(self.grammar.skipped(place, PREPOSITIONS)):
             prop = whole.values[0][0].property if len(whole.values) == 1 else ""
@@ -116,16 +116,16 @@ class QuantityQuestions(ABC):
                 part = self.grammar.sets.values(subject, prop)
                 share = self.grammar.sets.of_two(whole, part, quotient=True, sign=-1) if part is not None else None
                 if share is not None:
-                    yield Parse(share)
+                    yield QuestionParse(share)
 
-    def _valued(self, subject: Denotation, prop: str) -> Iterator[Parse]:
+    def _valued(self, subject: Denotation, prop: str) -> Iterator[QuestionParse]:
         values = self.grammar.sets.values(subject, prop)
         if values is not None:
-            yield Parse(values)
+            yield QuestionParse(values)
 
-    def _whole(self, found: Denotation, end: int) -> Iterator[Parse]:
+    def _whole(self, found: Denotation, end: int) -> Iterator[QuestionParse]:
         if end == self.end and not found.named:
-            yield Parse(found)
+            yield QuestionParse(found)
 
 
 def _with_date_behind(tags: Sequence[Tag]) -> list[Tag]:

@@ -19,7 +19,7 @@ from kg.questions.answer import EntityAnswer
 from kg.questions.grammar import PhraseGrammar
 from kg.questions.graph import EntityGraph
 from kg.questions.problems import UnreadError, problem_of
-from kg.questions.quantities import Parse, QuantityQuestions, auxiliary
+from kg.questions.quantities import QuantityQuestions, QuestionParse, auxiliary
 from kg.questions.sets import Denotation
 from kg.questions.tagging import Question, Tag, known_entities
 from kg.questions.words import (
@@ -58,7 +58,7 @@ def answer_entities(graph: EntityGraph, question: Question | str) -> EntityAnswe
     return _answer(graph, tags, _chosen(readings))
 
 
-def _chosen(readings: Sequence[Parse]) -> Parse:
+def _chosen(readings: Sequence[QuestionParse]) -> QuestionParse:
     """The reading that supplies least; those that find something go before those that find nothing.
 
     Raises:
@@ -72,7 +72,7 @@ def _chosen(readings: Sequence[Parse]) -> Parse:
     return best[0]
 
 
-def _answer(graph: EntityGraph, tags: Sequence[Tag], asked: Parse) -> EntityAnswer:
+def _answer(graph: EntityGraph, tags: Sequence[Tag], asked: QuestionParse) -> EntityAnswer:
     found = asked.found
     if any(tag.word == "same" for tag in tags) and not found.values:  # whom others are like is none of them
         found = found.without(known_entities(tags))
@@ -98,7 +98,7 @@ def _answer(graph: EntityGraph, tags: Sequence[Tag], asked: Parse) -> EntityAnsw
 class _Questions(QuantityQuestions):
     """The whole readings of one question."""
 
-    def readings(self) -> Iterator[Parse]:
+    def readings(self) -> Iterator[QuestionParse]:
         """All of them."""
         start = self.grammar.skipped(0, _POLITE)
         if start >= self.end:
@@ -119,39 +119,39 @@ class _Questions(QuantityQuestions):
         else:  # "negative events about Helixon": a set alone is asked for
             yield from self._listed(start)
 
-    def _listed(self, place: int) -> Iterator[Parse]:
+    def _listed(self, place: int) -> Iterator[QuestionParse]:
         """Reads "List the companies in the sector Energy.": also what a question with "which" asks."""
         for found, end in self.grammar.phrase(place):
             yield from self._whole(found, end)
         if self.grammar.word(place) in WHO:
             yield from self._asked(place)
 
-    def _counted(self, place: int) -> Iterator[Parse]:
+    def _counted(self, place: int) -> Iterator[QuestionParse]:
         for one in self._which(place, passive_by=False):
             if not one.found.values:
-                yield Parse(one.found, "count")
+                yield QuestionParse(one.found, "count")
         for found, end in self.grammar.phrase(place):
             end = self.grammar.skipped(end, BE)
             if end == self.end and not found.named and not found.values:
-                yield Parse(found, "count")
+                yield QuestionParse(found, "count")
 
-    def _checked(self, place: int, *, passive: bool) -> Iterator[Parse]:
+    def _checked(self, place: int, *, passive: bool) -> Iterator[QuestionParse]:
         """Reads "Is Helixon Inc. based in Germany?": whether anything is left of the subject."""
         either = self.grammar.word(place) in ("any", "either") and self.grammar.word(place + 1) == "of"
         for subject, end in self.grammar.phrase(place + 2 if either else place):
             if subject.values:
                 for found, last in self.grammar.values_compared(subject, end) if passive else ():
                     if last == self.end:
-                        yield Parse(found, "yes or no")
+                        yield QuestionParse(found, "yes or no")
                 continue
             if end == self.end and not subject.bare and not subject.named and passive:  # "are there events that ..."
-                yield Parse(subject, "yes or no")
+                yield QuestionParse(subject, "yes or no")
             if subject.bare:
                 continue
             every = tuple(subject.members) if subject.parts and subject.named and not either else ()
             for found, last in self._predicate(subject, end, passive=passive):
                 if last == self.end:
-                    yield Parse(found, "yes or no", every)
+                    yield QuestionParse(found, "yes or no", every)
 
     def _predicate(self, subject: Denotation, place: int, *, passive: bool) -> Iterator[tuple[Denotation, int]]:
         """Reads the words after a subject as if the question's auxiliary came directly before them."""
@@ -159,7 +159,7 @@ class _Questions(QuantityQuestions):
         for found, end in moved.said(subject, place):
             yield found, end - 1
 
-    def _when(self, place: int) -> Iterator[Parse]:
+    def _when(self, place: int) -> Iterator[QuestionParse]:
         for subject, end in self.grammar.phrase(self.grammar.skipped(place, AUXILIARY)):
             if subject.values or subject.bare:
                 continue
@@ -170,7 +170,7 @@ class _Questions(QuantityQuestions):
             if end == self.end and len(times) == 1:
                 yield from self._valued(subject, times[0])
 
-    def _where(self, place: int) -> Iterator[Parse]:
+    def _where(self, place: int) -> Iterator[QuestionParse]:
         """Reads "[where] is X based", "[in which year] did Greece join the EU": the verb names the property."""
         for subject, end in self.grammar.phrase(self.grammar.skipped(place, AUXILIARY)):
             if end >= self.end or subject.values or not self._ends_with(subject, end + 1):
@@ -189,7 +189,7 @@ class _Questions(QuantityQuestions):
         )
         return place == self.end or any(joined)
 
-    def _asked(self, place: int) -> Iterator[Parse]:
+    def _asked(self, place: int) -> Iterator[QuestionParse]:
         """Reads what begins with "which", "in which", "what is", "who"."""
         lead = self.grammar.skipped(place, PREPOSITIONS)
         by = "by" in self.grammar.words[place:lead]
@@ -207,7 +207,7 @@ class _Questions(QuantityQuestions):
                 if not found.bare:
                     yield from self._whole(found, end)
 
-    def _which(self, place: int, *, passive_by: bool) -> Iterator[Parse]:
+    def _which(self, place: int, *, passive_by: bool) -> Iterator[QuestionParse]:
         """Reads "[which] companies are in Norway", "[which] sector does Helixon belong to"."""
         listed = self.grammar.word(place) == "of"
         place += listed
@@ -222,7 +222,7 @@ class _Questions(QuantityQuestions):
                 yield from self._object(wanted, end, passive_by=passive_by)
         yield from self._property_of(place)
 
-    def _object(self, wanted: Denotation, place: int, *, passive_by: bool) -> Iterator[Parse]:
+    def _object(self, wanted: Denotation, place: int, *, passive_by: bool) -> Iterator[QuestionParse]:
         """Reads "... does the sector of Helixon Inc. belong to", "... did Harbour Wire publish"."""
         start = self.grammar.skipped(place, AUXILIARY)
         passive = passive_by or any(word in BE for word in self.grammar.words[place:start])
@@ -234,7 +234,7 @@ class _Questions(QuantityQuestions):
                     yield from self._whole(one, whole)
         yield from self._by_value(wanted, start)
 
-    def _by_value(self, wanted: Denotation, place: int) -> Iterator[Parse]:
+    def _by_value(self, wanted: Denotation, place: int) -> Iterator[QuestionParse]:
         """Reads "[which news did] Harbour Wire publish": the subject is a value of what the verb names."""
         if place + 1 >= self.end:
             return
@@ -243,7 +243,7 @@ class _Questions(QuantityQuestions):
                 for found, end in self.grammar.dated(self.grammar.sets.having(wanted, prop, [text]), place + 2):
                     yield from self._whole(found, end)
 
-    def _property_of(self, place: int) -> Iterator[Parse]:
+    def _property_of(self, place: int) -> Iterator[QuestionParse]:
         """Reads "[in which] country is Helixon Inc. based", "[what] type of institution is ..."."""
         if place >= self.end:
             return
@@ -268,7 +268,7 @@ class _Questions(QuantityQuestions):
         if self.grammar.word(place) == "of" and place + 1 < self.end and self.tags[place + 1].classes:
             yield frozenset(self.tags[place + 1].classes), place + 2
 
-    def _who(self, place: int, *, passive_by: bool) -> Iterator[Parse]:
+    def _who(self, place: int, *, passive_by: bool) -> Iterator[QuestionParse]:
         """Reads a verb whose other end has no class: "[who] issued HLXN"."""
         start = self.grammar.skipped(place, AUXILIARY)
         auxiliaries = self.grammar.words[place:start]
@@ -285,7 +285,7 @@ class _Questions(QuantityQuestions):
             turned = turned or "by" in self.grammar.words[end + 1 : behind]
             yield from self._reached(subject, end, behind, turned=turned)
 
-    def _doer(self, place: int, *, passive: bool) -> Iterator[Parse]:
+    def _doer(self, place: int, *, passive: bool) -> Iterator[QuestionParse]:
         """Reads "[who] published the news ...", "[who] insures Varna", "[what] is affected by ..."."""
         by = self.grammar.word(place + 1) == "by"
         turned = by or (passive and is_participle(self.tags[place]))
@@ -300,7 +300,7 @@ class _Questions(QuantityQuestions):
                 if words.literal and not words.temporal:
                     yield from self._valued(other, prop)
 
-    def _reached(self, subject: Denotation, verb: int, end: int, *, turned: bool) -> Iterator[Parse]:
+    def _reached(self, subject: Denotation, verb: int, end: int, *, turned: bool) -> Iterator[QuestionParse]:
         """Reads the end of a question: nothing, or a date of what is reached ("[what happened to X] in March")."""
         for step in steps_of(self.graph, self.tags[verb]):
             found = self.grammar.sets.followed(subject, step.turned() if turned else step)
@@ -308,4 +308,4 @@ class _Questions(QuantityQuestions):
                 continue
             for one, last in self.grammar.dated(found, end):
                 if last == self.end:
-                    yield Parse(one)
+                    yield QuestionParse(one)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from kg.questions.answer import Value, plain
+from kg.questions.answer import PropertyValue, plain
 from kg.questions.graph import EntityGraph
 from kg.text import Period
 
@@ -61,7 +61,7 @@ class Denotation:
 
     members: Mapping[str, Support] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()
-    values: tuple[tuple[Value, Support], ...] = ()
+    values: tuple[tuple[PropertyValue, Support], ...] = ()
     properties: tuple[str, ...] = ()
     bare: bool = False
     named: bool = False
@@ -239,14 +239,14 @@ class PhraseSets:
         """The values of a set's members; ``None`` if none of its classes has the property."""
         if not subject.kinds & self.owners(prop):
             return None
-        found: list[tuple[Value, Support]] = []
+        found: list[tuple[PropertyValue, Support]] = []
         for node, facts in subject.members.items():
             number = self.graph.value(node, prop)
             texts = self.graph.texts(node, prop)
             if number is None and not texts:
                 continue
             value = number if number is not None else texts[0]
-            found.append((Value(node, prop, value), (*facts, *self.stated(node, prop))))
+            found.append((PropertyValue(node, prop, value), (*facts, *self.stated(node, prop))))
         used = tuple(dict.fromkeys((*subject.properties, prop)))
         names = ", ".join(self.graph.lexicon.label(node) for node in list(subject.members)[:3]) or "nothing"
         lacking = f"{self.graph.lexicon.label(prop)} of {names}"

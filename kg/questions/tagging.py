@@ -29,7 +29,7 @@ _LETTERS |= str.maketrans({"þ": "th", "ð": "d"})
 
 
 @dataclass(frozen=True)
-class Degree:
+class DegreeTag:
     """An adjective in a question.
 
     Attributes:
@@ -70,7 +70,7 @@ class Tag:
     entities: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
-    degree: Degree | None = None
+    degree: DegreeTag | None = None
     number: Decimal | None = None
     inverses: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()

@@ -73,7 +73,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Fact:
+class XbrlFact:
     """The statement of a file about one figure, as inline XBRL makes it.
 
     Attributes:
@@ -93,11 +93,11 @@ class RawCell:
 
     text: str
     place: Place
-    fact: Fact | None = None
+    fact: XbrlFact | None = None
 
 
 @dataclass(frozen=True)
-class Sentence:
+class PlacedSentence:
     """A sentence and its place."""
 
     text: str
@@ -124,7 +124,7 @@ class Content:
     """The tables and sentences of a file."""
 
     tables: tuple[RawTable, ...] = ()
-    sentences: tuple[Sentence, ...] = ()
+    sentences: tuple[PlacedSentence, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -143,9 +143,9 @@ def context_of(above: Sequence[str], *titles: str) -> tuple[str, ...]:
     return (*reversed(above[-MOST_ABOVE:]), *(title for title in titles if title))
 
 
-def sentences_of(text: str, place: Place) -> list[Sentence]:
+def sentences_of(text: str, place: Place) -> list[PlacedSentence]:
     """The sentences of a paragraph."""
-    return [Sentence(one, place) for one in _SENTENCE_END.split(clean(text)) if one]
+    return [PlacedSentence(one, place) for one in _SENTENCE_END.split(clean(text)) if one]
 
 
 def clean(text: str) -> str:

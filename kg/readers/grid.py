@@ -46,7 +46,7 @@ class Extent:
 
 
 @dataclass
-class _Column:
+class _CellColumn:
     """The extent that the cells of a column share so far."""
 
     start: float
@@ -131,9 +131,9 @@ def _joined(left: Extent, right: Extent, between: str) -> Extent:
     return Extent(cell, min(left.start, right.start), max(left.end, right.end))
 
 
-def _columns(cells: Sequence[Extent]) -> list[_Column]:
+def _columns(cells: Sequence[Extent]) -> list[_CellColumn]:
     """The columns, from left to right."""
-    columns: list[_Column] = []
+    columns: list[_CellColumn] = []
     seen: set[tuple[float, float]] = set()
     for one in sorted(cells, key=lambda one: (not is_figure(one.cell.text), one.end - one.start)):
         if (one.start, one.end) in seen:  # columns only grow, so a second cell of an extent changes nothing
@@ -144,7 +144,7 @@ def _columns(cells: Sequence[Extent]) -> list[_Column]:
             raise DataError(rule, place=str(cells[0].cell.place))
         under = [column for column in columns if column.is_covered(one)]
         if not under:
-            columns.append(_Column(one.start, one.end))
+            columns.append(_CellColumn(one.start, one.end))
         elif len(under) == 1:
             start, end = min(under[0].start, one.start), max(under[0].end, one.end)
             wider = Extent(one.cell, start, end)

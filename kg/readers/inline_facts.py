@@ -2,7 +2,7 @@
 
 >>> facts = InlineFacts.of(lxml.html.fromstring(page))
 >>> facts.fact_in(cell)
-Fact(period='2024', unit='currency', scale=1000000)
+XbrlFact(period='2024', unit='currency', scale=1000000)
 
 A period is named by its fiscal year. This may differ from the year in which the period ends. The page states both, as
 ``dei:DocumentFiscalYearFocus`` and ``dei:DocumentPeriodEndDate``.
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kg.readers.content import Fact
+from kg.readers.content import XbrlFact
 from kg.text import Unit
 
 _YEAR = re.compile(r"\d{4}")
@@ -60,7 +60,7 @@ class InlineFacts:
             "" if one is None else " ".join((str(one.get("name")), *self.members.get(str(one.get("contextref")), ())))
         )
 
-    def fact_in(self, element: Any) -> Fact | None:
+    def fact_in(self, element: Any) -> XbrlFact | None:
         """The fact of a cell; ``None`` where it holds none, or several."""
         one = _only_fact(element)
         if one is None:
@@ -70,7 +70,7 @@ class InlineFacts:
         unit = self.units.get(str(one.get("unitref")))
         if unit == "plain" and power == -2:
             unit = "percent"
-        return Fact(self.periods.get(context), unit, 10 ** max(power, 0))
+        return XbrlFact(self.periods.get(context), unit, 10 ** max(power, 0))
 
 
 def _only_fact(element: Any) -> Any:

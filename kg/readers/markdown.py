@@ -12,9 +12,9 @@ from typing import Any
 from kg.readers.content import (
     Content,
     Place,
+    PlacedSentence,
     RawCell,
     RawTable,
-    Sentence,
     cell_name,
     clean,
     context_of,
@@ -30,7 +30,7 @@ def read_markdown(path: Path) -> Content:
     library = load_library("markdown_it", path)
     tokens = library.MarkdownIt("commonmark").enable("table").parse(decoded(path))
     tables: list[RawTable] = []
-    sentences: list[Sentence] = []
+    sentences: list[PlacedSentence] = []
     rows: list[tuple[RawCell, ...]] = []
     cells: list[RawCell] = []
     inside, heading, above = False, "", list[str]()

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kg.errors import DataError, FinpathError
-from kg.readers.content import MOST_BYTES, Content, Place, RawCell, RawTable, Sentence
+from kg.readers.content import MOST_BYTES, Content, Place, PlacedSentence, RawCell, RawTable
 from kg.readers.endings import READERS
 from kg.readers.headers import is_lone, scale_notes, split_tables
 from kg.readers.long_form import pivoted
@@ -105,7 +105,7 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
         ConfigError: The library that reads a file is not installed.
     """
     tables: list[RawTable] = []
-    sentences: list[Sentence] = []
+    sentences: list[PlacedSentence] = []
     problems: list[str] = []
     for path in map(Path, paths):
         content = _read(path)
@@ -153,20 +153,20 @@ def _split(tables: Sequence[RawTable]) -> Iterator[RawTable]:
             yield RawTable(table.place, tuple(map(tuple, rows)), table.context)
 
 
-def _as_table(table: RawTable) -> tuple[RawTable, list[Sentence], str | None]:
+def _as_table(table: RawTable) -> tuple[RawTable, list[PlacedSentence], str | None]:
     """The table without its title and notes, these as sentences, and why it is no table, if it is none."""
     rows = [row for row in table.rows if any(cell.text for cell in row)]
-    notes: list[Sentence] = []
+    notes: list[PlacedSentence] = []
     titles: list[str] = []
     widest = max((sum(bool(cell.text) for cell in row) for row in rows), default=0)
     while rows and widest > 1 and is_lone(rows[0]) and len(rows) > 1:
         cell = next(cell for cell in rows.pop(0) if cell.text)
         titles.append(cell.text)
-        notes.append(Sentence(cell.text, cell.place))
-    tail: list[Sentence] = []
+        notes.append(PlacedSentence(cell.text, cell.place))
+    tail: list[PlacedSentence] = []
     while rows and widest > 1 and is_lone(rows[-1]) and _is_prose(rows[-1]):
         cell = next(cell for cell in rows.pop() if cell.text)
-        tail.insert(0, Sentence(cell.text, cell.place))
+        tail.insert(0, PlacedSentence(cell.text, cell.place))
     problem = None
     try:
         rows = [tuple(row) for row in pivoted(rows) or rows]
@@ -190,7 +190,7 @@ def _is_prose(row: Sequence[RawCell]) -> bool:
     return len(row[0].text.split()) > 5
 
 
-def _joined(name: str, tables: list[RawTable], sentences: list[Sentence], problems: list[str]) -> OwnReport:
+def _joined(name: str, tables: list[RawTable], sentences: list[PlacedSentence], problems: list[str]) -> OwnReport:
     width = max((len(row) for table in tables for row in table.rows), default=0)
     rows: list[tuple[str, ...]] = []
     cells: list[tuple[Place | None, ...]] = []

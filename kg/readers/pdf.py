@@ -21,9 +21,9 @@ from typing import Any
 from kg.readers.content import (
     Content,
     Place,
+    PlacedSentence,
     RawCell,
     RawTable,
-    Sentence,
     clean,
     context_of,
     sentences_of,
@@ -72,7 +72,7 @@ def read_pdf(path: Path) -> Content:
         DataError: The file is no PDF, or needs a password.
     """
     tables: list[RawTable] = []
-    sentences: list[Sentence] = []
+    sentences: list[PlacedSentence] = []
     problems: list[str] = []
     above: list[str] = []
     for page in raw_pages(path):
@@ -274,7 +274,7 @@ def _paragraphs(lines: Sequence[_Line]) -> Iterator[_Block]:
 
 def _content(blocks: Sequence[_Block | _Framed], page: int, file: str, height: float, above: list[str]) -> Content:
     tables: list[RawTable] = []
-    sentences: list[Sentence] = []
+    sentences: list[PlacedSentence] = []
     for block in blocks:
         if isinstance(block, _Block) and not block.is_table:
             cells = [cell for line in block.lines for cell in line]

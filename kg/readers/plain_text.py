@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from kg.readers.content import Content, Place, Sentence, decoded, sentences_of
+from kg.readers.content import Content, Place, PlacedSentence, decoded, sentences_of
 
 
 def read_plain_text(path: Path) -> Content:
     """The sentences of a plain text; a paragraph ends at an empty line."""
-    sentences: list[Sentence] = []
+    sentences: list[PlacedSentence] = []
     for line, paragraph in _paragraphs(decoded(path)):
         sentences += sentences_of(paragraph, Place(path.name, line))
     return Content((), tuple(sentences))

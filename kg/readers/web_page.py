@@ -19,9 +19,9 @@ from typing import Any
 from kg.readers.content import (
     Content,
     Place,
+    PlacedSentence,
     RawCell,
     RawTable,
-    Sentence,
     cell_name,
     check_cells,
     clean,
@@ -71,7 +71,7 @@ class _Page:
 
     file: str
     tables: list[RawTable] = field(default_factory=list)
-    sentences: list[Sentence] = field(default_factory=list)
+    sentences: list[PlacedSentence] = field(default_factory=list)
     above: list[str] = field(default_factory=list)
     heading: str = ""
     pieces: list[str] = field(default_factory=list)

@@ -29,7 +29,7 @@ from kg.graphs import frozen_graph, graph_sha256, read_turtle, slug, turtle
 from kg.ontology import DISCLOSURE, Ontology, line_item_key, table_context
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource
 from kg.report_graphs.triples import observation_triples, read_observations, report_base
-from kg.reports import CellFact, Mention, Report, TableLayout, analyse_table, base_label, read_sentence
+from kg.reports import CellFact, FigureMention, Report, TableLayout, analyse_table, base_label, read_sentence
 from kg.text import Quantity, english_sentence
 
 GENERAL_ITEM = "reported_figure"
@@ -247,7 +247,7 @@ def _instance_names(layout: TableLayout, kind: str) -> list[str]:
     return names
 
 
-def _text_property(mention: Mention, ontology: Ontology) -> tuple[str, bool]:
+def _text_property(mention: FigureMention, ontology: Ontology) -> tuple[str, bool]:
     """The longest line item of two words or more before a figure, or else after it."""
     for words in (mention.before[-_NEAR:], mention.after[:_NEAR]):
         for length in range(min(len(words), _LONGEST_ITEM), 1, -1):

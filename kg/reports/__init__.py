@@ -4,11 +4,11 @@ from kg.reports.excerpts import ReportWords, is_large, lines_of
 from kg.reports.headers import base_label
 from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.report import CellFact, Report, TablePart
-from kg.reports.sentences import Mention, item_phrase, read_sentence
+from kg.reports.sentences import FigureMention, item_phrase, read_sentence
 
 __all__ = [
     "CellFact",
-    "Mention",
+    "FigureMention",
     "Report",
     "ReportWords",
     "TableLayout",

@@ -78,7 +78,7 @@ _SCALED: frozenset[Unit] = frozenset({"currency", "shares", "plain"})
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A row or column with its label as written, and the period, unit and scale of the label."""
 
     label: str
@@ -107,8 +107,8 @@ class TableLayout:
     table: Table
     header_rows: int
     transposed: bool
-    rows: tuple[Line, ...]
-    columns: tuple[Line, ...]
+    rows: tuple[TableLine, ...]
+    columns: tuple[TableLine, ...]
     sections: tuple[str, ...]
     labelled: bool = True
     merged_header: bool = False
@@ -243,10 +243,10 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
     return TableLayout(table, header_rows, transposed, rows, columns, sections, labelled, merged, scale, share_scale)
 
 
-def _line(label: str, period: str | None) -> Line:
+def _line(label: str, period: str | None) -> TableLine:
     unit = next((unit for unit, pattern in _LABEL_UNITS if pattern.search(label)), None)
     scale = SCALE.search(label)
-    return Line(label, period, unit, SCALES[scale[1].lower()] if scale else None)
+    return TableLine(label, period, unit, SCALES[scale[1].lower()] if scale else None)
 
 
 def _table_scale(corner: str, context: Sequence[str]) -> tuple[int, int | None]:

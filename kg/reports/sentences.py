@@ -52,7 +52,7 @@ _WORDS_BEFORE, _WORDS_AFTER = 10, 6
 
 
 @dataclass(frozen=True)
-class Mention:
+class FigureMention:
     """A figure of a sentence.
 
     Attributes:
@@ -72,7 +72,7 @@ class Mention:
     after: tuple[str, ...] = ()
 
 
-def read_sentence(sentence: str) -> list[Mention]:
+def read_sentence(sentence: str) -> list[FigureMention]:
     """The figures of a sentence, in order; empty without figures."""
     if not any(map(str.isdigit, sentence)):
         return []
@@ -84,14 +84,16 @@ def read_sentence(sentence: str) -> list[Mention]:
     glued = [q.is_overlong or _is_glued(sentence, q) or _is_reference(sentence, q) for q in quantities]
     periods = _periods(sentence, quantities, in_date, dates)
     quantities = _spread_units(sentence, quantities, in_date)
-    mentions: list[Mention] = []
+    mentions: list[FigureMention] = []
     for quantity, period, date, stuck in zip(quantities, periods, in_date, glued, strict=True):
         before, after = _around(words, starts, quantity)
-        mentions.append(Mention(quantity, " ".join(before + after), period, date is not None or stuck, before, after))
+        mentions.append(
+            FigureMention(quantity, " ".join(before + after), period, date is not None or stuck, before, after)
+        )
     return mentions
 
 
-def item_phrase(mention: Mention) -> str:
+def item_phrase(mention: FigureMention) -> str:
     """The words that name a figure, by rules: those before "was", "of approximately" and the like.
 
     >>> item_phrase(read_sentence("rental expense for operating leases was approximately $ 57.2 million")[0])

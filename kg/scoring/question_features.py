@@ -66,7 +66,7 @@ class SearchHint:
     operation: str
 
 
-class _Column(NamedTuple):
+class _FeatureColumn(NamedTuple):
     """One feature of every observation, with the group of :data:`ITEM_GROUPS` that it belongs to."""
 
     name: str
@@ -121,7 +121,7 @@ class QuestionFeatures:
         )
 
     @cached_property
-    def _columns(self) -> list[_Column]:
+    def _columns(self) -> list[_FeatureColumn]:
         """The features of each observation, in the order on which fitted weights depend."""
         return [*self._overlaps(), *self._periods(), *self._static(), *self._cue_products()]
 
@@ -142,7 +142,7 @@ class QuestionFeatures:
         """The group of each column of ``items``: one of :data:`ITEM_GROUPS`."""
         return (*(column.group for column in self._columns), "notation", "notation")
 
-    def _overlaps(self) -> Iterator[_Column]:
+    def _overlaps(self) -> Iterator[_FeatureColumn]:
         index = self.index
         vector = index.vector([*self.words, *token_pairs(content_tokens(self.questions[-1]))])
         for name in FIELDS:
@@ -150,20 +150,20 @@ class QuestionFeatures:
             group = _FIELD_GROUPS.get(name, "text")
             shared = field.overlap(vector)
             of_question = shared / self.mass
-            yield _Column(f"{name}_of_question", group, of_question)
-            yield _Column(f"{name}_of_text", group, shared / np.maximum(field.mass, np.float32(0.5)))
-            yield _Column(f"{name}_of_best", group, _of_best(of_question))
+            yield _FeatureColumn(f"{name}_of_question", group, of_question)
+            yield _FeatureColumn(f"{name}_of_text", group, shared / np.maximum(field.mass, np.float32(0.5)))
+            yield _FeatureColumn(f"{name}_of_best", group, _of_best(of_question))
         for name in ("label", "sentence", "clause"):
             field = index.fields[name]
             both = 2 * field.overlap(vector) / np.maximum(field.mass + np.float32(self.mass), np.float32(0.5))
-            yield _Column(f"{name}_agreement", "labels", both)
-            yield _Column(f"{name}_agreement_of_best", "labels", _of_best(both))
+            yield _FeatureColumn(f"{name}_agreement", "labels", both)
+            yield _FeatureColumn(f"{name}_agreement_of_best", "labels", _of_best(both))
         similarity = index.label_similarity(self.questions[-1])
-        yield _Column("similarity", "characters", similarity)
-        yield _Column("similarity_of_best", "characters", _of_best(similarity))
+        yield _FeatureColumn("similarity", "characters", similarity)
+        yield _FeatureColumn("similarity_of_best", "characters", _of_best(similarity))
         positions = index.positions(content_tokens(self.questions[-1]))
-        yield _Column("first_mention", "mentions", positions[:, 0])
-        yield _Column("last_mention", "mentions", positions[:, 1])
+        yield _FeatureColumn("first_mention", "mentions", positions[:, 0])
+        yield _FeatureColumn("last_mention", "mentions", positions[:, 1])
         asked = self.questions
         earlier = {f"{back}_before": asked[-1 - back] if len(asked) > back else "" for back in (1, 2)}
         earlier["first"] = asked[0] if len(asked) > 3 else ""
@@ -172,7 +172,7 @@ class QuestionFeatures:
             vector = index.vector(words)
             for name in ("label", "column", "sentence"):
                 overlap = index.fields[name].overlap(vector) / self._mass(words)
-                yield _Column(f"{name}_of_question_{which}", "earlier_questions", overlap)
+                yield _FeatureColumn(f"{name}_of_question_{which}", "earlier_questions", overlap)
 
     @cached_property
     def periods(self) -> IntArray:
@@ -181,12 +181,12 @@ class QuestionFeatures:
             return self.index.period
         return self.index.period + self.index.opening
 
-    def _periods(self) -> Iterator[_Column]:
+    def _periods(self) -> Iterator[_FeatureColumn]:
         index, period = self.index, self.periods
         nowhere = period == -2
 
-        def column(name: str, values: ArrayLike) -> _Column:
-            return _Column(name, "years", values)
+        def column(name: str, values: ArrayLike) -> _FeatureColumn:
+            return _FeatureColumn(name, "years", values)
 
         yield column("undated", period < 0)
         yield column("opening_before", index.opening & (period == index.period))
@@ -209,7 +209,7 @@ class QuestionFeatures:
         yield column("report_latest", period == (known.max() if known.size else -2))
         yield column("report_earliest", period == (known.min() if known.size else -2))
 
-    def _static(self) -> Iterator[_Column]:
+    def _static(self) -> Iterator[_FeatureColumn]:
         index = self.index
         observations = index.observations
         rows = float(max(index.row.max(initial=0), 1))
@@ -218,32 +218,32 @@ class QuestionFeatures:
         whole = values == np.round(values)
         in_cell = index.row >= 0
         named = set(tokens(self.questions[-1]))
-        yield _Column("in_cell", "figures", in_cell)
-        yield _Column("in_header", "figures", [o.in_header for o in observations])
-        yield _Column("percent", "figures", [o.quantity.unit == "percent" for o in observations])
-        yield _Column("currency", "figures", [o.quantity.unit == "currency" for o in observations])
-        yield _Column("scaled", "figures", [o.quantity.scale > 1 for o in observations])
-        yield _Column("whole", "figures", whole)
-        yield _Column("like_a_year", "figures", (np.abs(values) >= 1950) & (np.abs(values) <= 2049) & whole)
-        yield _Column("magnitude", "figures", np.log10(np.abs(values) + 1) / 6)
-        yield _Column("negative", "figures", values < 0)
-        yield _Column("zero", "figures", values == 0)
-        yield _Column("total", "figures", ["total" in o.label.split()[:2] for o in observations])
-        yield _Column("row", "places", np.where(in_cell, index.row / rows, 0.0))
-        yield _Column("row_one", "places", index.row == 1)
-        yield _Column("row_zero", "places", index.row == 0)
-        yield _Column("row_last", "places", index.row == rows)
-        yield _Column("column", "places", np.where(in_cell, index.column / columns, 0.0))
-        yield _Column("column_one", "places", index.column == 1)
-        yield _Column("column_zero", "places", index.column == 0)
-        yield _Column("ordinal", "places", np.minimum(index.ordinal, 4) / 4)
-        yield _Column("repeats", "figures", np.minimum(index.repeats, 4) / 4)
+        yield _FeatureColumn("in_cell", "figures", in_cell)
+        yield _FeatureColumn("in_header", "figures", [o.in_header for o in observations])
+        yield _FeatureColumn("percent", "figures", [o.quantity.unit == "percent" for o in observations])
+        yield _FeatureColumn("currency", "figures", [o.quantity.unit == "currency" for o in observations])
+        yield _FeatureColumn("scaled", "figures", [o.quantity.scale > 1 for o in observations])
+        yield _FeatureColumn("whole", "figures", whole)
+        yield _FeatureColumn("like_a_year", "figures", (np.abs(values) >= 1950) & (np.abs(values) <= 2049) & whole)
+        yield _FeatureColumn("magnitude", "figures", np.log10(np.abs(values) + 1) / 6)
+        yield _FeatureColumn("negative", "figures", values < 0)
+        yield _FeatureColumn("zero", "figures", values == 0)
+        yield _FeatureColumn("total", "figures", ["total" in o.label.split()[:2] for o in observations])
+        yield _FeatureColumn("row", "places", np.where(in_cell, index.row / rows, 0.0))
+        yield _FeatureColumn("row_one", "places", index.row == 1)
+        yield _FeatureColumn("row_zero", "places", index.row == 0)
+        yield _FeatureColumn("row_last", "places", index.row == rows)
+        yield _FeatureColumn("column", "places", np.where(in_cell, index.column / columns, 0.0))
+        yield _FeatureColumn("column_one", "places", index.column == 1)
+        yield _FeatureColumn("column_zero", "places", index.column == 0)
+        yield _FeatureColumn("ordinal", "places", np.minimum(index.ordinal, 4) / 4)
+        yield _FeatureColumn("repeats", "figures", np.minimum(index.repeats, 4) / 4)
         in_question = [o.quantity.text.removesuffix("%") in named for o in observations]
-        yield _Column("in_question", "figures", in_question)
+        yield _FeatureColumn("in_question", "figures", in_question)
         sentence = np.where(in_cell, 0.0, index.sentence / max(len(index.sentence_years), 1))
-        yield _Column("sentence", "places", sentence)
+        yield _FeatureColumn("sentence", "places", sentence)
 
-    def _cue_products(self) -> Iterator[_Column]:
+    def _cue_products(self) -> Iterator[_FeatureColumn]:
         observations = self.index.observations
         cue = dict(zip(_CUE_NAMES, self.cues, strict=True))
         facts = {
@@ -254,9 +254,9 @@ class QuestionFeatures:
         }
         for (name, asked), fact in facts.items():
             values = np.array(fact, dtype=np.float32)
-            yield _Column(f"{name}_asked", "cues", values * cue[asked])
+            yield _FeatureColumn(f"{name}_asked", "cues", values * cue[asked])
             if name != "currency":
-                yield _Column(f"{name}_not_asked", "cues", values * (1 - cue[asked]))
+                yield _FeatureColumn(f"{name}_not_asked", "cues", values * (1 - cue[asked]))
 
 
 def _of_best(overlap: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from kg.sentences.amounts import Mention, amounts, measures
 from kg.sentences.endings import End, end_of, is_ending, is_nominal
 from kg.sentences.headlines import DATELINE, is_title_case, without_dateline
-from kg.sentences.language import Frame, Relation, Role, event_frames, frames, inflected, language
+from kg.sentences.language import Frame, RelationWords, Role, event_frames, frames, inflected, language
 from kg.sentences.mentions import DocumentNames
 from kg.sentences.modality import Status, asks_of_plans, is_proposal, status_of
 from kg.sentences.names import Directory, Entity, name_pattern, plain_name
@@ -18,7 +18,7 @@ __all__ = [
     "Entity",
     "Frame",
     "Mention",
-    "Relation",
+    "RelationWords",
     "Role",
     "Sentence",
     "Status",

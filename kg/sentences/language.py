@@ -128,7 +128,7 @@ class Frame(BaseModel):
     ends: bool = False
 
 
-class Relation(BaseModel):
+class RelationWords(BaseModel):
     """The words by which questions ask for a relation.
 
     Attributes:
@@ -169,7 +169,7 @@ class Frames(BaseModel):
     up: tuple[str, ...]
     down: tuple[str, ...]
     frames: tuple[Frame, ...]
-    relations: Mapping[str, Relation]
+    relations: Mapping[str, RelationWords]
 
 
 @cache

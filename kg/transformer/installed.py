@@ -63,7 +63,7 @@ class Norm(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Weights:
+class TransformerWeights:
     """The arrays of the transformer.
 
     Attributes:
@@ -97,7 +97,7 @@ def installed_parts() -> list[Path] | None:
     return found if all(part.is_file() for part in found) else None
 
 
-def installed_weights() -> Weights | None:
+def installed_weights() -> TransformerWeights | None:
     """Returns the weights, or ``None`` if they are not installed. Reading takes seconds.
 
     Raises:
@@ -116,11 +116,11 @@ def installed_weights() -> Weights | None:
     return weights_of(_tensors(content))
 
 
-def weights_of(tensors: Mapping[str, FloatArray]) -> Weights:
+def weights_of(tensors: Mapping[str, FloatArray]) -> TransformerWeights:
     """Returns the weights from the tensors in their names of Hugging Face."""
     norms = ("embeddings", *(f"encoder.layer.{n}.{part}" for n in range(LAYERS) for part in ("attention", "output")))
     linears = [f"encoder.layer.{layer}.{name}" for layer in range(LAYERS) for name in _IN_LAYER]
-    return Weights(
+    return TransformerWeights(
         tensors["embeddings.word_embeddings.weight"],
         tensors["embeddings.position_embeddings.weight"],
         tensors["encoder.relative_attention_bias.weight"],

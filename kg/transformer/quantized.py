@@ -25,7 +25,7 @@ from kg.arrays import FloatArray, read_arrays
 from kg.errors import DataError
 from kg.files import cache_folder, replacing
 from kg.locks import locked
-from kg.transformer.installed import HEADS, LAYERS, SHA256, WIDTH, Norm, Weights, installed_weights
+from kg.transformer.installed import HEADS, LAYERS, SHA256, WIDTH, Norm, TransformerWeights, installed_weights
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -92,7 +92,7 @@ def _quantized(fitted: Path) -> Arrays:
     return quantized(weights, read_arrays(fitted))
 
 
-def quantized(weights: Weights, fitted: Arrays) -> Arrays:
+def quantized(weights: TransformerWeights, fitted: Arrays) -> Arrays:
     """Returns the arrays of the network, of its embeddings and of its head.
 
     Args:

@@ -1,7 +1,7 @@
 """The words of a graph and of a question: names, labels, synonyms and similar words."""
 
 from kg.vocabulary.lexicon import shipped_lexicon
-from kg.vocabulary.mentions import Mention, mentions_of, named_words
+from kg.vocabulary.mentions import NodeMention, mentions_of, named_words
 from kg.vocabulary.names import Word, joined_masks, mask, places, words
 from kg.vocabulary.similarity import Similarity, Vectors
 from kg.vocabulary.thesaurus import Thesaurus
@@ -58,7 +58,7 @@ __all__ = [
     "TOTALS",
     "VERB",
     "Degree",
-    "Mention",
+    "NodeMention",
     "Similarity",
     "Thesaurus",
     "Vectors",

@@ -43,7 +43,7 @@ _CLASS_MEANT = 0.5
 
 
 @dataclass(frozen=True)
-class Mention:
+class NodeMention:
     """Words that stand for nodes: a name, or a reference to an earlier turn.
 
     Attributes:
@@ -69,12 +69,12 @@ class Mention:
     is_kind: bool = False
 
 
-def named_words(mentions: Iterable[Mention]) -> int:
+def named_words(mentions: Iterable[NodeMention]) -> int:
     """The words of whole names, as a bit mask."""
     return joined_masks(one.words for one in mentions if one.cost == 0)
 
 
-def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
+def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[NodeMention]:
     """The names in a question, the least costly ones, alone and joined by "and"."""
     mentions = []
     for one in vocabulary.index.find(found):
@@ -88,27 +88,29 @@ def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[Mention]:
             cost = min(cost, _BY_LAST_WORD)
         if one.share < 1 and vocabulary.names_class(label):
             cost += _CLASS_MEANT
-        mentions.append(Mention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
+        mentions.append(NodeMention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
     thesaurus = vocabulary.similarity.thesaurus
     derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
-    mentions += [Mention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived]
+    mentions += [
+        NodeMention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived
+    ]
     mentions += _numbered(found, vocabulary)
     mentions += _days(found, vocabulary)
     mentions += _like_values(found, mentions, vocabulary)
     return _fewer(mentions + _joined(found, mentions))
 
 
-def _numbered(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention]:
+def _numbered(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[NodeMention]:
     """Names by an ordinal: "the second stage" for Stage 2."""
     for place, (word, noun) in enumerate(pairwise(found)):
         rank = rank_of(word.low)
         number = Word(str(rank), str(rank), word.start, word.end)
         for one in vocabulary.index.find([noun, number]) if rank else ():
             if one.share == 1 and one.end - one.first == 2:
-                yield Mention(mask(place, place + 2), one.nodes, label=f"{word.text} {noun.text}")
+                yield NodeMention(mask(place, place + 2), one.nodes, label=f"{word.text} {noun.text}")
 
 
-def _days(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention]:
+def _days(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[NodeMention]:
     """Days and months without a year: "on 3 May" and "in June" for all such dates of the graph."""
     starts = list(accumulate((len(word.low) + 1 for word in found), initial=0))
     for start, end, month, day in days_of_any_year(" ".join(word.low for word in found)):
@@ -116,10 +118,10 @@ def _days(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[Mention]:
         inside = [place for place in range(len(found)) if start <= starts[place] < end]
         if nodes and inside:
             label = " ".join(found[place].text for place in inside)
-            yield Mention(mask(inside[0], inside[-1] + 1), nodes, label=label)
+            yield NodeMention(mask(inside[0], inside[-1] + 1), nodes, label=label)
 
 
-def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary: Vocabulary) -> list[Mention]:
+def _like_values(found: Sequence[Word], mentions: Sequence[NodeMention], vocabulary: Vocabulary) -> list[NodeMention]:
     """Words that mean a value of the graph: "sick" for the status "ill", "plant eaters" for "herbivore"."""
     named = named_words(mentions)
     spans = [
@@ -131,7 +133,7 @@ def _like_values(found: Sequence[Word], mentions: Sequence[Mention], vocabulary:
     alike = vocabulary.values_like([" ".join(word.low for word in found[first:end]) for first, end in spans])
     likely = sorted(((-likeness, spans[row], nodes) for row, nodes, likeness in alike), key=lambda one: one[:2])
     return [
-        Mention(
+        NodeMention(
             mask(first, end), nodes, _LIKE + _NEARLY * (1 + likeness), is_kind=True,
             label=" ".join(word.text for word in found[first:end]),
         )
@@ -153,7 +155,7 @@ def _is_common_noun(found: Sequence[Word], first: int, end: int) -> bool:
     return found[end - 1].low.endswith("s") or before in _BEFORE_A_KIND
 
 
-def _fewer(mentions: Sequence[Mention]) -> list[Mention]:
+def _fewer(mentions: Sequence[NodeMention]) -> list[NodeMention]:
     """The first mentions of each name, the least costly ones; a text of hundreds of names would take minutes."""
     named: Counter[tuple[int, ...]] = Counter()
     kept: list[int] = []
@@ -164,7 +166,7 @@ def _fewer(mentions: Sequence[Mention]) -> list[Mention]:
     return [mentions[place] for place in sorted(kept)]
 
 
-def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]:
+def _joined(found: Sequence[Word], mentions: Sequence[NodeMention]) -> list[NodeMention]:
     """Names that "and", "or" or "nor" joins, as one mention of all; a comma joins further ones before them."""
     joined = [pair for one in mentions for other in mentions if (pair := _pair(found, one, other)) is not None]
     longer = list(joined)
@@ -174,7 +176,7 @@ def _joined(found: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]
     return joined
 
 
-def _pair(found: Sequence[Word], one: Mention, other: Mention, *, by_comma: bool = False) -> Mention | None:
+def _pair(found: Sequence[Word], one: NodeMention, other: NodeMention, *, by_comma: bool = False) -> NodeMention | None:
     """Two names as one mention; ``None`` if nothing joins them."""
     first, second = places(one.words), places(other.words)
     if first[-1] >= second[0]:
@@ -195,7 +197,7 @@ def _pair(found: Sequence[Word], one: Mention, other: Mention, *, by_comma: bool
     is_both = start > 0 and found[start - 1].low in ("both", "between")
     parts = (one.nodes, *(other.parts or (other.nodes,)))
     is_all = "and" in joins or (by_comma and bool(other.all_of))
-    return Mention(
+    return NodeMention(
         mask(start - 1 if is_both else first[0], second[-1] + 1),
         tuple(dict.fromkeys((*one.nodes, *other.nodes))),
         one.cost + other.cost,

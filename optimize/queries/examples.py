@@ -21,7 +21,7 @@ import dspy
 from kg.algebra import relations_of
 from kg.facts import FactGraph
 from kg.graphs import local_name
-from kg.parsing import Parse, PastTurn, QuestionReader, Reading
+from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from kg.questions import folded
 from programs.graphs import labelled_example, parse_answer
 
@@ -58,14 +58,14 @@ class AskedTurn:
 
     reader: QuestionReader
     reading: Reading
-    past: tuple[PastTurn, ...]
+    past: tuple[DialogueTurn, ...]
     gold: Sequence[str] | None
     right: Parse | None
 
 
 def asked_turns(reader: QuestionReader, talk: Talk, *, today: date) -> Iterator[AskedTurn]:
     """The turns of a conversation; later ones refer to the right answers of earlier ones."""
-    past: list[PastTurn] = []
+    past: list[DialogueTurn] = []
     queries = talk.queries or (None,) * len(talk.questions)
     for question, gold, query in zip(talk.questions, talk.answers, queries, strict=True):
         reading = reader.read(question, past, today=today)
@@ -73,7 +73,7 @@ def asked_turns(reader: QuestionReader, talk: Talk, *, today: date) -> Iterator[
         right = None if gold is None else _right(reader.graph, every, gold, query)
         yield AskedTurn(reader, reading, tuple(past), gold, right)
         text = reader.canonical(analysis, right.references if right is not None else ())
-        past.append(PastTurn(text, analysis.asks, right, analysis.named))
+        past.append(DialogueTurn(text, analysis.asks, right, analysis.named))
 
 
 def is_right(graph: FactGraph, parse: Parse, gold: Sequence[str]) -> bool:

@@ -25,9 +25,9 @@ from kg.paths import (
     READING,
     REMEMBERED,
     Candidates,
-    Memory,
     PathConfig,
     PathRanker,
+    QuestionMemory,
     Reader,
     TopicRules,
     Vectors,
@@ -131,7 +131,7 @@ def _right(index: GraphIndex, example: RelationExample, found: Candidates) -> Do
     return right
 
 
-def _remember(judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> Memory:
+def _remember(judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> QuestionMemory:
     paths = []
     for one, own in zip(judged, scores, strict=True):
         shares: Mapping[int, float] = dict(enumerate(np.exp(own - own.max()) * one.right))
@@ -144,7 +144,7 @@ def _remember(judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> Memor
             tuple((one.found.names(one.found.paths[place]), round(float(share), 4)) for place, share in shares.items())
         )
     vectors = np.stack([one.found.question for one in judged]).astype(np.float16).astype(np.float32)
-    return Memory(vectors, tuple(paths), tuple(one.example.topics for one in judged))
+    return QuestionMemory(vectors, tuple(paths), tuple(one.example.topics for one in judged))
 
 
 def _fit(

@@ -21,8 +21,8 @@ from kg.growing import (
     AddNode,
     Applied,
     BuiltOnError,
-    Entry,
     GrowingGraph,
+    HistoryEntry,
     Origin,
     TypeProposals,
     Update,
@@ -40,9 +40,10 @@ from kg.investments import (
 )
 from kg.news import ANSWER_TO, EarlierText, EventSources, applicable, earlier_text
 from kg.schema import EdgeType, NodeType
-from programs.advisor.briefings import Briefing, Portfolio, briefed_events, briefing_text, price_note
-from programs.advisor.profile import shaped
-from programs.advisor.readers import NewsReader
+from programs.advisor.briefings import Briefing, briefed_events, briefing_text, price_note
+from programs.advisor.extraction import NewsReader
+from programs.advisor.portfolio import Portfolio
+from programs.advisor.shaping import shaped
 from programs.tools import Prices
 
 BY_RULES = "insights by rules"
@@ -209,7 +210,7 @@ class Advisor:
         return briefings if portfolio.profile is None else shaped(briefings, portfolio.profile)
 
 
-def take_back(graph: GrowingGraph, what: int | str) -> list[Entry]:
+def take_back(graph: GrowingGraph, what: int | str) -> list[HistoryEntry]:
     """Undoes an update, or all updates of a document, and returns the entries that were undone.
 
     Insights and inserted answers that build on it are undone before it. The next briefing or question derives them
@@ -226,17 +227,17 @@ def take_back(graph: GrowingGraph, what: int | str) -> list[Entry]:
     numbers = [what] if isinstance(what, int) else [entry.number for entry in live if entry.document == what][::-1]
     if not numbers:
         raise SchemaError(f"no update of {what!r} is known, or all were undone: see `finpath advisor history`")
-    undone: list[Entry] = []
+    undone: list[HistoryEntry] = []
     for number in numbers:
         if number not in {entry.number for entry in undone}:
             undone += _undone(graph, number)
     return undone
 
 
-def _undone(graph: GrowingGraph, number: int) -> list[Entry]:
+def _undone(graph: GrowingGraph, number: int) -> list[HistoryEntry]:
     """Undoes an update after what is derived from it; nothing is undone if a document builds on it too."""
     entries = {entry.number: entry for entry in graph.history()}
-    undone: list[Entry] = []
+    undone: list[HistoryEntry] = []
     while True:
         try:
             return [*undone, graph.undo(number)]
@@ -247,7 +248,7 @@ def _undone(graph: GrowingGraph, number: int) -> list[Entry]:
             undone.append(graph.undo(error.later[0]))
 
 
-def _is_derived(entry: Entry) -> bool:
+def _is_derived(entry: HistoryEntry) -> bool:
     """Whether an update holds what the program derived from documents."""
     return entry.document == BY_RULES or entry.place.startswith(ANSWER_TO)
 

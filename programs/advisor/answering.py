@@ -3,7 +3,7 @@
     answers = GraphAnswers(graph)
     answers.answer("Where is Helixon Inc. based?").values      # ("Germany",)
 
-What a sentence answers is inserted first, and the answer is what the graph then says (:mod:`programs.advisor.memory`).
+What a sentence answers is inserted first, and the answer is what the graph then says (:class:`AnswerMemory`).
 """
 
 from __future__ import annotations
@@ -22,12 +22,17 @@ from kg.growing import GrowingGraph, entity_view, terms
 from kg.news import (
     AnsweredFact,
     Fact,
+    Insertion,
     NewsAnswer,
     NewsAnswers,
     Passage,
     RetrievedAnswer,
+    answer_insertion,
     directory_of,
+    insert_answers,
     names_by_hand,
+    retrieved_answers,
+    state_of,
     stored_facts,
     stored_passages,
     with_full_names,
@@ -35,7 +40,6 @@ from kg.news import (
 from kg.parsing import QuestionReader
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
-from programs.advisor.memory import AnswerMemory
 from programs.graphs import EntityQA, EntityTurn, QueryQA, QueryTurn
 from programs.turns import QueryDetail
 
@@ -84,6 +88,37 @@ class Proposed:
 
     answers: Answers
     facts: tuple[AnsweredFact, ...] = ()
+
+
+class AnswerMemory:
+    """The answers that a graph holds.
+
+    Args:
+        graph: The graph; it grows. Of one that is only read, a copy in memory grows in its place.
+
+    Attributes:
+        insertions: What was inserted, for another copy of the graph.
+    """
+
+    def __init__(self, graph: GrowingGraph) -> None:
+        self._given = graph
+        self._graph: GrowingGraph | None = None if graph.read_only else graph
+        self._read = state_of(graph)
+        self.insertions: list[Insertion] = []
+
+    def retrieved(self, question: str) -> list[RetrievedAnswer]:
+        """Returns the facts of the graph that answer a question, if the documents are those that were read for it."""
+        return retrieved_answers(self._graph if self._graph is not None else self._given, question, self._read)
+
+    def inserted(self, question: str, facts: Sequence[AnsweredFact]) -> list[RetrievedAnswer]:
+        """Inserts facts that answer a question, and retrieves them."""
+        if self._graph is None:
+            self._graph = self._given.copy()
+        with self._graph.writing:
+            insertion = answer_insertion(self._graph, question, facts, self._read)
+            insert_answers(self._graph, [insertion])
+            self.insertions.append(insertion)
+        return self.retrieved(question)
 
 
 class GraphAnswers:

@@ -1,4 +1,4 @@
-"""Portfolios and briefings: news about what a user holds or watches."""
+"""Briefings: news about what a user holds or watches."""
 
 from __future__ import annotations
 
@@ -7,30 +7,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kg.growing import GrowingGraph, Node, NodeKey, node_term
 from kg.investments import grouped_events
 from kg.news import EventSource, EventSources, differing_figures
 from kg.sentences import without_dateline
-
-if TYPE_CHECKING:
-    from programs.advisor.profile import Profile
-
-
-@dataclass(frozen=True)
-class Portfolio:
-    """The instruments that a user holds and watches; they are read from tables and never enter the graph.
-
-    Attributes:
-        held: Symbols with the number of shares.
-        watched: Symbols.
-        profile: The investment profile, if the tables have one.
-    """
-
-    held: dict[str, float]
-    watched: tuple[str, ...] = ()
-    profile: Profile | None = None
+from programs.advisor.portfolio import Portfolio
 
 
 @dataclass(frozen=True)

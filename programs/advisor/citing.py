@@ -20,15 +20,15 @@ from pathlib import Path
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.clauses import Statement
+from kg.clauses import ParsedSentence
 from kg.comprehension import Asked, ClauseAnswers
 from kg.news import number_of
 from kg.sentences import plain_name
 from programs.advisor.calculations import calculate
 from programs.advisor.document_facts import day_shown
 from programs.advisor.documents import NearDocument, near_documents, value_of
-from programs.advisor.passages import PassageAnswer, ReadingModel
 from programs.advisor.quotes import POLAR
+from programs.advisor.readings import PassageAnswer, ReadingModel
 from signatures.news import AnswerWithSources, Sureness
 
 MOST, LEAST_SHARE = 5, 0.5
@@ -73,7 +73,7 @@ class Found:
     """A span in a sentence: its value as an answer, and the sentence."""
 
     value: str
-    statement: Statement
+    statement: ParsedSentence
 
 
 class CitingReader(dspy.Module):
@@ -178,13 +178,15 @@ def _by_day(documents: Iterable[NearDocument]) -> list[NearDocument]:
     return sorted(documents, key=lambda one: (one.text.published, one.text.name))
 
 
-def _ordered(documents: Iterable[NearDocument]) -> Iterator[Statement]:
+def _ordered(documents: Iterable[NearDocument]) -> Iterator[ParsedSentence]:
     """Yields the sentences in the order of their numbers."""
     for document in _by_day(documents):
         yield from document.statements
 
 
-def _held(answers: Sequence[str], cited: Sequence[Statement], statements: Sequence[Statement]) -> PassageAnswer:
+def _held(
+    answers: Sequence[str], cited: Sequence[ParsedSentence], statements: Sequence[ParsedSentence]
+) -> PassageAnswer:
     """Returns answers that sentences have.
 
     Raises:
@@ -203,7 +205,7 @@ def _held(answers: Sequence[str], cited: Sequence[Statement], statements: Sequen
     return PassageAnswer(tuple(one.value for one in kept), passages=tuple(one.statement.passage for one in kept))
 
 
-def _calculated(written: str, cited: Sequence[Statement], statements: Sequence[Statement]) -> PassageAnswer:
+def _calculated(written: str, cited: Sequence[ParsedSentence], statements: Sequence[ParsedSentence]) -> PassageAnswer:
     """Returns the result of a calculation with the sentences of its parts.
 
     Raises:
@@ -220,7 +222,7 @@ def _calculated(written: str, cited: Sequence[Statement], statements: Sequence[S
     return PassageAnswer((value,), passages=passages, steps=f"{written} = {value}")
 
 
-def _found(text: str, cited: Sequence[Statement], statements: Sequence[Statement]) -> Found:
+def _found(text: str, cited: Sequence[ParsedSentence], statements: Sequence[ParsedSentence]) -> Found:
     """Returns where the cited sentences, or else any that are shown, have a text, or the same day or amount.
 
     Raises:
@@ -234,7 +236,7 @@ def _found(text: str, cited: Sequence[Statement], statements: Sequence[Statement
     raise ValueError(f"no sentence has {text!r}")
 
 
-def _spelled(statement: Statement, text: str) -> str:
+def _spelled(statement: ParsedSentence, text: str) -> str:
     """Returns a text as a sentence has it, whatever its case, quotes and dashes; empty if the sentence lacks it.
 
     A day is written as 2026-05-04, and a person with the full name.
@@ -256,7 +258,7 @@ _QUOTES, _DOUBLE, _DASHES = "['’‘]", '["“”]', "[-–—−‑]"
 _ALIKE = {**dict.fromkeys("'’‘", _QUOTES), **dict.fromkeys('"“”', _DOUBLE), **dict.fromkeys("-–—−‑", _DASHES)}
 
 
-def _equal(statement: Statement, text: str) -> str:
+def _equal(statement: ParsedSentence, text: str) -> str:
     """Returns a day or an amount of a sentence that equals a text; empty if there is none."""
     if _DAY.fullmatch(text):
         dates = (one.value for one in statement.mentions if one.kind == "date")

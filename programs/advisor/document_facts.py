@@ -24,7 +24,7 @@ from kg.investments import NewsDocument
 from kg.news import Fact, number_of, sentences_of
 from kg.sentences import Directory, DocumentNames, Mention, frames, plain_name
 from kg.text import STOPWORDS, WEEKDAYS, Period, periods, tokens
-from programs.advisor.sections import MOST_WORDS, NAME_KINDS, distinct, holds_words, normal_form
+from programs.advisor.documents import NAME_KINDS
 from signatures.news import ListFacts, StatedFact
 
 CONFIDENCE = 0.8
@@ -35,6 +35,9 @@ MOST_TOKENS = 4096
 
 LONGEST = 20_000
 """Characters of a document that are read with one call."""
+
+MOST_WORDS = 10
+"""Words of an object that is no name."""
 
 _UNKNOWN = frozenset(("name", "text"))
 
@@ -249,3 +252,25 @@ def _fitting(relation: str, kinds: tuple[str, str], value: str, written: str) ->
     if subject not in rule.subject_types or other not in rule.object_types:
         raise SchemaError(f"{relation} does not join {subject} and {other}: {written!r}")
     return subject, other
+
+
+def holds_words(there: Sequence[str], words: str) -> bool:
+    """Whether tokens have those of some words, in their order and without a gap."""
+    wanted = tokens(words)
+    return bool(wanted) and any(
+        list(there[place : place + len(wanted)]) == wanted for place in range(len(there) - len(wanted) + 1)
+    )
+
+
+def distinct(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Returns facts without those that repeat an earlier one."""
+    kept: dict[tuple[str, str, str], Fact] = {}
+    for fact in facts:
+        kept.setdefault((plain_name(fact.subject), fact.relation, plain_name(fact.object)), fact)
+    return tuple(kept.values())
+
+
+def normal_form(mention: Mention) -> str:
+    """Returns a name, a day or a title in its normal form, and an amount as written."""
+    is_written = mention.kind in ("money", "percent", "count")
+    return mention.text if is_written or not mention.value else mention.value

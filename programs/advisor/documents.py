@@ -13,11 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kg.clauses import Library, Statement, Text
+from kg.clauses import Library, ParsedSentence, Text
 from kg.comprehension import Asked
 from kg.news import Passage
 from kg.sentences import Mention
-from programs.advisor.sections import NAME_KINDS
+
+NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))
+"""Kinds of names, which become nodes."""
 
 MOST = 3
 """Documents that are shown for one question to an embedded model."""
@@ -66,7 +68,7 @@ class NearDocument:
     sentences: tuple[str, ...]
 
     @property
-    def statements(self) -> tuple[Statement, ...]:
+    def statements(self) -> tuple[ParsedSentence, ...]:
         """The statements that are shown; a headline that repeats the first sentence is not."""
         by_text = {one.passage.text: one for one in self.text.statements}
         return tuple(by_text[text] for text in dict.fromkeys(self.sentences))
@@ -143,7 +145,7 @@ def _shown(text: Text, similar: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(sentences[place] for place in sorted(kept))
 
 
-def value_of(statement: Statement, span: str) -> tuple[str, str]:
+def value_of(statement: ParsedSentence, span: str) -> tuple[str, str]:
     """Returns a span of a sentence as an answer, and its kind."""
     text = statement.parse.text
     start = text.lower().find(span.lower())
@@ -158,7 +160,7 @@ def value_of(statement: Statement, span: str) -> tuple[str, str]:
     return text[bare:end], ""
 
 
-def _is_mention(statement: Statement, mention: Mention, start: int, end: int) -> bool:
+def _is_mention(statement: ParsedSentence, mention: Mention, start: int, end: int) -> bool:
     """Whether a span is a mention, a part of it, or it with words of no meaning around."""
     if mention.start <= start and end <= mention.end:
         return True

@@ -1,153 +1,34 @@
-"""Extraction of facts by a language model: by an embedded one sentence by sentence, by others document by document.
+"""The reader of news documents by rules and by a language model of an API, document by document.
 
->>> extraction = FactExtraction()
->>> extraction(section=section).facts
-(Fact("Orvane Semiconductor", "company", "acquires", "Brightlane Photonics", ...),)
-
-The prompt is short: the sentence, its names and the relations that may fit. What all calls share, the instructions and
-the demonstrations, comes first, so an embedded model reads it once. Each fact of a reply is checked by itself.
+>>> DocumentReader(graph).read(document).updates[0]
+AddNode('News', 'Orbex sued over delays', {'source': 'Quay Post', 'published_at': '2026-03-02'})
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Protocol
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.errors import LMError, SchemaError
+from kg.errors import LMError
 from kg.growing import AddNode, GrowingGraph, Update
-from kg.investments import NewsDocument, NewsRules, Reading
+from kg.investments import DocumentReading, NewsDocument, NewsRules
 from kg.news import Fact, FrameReader, NewsReading, directory_of, sentences_of, statement_updates
-from programs.advisor.document_facts import DocumentExtraction, ReadDocument
-from programs.advisor.sections import NAME_KINDS, Section, distinct, sections_of
-from programs.lm import concurrently
-from signatures.extraction import ExtractFacts
-
-CONFIDENCE = 0.6
-"""The confidence of a fact that a language model read; those by rules have from 0.6 to 0.9."""
-
-MOST_TOKENS = 160
-"""Tokens of a reply."""
-
-_DEMONSTRATIONS: tuple[dict[str, Any], ...] = (
-    {
-        "document": "Orbex sued over delays (2026-03-02)",
-        "before": "none",
-        "sentence": "Kestrel sued Orbex Ltd, a Malta-based ferry operator, on Monday.",
-        "names": "Kestrel; Orbex Ltd; Malta; 2026-03-02",
-        "relations": "sues; sued on; headquartered in",
-        "facts": [
-            "Kestrel | sues | Orbex Ltd",
-            "Kestrel | sued on | 2026-03-02",
-            "Orbex Ltd | headquartered in | Malta",
-        ],
-    },
-    {
-        "document": "New head for the Lund Museum (2025-10-09)",
-        "before": "Ida Falk has run the Lund Museum for nine years.",
-        "sentence": "She leaves in May and hands a collection of 300 maps to Per Wik.",
-        "names": "Ida Falk; Lund Museum; Per Wik; 2026-05; 300 maps",
-        "relations": "departs; end date",
-        "facts": ["Ida Falk | departs | Lund Museum", "Ida Falk | end date | 2026-05", "Ida Falk | hands | Per Wik"],
-    },
-    {
-        "document": "Traders fear a long winter (2026-01-20)",
-        "before": "none",
-        "sentence": '"Nobody likes to wait," one of them said.',
-        "names": "none",
-        "relations": "none",
-        "facts": [],
-    },
-)
-"""Sentences about invented subjects with their facts: kinds of the schema, the sentence's own verb, and none."""
+from programs.advisor.document_facts import DocumentExtraction, ReadDocument, distinct
+from programs.advisor.documents import NAME_KINDS
 
 
-class FactExtraction(dspy.Module):
-    """The program that a compile fits: one call for each sentence.
+class NewsReader(Protocol):
+    """A reader of news documents."""
 
-    Attributes:
-        extract_facts: Its predictor.
-    """
+    name: str
 
-    kind = "advisor"
-    needs_lm = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.extract_facts = dspy.Predict(ExtractFacts)
-        names = tuple(ExtractFacts.input_fields)
-        self.extract_facts.demos = [dspy.Example(**one).with_inputs(*names) for one in _DEMONSTRATIONS]
-
-    def forward(self, section: Section) -> dspy.Prediction:
-        """Returns the facts of a sentence as ``facts``, and what was refused as ``refused``, one line each.
-
-        Args:
-            section: The sentence; one without a name states no fact and costs no call.
-
-        Raises:
-            LMError: The model cannot be asked.
-        """
-        if not section.names:
-            return dspy.Prediction(facts=(), refused=())
-        predict = self.extract_facts
-        signature = predict.signature.with_updated_fields("facts", type_=section.facts_type())
-        try:
-            reply = predict(signature=signature, config={"max_tokens": MOST_TOKENS}, **section.inputs())
-        except (AdapterParseError, RecursionError) as error:
-            return dspy.Prediction(
-                facts=(), refused=(f"a reply could not be read: {' '.join(str(error).split())[:200]}",)
-            )
-        facts, refused = [], []
-        for written in reply.facts:
-            try:
-                facts.append(section.fact(written, CONFIDENCE))
-            except SchemaError as error:
-                refused.append(str(error))
-        return dspy.Prediction(facts=distinct(facts), refused=tuple(refused))
-
-
-class SentenceReader:
-    """Reads news by rules, and by a language model sentence by sentence.
-
-    Args:
-        graph: A graph whose names are known from the beginning; it gets the types of statements.
-        rules: The patterns of a collection.
-        extraction: The program that reads a sentence; by default one that was not compiled.
-        threads: Sentences that are read at a time.
-
-    Attributes:
-        refused: Facts that the model wrote and the sentence does not hold, one line each.
-    """
-
-    name = "model"
-
-    def __init__(
-        self,
-        graph: GrowingGraph,
-        rules: NewsRules | None = None,
-        extraction: FactExtraction | None = None,
-        threads: int = 1,
-    ) -> None:
-        self._graph = graph
-        self._rules = FrameReader(graph, rules)
-        self._extraction = extraction if extraction is not None else FactExtraction()
-        self._threads = threads
-        self.refused: list[str] = []
-
-    def read(self, document: NewsDocument) -> Reading:
-        """Returns the statements of a document as updates; those of the rules come first."""
-        found: list[Fact] = []
-        sections = sections_of(document, directory_of(self._graph))
-        replies = concurrently(lambda section: self._extraction(section=section), sections, self._threads)
-        for reply in replies:
-            found += reply.facts
-            self.refused += [f"{document.name}: {problem}" for problem in reply.refused]
-        names = {name for section in sections for name in section.names}
-        return joined_reading(self._graph, document, self._rules.read(document), found, names)
+    def read(self, document: NewsDocument) -> DocumentReading:
+        """Returns the statements of a document as updates."""
+        ...
 
 
 class DocumentReader:
@@ -189,7 +70,7 @@ class DocumentReader:
         self._ahead[document.sha256] = reply
         return reply
 
-    def read(self, document: NewsDocument) -> Reading:
+    def read(self, document: NewsDocument) -> DocumentReading:
         """Returns the statements of a document as updates; those of the rules come first.
 
         Raises:
@@ -211,7 +92,7 @@ UNCONFIRMED = 0.4
 """What the confidence of a fact of rules is multiplied by if a model states others of its sentence, and not this."""
 
 
-def _doubted(by_rules: Reading, facts: Sequence[Fact]) -> Reading:
+def _doubted(by_rules: DocumentReading, facts: Sequence[Fact]) -> DocumentReading:
     """Returns what rules read, with less confidence in what a model that read the same sentences does not state."""
     read = {fact.sentence for fact in facts}
     stated = {_statement_name(fact) for fact in facts}
@@ -233,8 +114,12 @@ def _statement_name(fact: Fact) -> str:
 
 
 def joined_reading(
-    graph: GrowingGraph, document: NewsDocument, by_rules: Reading, found: Sequence[Fact], names: Collection[str]
-) -> Reading:
+    graph: GrowingGraph,
+    document: NewsDocument,
+    by_rules: DocumentReading,
+    found: Sequence[Fact],
+    names: Collection[str],
+) -> DocumentReading:
     """Returns what rules and a model read in a document; a fact that both read is that of the rules.
 
     Args:

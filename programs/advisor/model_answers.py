@@ -3,11 +3,8 @@
     answers = ModelAnswers(graph, lm, date.today())
     answers.answer("Who bought Tarn?").values       # ("Helixon Inc.",)
 
-Three readers of documents, one for each kind of model:
-
-- :class:`CitingReader`: a model of an API reads numbered sentences and cites them;
-- :class:`QuoteReader`: an embedded model with an adapter for news quotes spans of the documents;
-- :class:`PassageReader`: another embedded model is asked about each document what rules leave open.
+A model of an API reads numbered sentences and cites them (:class:`CitingReader`). An embedded model with an adapter for
+news quotes spans of the documents (:class:`QuoteReader`); another embedded model adds nothing to the rules.
 
 An answer by queries counts only if rows of the graph support it, with all its figures and names.
 """
@@ -21,11 +18,13 @@ from threading import RLock
 
 import dspy
 
+from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from kg.news import Passage
 from kg.questions import EntityGraph
 from programs.advisor.answering import (
     EMPTY,
+    AnswerMemory,
     Answers,
     GraphAnswers,
     Proposed,
@@ -34,9 +33,8 @@ from programs.advisor.answering import (
     retrieved_answers_of,
 )
 from programs.advisor.citing import CitingReader
-from programs.advisor.memory import AnswerMemory
-from programs.advisor.passages import PassageAnswer, PassageReader
 from programs.advisor.quoting import QuoteReader, quoting_model
+from programs.advisor.readings import PassageAnswer
 from programs.graphs import EntityQA
 from programs.lm import is_embedded
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
@@ -72,26 +70,24 @@ class ModelAnswers:
         self._rules = GraphAnswers(graph, typed)
         self._lock = RLock()
 
-    @cached_property
-    def _reader(self) -> PassageReader | None:
-        clauses = self._rules.clauses if self._folder is None else None
-        return PassageReader(clauses) if clauses is not None else None
-
-    @cached_property
-    def _quoter(self) -> QuoteReader | None:
-        clauses = self._rules.clauses if self._folder is None else None
-        lm = quoting_model(self._lm) if clauses is not None else None
-        return QuoteReader(clauses, lm) if clauses is not None and lm is not None else None
-
     @property
     def memory(self) -> AnswerMemory:
         """The inserted facts."""
         return self._rules.memory
 
     @cached_property
+    def _clauses(self) -> ClauseAnswers | None:
+        return self._rules.clauses if self._folder is None else None
+
+    @cached_property
+    def _quoter(self) -> QuoteReader | None:
+        lm = quoting_model(self._lm) if self._clauses is not None else None
+        return QuoteReader(self._clauses, lm) if self._clauses is not None and lm is not None else None
+
+    @cached_property
     def _citer(self) -> CitingReader | None:
-        clauses = self._rules.clauses if self._folder is None and not is_embedded(self._lm) else None
-        return CitingReader(clauses) if clauses is not None else None
+        reads = self._clauses is not None and not is_embedded(self._lm)
+        return CitingReader(self._clauses) if self._clauses is not None and reads else None
 
     def answer(self, question: str) -> Answers:
         """Answers a question; several threads may ask, and then a model of an API reads for all of them at once.
@@ -105,7 +101,7 @@ class ModelAnswers:
             known = self._rules.memory.retrieved(question)
             if known:
                 return retrieved_answers_of(known)
-            if self._reader is None:
+            if self._clauses is None:
                 answer, why = answer_question(self._graph, question, self._lm, self._today, self._folder)
                 return Answers((answer,), tuple(why.splitlines())) if answer is not None else Answers((), (), why)
             by_rules = self._rules.proposed(question)
@@ -140,14 +136,14 @@ class ModelAnswers:
         return by_rules.confidence is None or reader is None or by_rules.confidence >= reader.model.rules
 
     def _read(self, question: str, known: Answers) -> tuple[PassageAnswer, str]:
-        """Returns what an embedded model reads, and its name; one with the adapter checks what rules answer, too."""
-        if self._quoter is not None and not _is_of_paths(known):
-            asked = {"question": question, "known": known.values, "confidence": known.confidence or 0.0}
-            return self._quoter(**asked).found, str(self._quoter.lm.model)
-        if self._quoter is not None or self._reader is None or known.values:
+        """Returns what an embedded model quotes, and its name; one without the adapter for news reads nothing."""
+        if self._quoter is None:
+            why = f"{known.why}; {self._lm.model} has no adapter for news, so it reads no sentences"
+            return PassageAnswer(why="" if self._citer is not None else why), ""
+        if _is_of_paths(known):
             return PassageAnswer(), ""
-        with dspy.context(lm=self._lm):
-            return self._reader(question=question).found, str(self._lm.model)
+        asked = {"question": question, "known": known.values, "confidence": known.confidence or 0.0}
+        return self._quoter(**asked).found, str(self._quoter.lm.model)
 
 
 def _is_of_paths(answers: Answers) -> bool:

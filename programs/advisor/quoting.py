@@ -22,8 +22,8 @@ from kg.comprehension import Asked, ClauseAnswers, Ranked
 from kg.errors import LMError
 from kg.sentences import plain_name
 from programs.advisor.documents import Located, NearDocument, near_documents
-from programs.advisor.passages import PassageAnswer, ReadAnswer, ReadingModel, value_features
 from programs.advisor.quotes import ADAPTER, BETWEEN, INSTRUCTIONS, NONE, POLAR, ShownDocument, quote_messages
+from programs.advisor.readings import PassageAnswer, ReadAnswer, ReadingModel, value_features
 from programs.advisor.spans import LEAST, HeldReply, held_reply, reply_grammar
 
 LONGEST = 64

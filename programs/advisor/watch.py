@@ -24,7 +24,8 @@ from kg.growing import Applied
 from kg.investments import Freshness, NewsDocument
 from kg.locks import locked
 from programs.advisor.advisor import Advisor, Ingestion
-from programs.advisor.briefings import Briefing, Portfolio
+from programs.advisor.briefings import Briefing
+from programs.advisor.portfolio import Portfolio
 from programs.tools import Prices
 
 

@@ -1,7 +1,7 @@
 """Questions about graphs: parsed against the graph's own words, or answered by a search over its paths."""
 
 from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
-from programs.graphs.kgqa import KGQA, NEEDS_LM, Aggregation, PathTurn
+from programs.graphs.kgqa import KGQA, Aggregation, PathTurn
 from programs.graphs.query_parsing import labelled_example
 from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn, parse_answer
 from programs.graphs.relation_scorer import LMRelationScorer
@@ -10,7 +10,6 @@ from programs.graphs.world import GraphWorld
 
 __all__ = [
     "KGQA",
-    "NEEDS_LM",
     "Aggregation",
     "EntityQA",
     "EntityState",

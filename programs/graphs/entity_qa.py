@@ -18,15 +18,27 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import dspy
+from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.coreference import PastQuestion, Resolution, asked_properties, resolve
 from kg.derivations import Answer
-from kg.errors import DataError, QueryError
+from kg.errors import DataError, LMError, QueryError
 from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, TurnEntities
-from kg.questions import EntityAnswer, EntityGraph, Question, Value, answer_entities, plain
-from programs.graphs.coreference import LMResolver
+from kg.questions import (
+    EntityAnswer,
+    EntityGraph,
+    PropertyValue,
+    Question,
+    answer_entities,
+    folded,
+    known_entities,
+    plain,
+)
 from programs.graphs.world import GraphWorld
+from programs.lm import metered
 from programs.turns import EntityDetail, Kept, State, Turn, Usage
+from signatures.coreference import ResolvedQuestion, ResolveReferences
 
 _MIDNIGHT = "T00:00:00Z"
 """The end of a day that is stored as a moment."""
@@ -151,14 +163,14 @@ def written(graph: EntityGraph, found: EntityAnswer) -> str:
     return ", ".join(graph.lexicon.label(node) for node in found.entities)
 
 
-def _value(graph: EntityGraph, one: Value) -> str:
+def _value(graph: EntityGraph, one: PropertyValue) -> str:
     if isinstance(one.value, str):
         is_time = graph.lexicon.properties[one.property].temporal
         return one.value.removesuffix(_MIDNIGHT) if is_time else one.value
     return _number(graph, one.value, [one])
 
 
-def _number(graph: EntityGraph, number: Decimal, values: Sequence[Value]) -> str:
+def _number(graph: EntityGraph, number: Decimal, values: Sequence[PropertyValue]) -> str:
     """A number with the unit of its property; with the date too, if it is a value as the graph has it."""
     words = graph.lexicon.properties[values[0].property]
     if len(values) > 1 or values[0].value != number:
@@ -174,3 +186,86 @@ def _grouped(number: Decimal, *, is_year: bool = False) -> str:
     text = plain(number)
     whole, point, rest = text.partition(".")
     return text if is_year and len(whole) <= 4 else f"{int(whole):,}{point}{rest}"
+
+
+class LMResolver(dspy.Module):
+    """Asks a language model what a question refers to.
+
+    Attributes:
+        refused: The number of replies with a name outside of the context and the conversation, or without a readable
+            form.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.predict = dspy.Predict(ResolveReferences)
+        self.refused = 0
+
+    def resolve(
+        self,
+        question: str,
+        past: Sequence[PastQuestion],
+        context: GraphContext,
+        graph: EntityGraph,
+        by_graph: Resolution,
+    ) -> tuple[Resolution, Usage]:
+        """The model's resolution, or the graph's with the reason why the model's was refused.
+
+        Args:
+            question: The question as asked.
+            past: The turns before it.
+            context: The entities of the conversation's graph context.
+            graph: The graph.
+            by_graph: The graph's resolution of the question.
+        """
+        problem = ""
+        with metered() as measured:
+            try:
+                reply = self.predict(context=context.to_text(), history=_written(past, graph), question=question)
+            except (AdapterParseError, DSPyLMError, LMError) as error:
+                problem = f"{type(error).__name__}: {error}"
+        usage = measured.usage
+        if problem:
+            self.refused += 1
+            return replace(by_graph, problem=problem), usage
+        resolved: ResolvedQuestion = reply.resolved
+        stranger = _stranger(resolved, question, past, context, graph)
+        if stranger is not None:
+            self.refused += 1
+            return replace(by_graph, problem=f"the model named {stranger!r}, which is not in play"), usage
+        nodes = [node for name in resolved.referents for node in known_entities(graph.lexicon.tags(name))[:1]]
+        turns = [turn.turn for turn in past if set(nodes) & {*turn.subjects, *turn.results}]
+        found = Resolution(
+            question, resolved.canonical, resolved.kind, tuple(nodes), tuple(turns[-1:]), by="language model"
+        )
+        return found, usage
+
+
+def _stranger(
+    resolved: ResolvedQuestion,
+    question: str,
+    past: Sequence[PastQuestion],
+    context: GraphContext,
+    graph: EntityGraph,
+) -> str | None:
+    """A name in the reply that is neither in the context nor in the conversation."""
+    nodes = {node for turn in past for node in (*turn.subjects, *turn.results)}
+    nodes |= {entity.node for entity in context.entities}
+    nodes |= {other.node for entity in context.entities for other in entity.neighbours}
+    nodes |= set(known_entities(graph.lexicon.tags(question)))
+    allowed = {folded(graph.lexicon.label(node)) for node in nodes}
+    for name in resolved.referents:
+        if folded(name) not in allowed:
+            return name
+    for node in known_entities(graph.lexicon.tags(resolved.canonical)):
+        if node not in nodes:
+            return graph.lexicon.label(node)
+    return None
+
+
+def _written(past: Sequence[PastQuestion], graph: EntityGraph) -> str:
+    lines = [
+        f"Q{turn.turn + 1}: {turn.canonical} -> {', '.join(map(graph.lexicon.label, turn.results)) or 'a value'}"
+        for turn in past
+    ]
+    return "\n".join(lines) or "none"

@@ -13,13 +13,10 @@
 ``aggregation`` selects the answers:
 
 - ``score``: every entity that the most probable relation path reaches; no language model.
-- ``last-entity``: the last entity of each of the best paths, and nothing else; the naive way, for comparison.
-- ``per-path``: a language model names, for the best path along each relation path, the entity on it that answers.
 - ``index``: a language model chooses among the numbered relation paths, in one call.
-- ``constrained``: a language model writes the path itself, held to the graph's paths by a grammar; no beam.
 
-An entity that a language model names represents all entities at that place of the relation path. So a question with
-many answers takes no more calls. An error of the search or the model becomes a failed turn.
+One concrete path represents all that its relation path reaches, such as ``1. Ann Lee -> ^starred_actors -> Dusk ->
+has_genre -> Drama (and 3 more)``. An error of the search or the model becomes a failed turn.
 """
 
 from __future__ import annotations
@@ -27,16 +24,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import dspy
+import numpy as np
 
 from kg.errors import ConfigError, LMError
 from kg.graphs import GraphIndex
 from kg.paths import (
     EntityPath,
     EntityPathAnswer,
-    PathAccumulator,
+    EntitySpace,
     PathConfig,
     PathRanker,
     QuestionGraph,
@@ -45,19 +43,20 @@ from kg.paths import (
     Topics,
     answer_question,
     gcr_prediction,
+    trace,
 )
 from kg.search import SearchStatistics
-from programs.graphs.path_answers import ModelPaths, PathChoice, PathWalker
 from programs.graphs.world import GraphWorld
 from programs.lm import failure_of, metered
 from programs.turns import Failure, Kept, NoAnswerError, PathDetail, State, Turn, trace_of
+from signatures.paths import ChoosePaths
 
-Aggregation = Literal["score", "last-entity", "per-path", "index", "constrained"]
+Aggregation = Literal["score", "index"]
 AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
-"""The ways to select the answers."""
+"""The ways to select the answers; ``index`` asks a language model."""
 
-NEEDS_LM = frozenset({"per-path", "index", "constrained"})
-"""Those that ask a language model."""
+EARLIER: dict[str, Aggregation] = {"last-entity": "score", "per-path": "index", "constrained": "index"}
+"""Ways of saved programs that are gone, with the nearest present one."""
 
 _NOTHING = SearchStatistics(0, 0, 0, 0)
 
@@ -74,7 +73,6 @@ class _PathAnswers:
     chosen: Sequence[str]
     raw: Sequence[ReasoningPath]
     statistics: SearchStatistics
-    refused: int = 0
 
 
 class _NoPathsError(NoAnswerError):
@@ -107,18 +105,19 @@ class KGQA(dspy.Module):
         ranker: PathRanker | None = None,
     ) -> None:
         super().__init__()
+        aggregation = EARLIER.get(aggregation, aggregation)
         if aggregation not in AGGREGATIONS:
             raise ConfigError(f"aggregation must be one of {', '.join(AGGREGATIONS)}, got {aggregation!r}")
         self.scorer = scorer
         self.config = config if config is not None else PathConfig()
         self.aggregation: Aggregation = aggregation
         self.ranker = ranker
-        self.model_paths = ModelPaths()
+        self.choose = dspy.Predict(ChoosePaths)
 
     @property
     def needs_lm(self) -> bool:
         """Whether it asks a language model to select answers or to score relations."""
-        return self.aggregation in NEEDS_LM or isinstance(self.scorer, dspy.Module)
+        return self.aggregation == "index" or isinstance(self.scorer, dspy.Module)
 
     def forward(self, question: str, graph: QuestionGraph | GraphIndex, topics: Sequence[str] = ()) -> dspy.Prediction:
         """Answers a question.
@@ -143,6 +142,10 @@ class KGQA(dspy.Module):
             reasoning_trace=detail.reasoning_trace,
             raw_paths=detail.raw_paths,
         )
+
+    def load_state(self, state: dict[str, Any], **options: Any) -> None:
+        """Reads a saved state; in earlier versions a part of the program had the predictors."""
+        super().load_state({name.removeprefix("model_paths."): value for name, value in state.items()}, **options)
 
     def start(
         self,
@@ -182,37 +185,78 @@ class KGQA(dspy.Module):
 
     def _answer(self, question: str, index: GraphIndex, topics: Sequence[str]) -> _PathAnswers:
         if self.needs_lm and dspy.settings.lm is None:
-            asking = "scorer" if self.aggregation not in NEEDS_LM else f"aggregation {self.aggregation!r}"
+            asking = "scorer" if self.aggregation == "score" else f"aggregation {self.aggregation!r}"
             raise LMError(f"the {asking} asks a language model, and none is set")
-        if self.aggregation == "constrained":
-            walker = PathWalker(index, topics, self.scorer, self.config)
-            return _settled(walker, self.model_paths.written(question, walker, self.config.max_depth), 1, None, 0)
         found = self._searched(question, index, topics)
         if not found.relation_paths:
             raise _NoPathsError("empty_beam", "no path from the topics leads to an answer", found.statistics)
         if self.aggregation == "score":
             return _scored(found, self.config.output_top_k)
-        if self.aggregation == "last-entity":
-            return _naive(found, self.config.output_top_k)
-        return self._asked(question, PathWalker(index, topics, self.scorer, self.config), found)
+        return self._chosen(question, PathWalker(index, topics, self.scorer, self.config), found)
 
     def _searched(self, question: str, index: GraphIndex, topics: Sequence[str]) -> EntityPathAnswer:
         if self.ranker is None or isinstance(self.scorer, dspy.Module):
             return answer_question(index, question, topics, self.scorer, self.config)
         return self.ranker.answer(index, question, topics, self.scorer.rules, self.config)
 
-    def _asked(self, question: str, walker: PathWalker, found: EntityPathAnswer) -> _PathAnswers:
+    def _chosen(self, question: str, walker: PathWalker, found: EntityPathAnswer) -> _PathAnswers:
+        """Returns all that the paths reach which a language model chooses, the others of the search after them."""
         samples = walker.samples(found, self.config.output_top_k)
-        if self.aggregation == "per-path":
-            picked = self.model_paths.named(question, walker, samples)
-        else:
-            picked = self.model_paths.chosen(question, samples)
-        if not picked.paths:
-            all_refused = picked.refused == picked.asked
-            message = f"the model took none of {picked.asked} paths"
-            raise _NoPathsError("no_valid_choice" if all_refused else "picked_none", message, found.statistics)
-        settled = 1 if self.aggregation == "per-path" else len(picked.paths)
-        return _settled(walker, picked, settled, found, self.config.output_top_k)
+        lines = "\n".join(f"{number}. {text}" for number, text in enumerate(samples.values(), start=1))
+        signature = path_choice(len(samples), self.choose.signature)
+        reply = self.choose(signature=signature, question=question, paths=lines)
+        picked = [list(samples)[int(number) - 1] for number in dict.fromkeys(reply.chosen)]
+        if not picked:
+            message = f"the model took none of {len(samples)} paths"
+            raise _NoPathsError("picked_none", message, found.statistics)
+        return _settled(walker, picked, found, self.config.output_top_k)
+
+
+class PathWalker:
+    """Follows relation paths of one question.
+
+    Args:
+        index: The graph.
+        topics: Names of the entities that the question is about.
+        scorer: Its rules decide whether a topic may occur again on a path, and be an answer.
+        config: The beam's settings.
+    """
+
+    def __init__(self, index: GraphIndex, topics: Sequence[str], scorer: RelationScorer, config: PathConfig) -> None:
+        self.index = index
+        self._space = EntitySpace(index, "", index.ids(topics), scorer, config)
+
+    def walk(self, path: EntityPath, most: int | None = None) -> tuple[EntityPath, ...]:
+        """A concrete path to each entity that the relations of ``path`` reach from its first entity, by name.
+
+        Args:
+            path: The topic and the relations; its other entities do not count.
+            most: Stop after so many.
+        """
+        place = int(np.searchsorted(self._space.topics, self.index.ids([path.entities[0]])[0]))
+        choices = (place, *(self.index.relation(name) for name in path.relations))
+        ends = self._space.answers(choices)
+        ends = ends[:most] if most is not None else ends
+        rows = trace(self._space, choices, ends) if len(ends) else ()
+        walked = [replace(path, entities=tuple(self.index.name(entity) for entity in row)) for row in rows]
+        return tuple(sorted(walked, key=lambda one: one.answer))
+
+    def samples(self, found: EntityPathAnswer, most: int) -> dict[EntityPath, str]:
+        """One concrete path along each of the best relation paths, with its text for a prompt."""
+        samples: dict[EntityPath, str] = {}
+        for relation_path in found.relation_paths[:most]:
+            template = EntityPath((relation_path.topic,), relation_path.relations, relation_path.score)
+            [path] = self.walk(template, 1)
+            reached = relation_path.reached
+            if str(path) not in map(str, samples):
+                samples[path] = f"{path} (and {reached - 1} more)" if reached > 1 else str(path)
+        return samples
+
+
+def path_choice(count: int, signature: type[dspy.Signature] = ChoosePaths) -> Any:
+    """The signature that lets only the numbers from 1 to ``count`` be chosen."""
+    number: Any = Literal[tuple(range(1, count + 1))]
+    return signature.with_updated_fields("chosen", type_=list[number])
 
 
 def _scored(found: EntityPathAnswer, top_k: int) -> _PathAnswers:
@@ -222,36 +266,19 @@ def _scored(found: EntityPathAnswer, top_k: int) -> _PathAnswers:
     return _PathAnswers(answers, paths, found.chosen, paths, found.statistics)
 
 
-def _naive(found: EntityPathAnswer, top_k: int) -> _PathAnswers:
-    """The last entity of each of the best paths."""
-    accumulator = PathAccumulator()
-    accumulator.add_paths(found.paths)
-    raw = accumulator.paths[:top_k]
-    merged = accumulator.answers(top_k=top_k)
-    answers = [(one.answer, math.exp(one.score)) for one in merged]
-    return _PathAnswers(answers, [one.paths[0] for one in merged], [name for name, _ in answers], raw, found.statistics)
-
-
-def _settled(
-    walker: PathWalker, picked: PathChoice, settled: int, found: EntityPathAnswer | None, top_k: int
-) -> _PathAnswers:
-    """All that the first ``settled`` of the picked paths reach, then what the others do, then what the search found."""
+def _settled(walker: PathWalker, picked: Sequence[EntityPath], found: EntityPathAnswer, top_k: int) -> _PathAnswers:
+    """All that the picked paths reach, then what the search found."""
     paths: dict[str, EntityPath] = {}
-    chosen: list[str] = []
-    for number, path in enumerate(picked.paths):
+    for path in picked:
         for one in walker.walk(path):
             paths.setdefault(one.answer, one)
-        if number < settled:
-            chosen = list(paths)
-    if found is not None:
-        for one in found.paths:
-            if len(paths) < top_k:
-                paths.setdefault(one.answer, one)
-    written = [ReasoningPath.of(path) for path in paths.values()]
+    chosen = list(paths)
+    for one in found.paths:
+        if len(paths) < top_k:
+            paths.setdefault(one.answer, one)
     answers = [(name, math.exp(path.score)) for name, path in paths.items()]
-    raw = [ReasoningPath.of(path) for path in picked.paths]
-    statistics = found.statistics if found is not None else _NOTHING
-    return _PathAnswers(answers, written, chosen, raw, statistics, picked.refused)
+    written = [ReasoningPath.of(path) for path in paths.values()]
+    return _PathAnswers(answers, written, chosen, [ReasoningPath.of(path) for path in picked], found.statistics)
 
 
 def _detail(topics: Topics, found: _PathAnswers) -> PathDetail:
@@ -263,7 +290,6 @@ def _detail(topics: Topics, found: _PathAnswers) -> PathDetail:
         raw_paths=tuple((path.text, path.score) for path in found.raw),
         chosen=tuple(found.chosen),
         topics=topics,
-        refused=found.refused,
     )
 
 

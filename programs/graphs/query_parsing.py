@@ -22,10 +22,10 @@ from pydantic import Field, create_model
 
 from kg.errors import LMError, QueryError
 from kg.facts import FactGraph
-from kg.parsing import Parse, PastTurn, QuestionReader, Reading, telling
+from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading, telling
 from programs.graphs.query_replies import Replies, Shown
 from programs.graphs.query_writing import written
-from programs.lm import CallMeter, suited_adapter
+from programs.lm import metered
 from programs.turns import Usage
 from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, ParseQuestion, QueryStep
 
@@ -47,7 +47,7 @@ class LMQueryParser(dspy.Module):
         self.refused = 0
 
     def parse(
-        self, question: str, reader: QuestionReader, reading: Reading, past: Sequence[PastTurn], today: date
+        self, question: str, reader: QuestionReader, reading: Reading, past: Sequence[DialogueTurn], today: date
     ) -> tuple[Parse | None, Usage]:
         """The model's parse; without nodes where it finds nothing in the graph, ``None`` if the reply is refused.
 
@@ -58,33 +58,18 @@ class LMQueryParser(dspy.Module):
             past: The turns before it.
             today: The day to which a time lasts.
         """
-        meter = CallMeter()
         shown = shown_of(question, reader, reading, past)
         if not shown.starts or not shown.relations:
             return None, Usage()
-        adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)
-        used = Usage()
-        try:
-            with (
-                dspy.context(adapter=adapter, callbacks=[*dspy.settings.callbacks, meter]),
-                dspy.track_usage() as tracker,
-            ):
-                reply = self.predict(
-                    signature=query_signature(
-                        shown.starts, list(shown.relations), len(shown.readings), self.predict.signature
-                    ),
-                    **shown.inputs,
-                )
-            sent = [entry for entries in tracker.usage_data.values() for entry in entries]
-            used = Usage(
-                lm_calls=meter.calls,
-                prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
-                completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
-            )
-            return Replies(reader.graph, shown, today).parse(reply.query), used
-        except (AdapterParseError, DSPyLMError, LMError, QueryError):
-            self.refused += 1
-            return None, Usage(lm_calls=meter.calls) if not used.lm_calls else used
+        own = query_signature(shown.starts, list(shown.relations), len(shown.readings), self.predict.signature)
+        parse = None
+        with metered() as measured:
+            try:
+                reply = self.predict(signature=own, **shown.inputs)
+                parse = Replies(reader.graph, shown, today).parse(reply.query)
+            except (AdapterParseError, DSPyLMError, LMError, QueryError):
+                self.refused += 1
+        return parse, measured.usage
 
 
 def query_signature(
@@ -109,7 +94,7 @@ def query_signature(
     return signature.with_updated_fields("query", type_=query)
 
 
-def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequence[PastTurn]) -> Shown:
+def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequence[DialogueTurn]) -> Shown:
     """The part of a graph that a prompt shows for a question.
 
     Args:
@@ -139,7 +124,7 @@ def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequ
 
 
 def labelled_example(
-    reading: Reading, reader: QuestionReader, parse: Parse, past: Sequence[PastTurn]
+    reading: Reading, reader: QuestionReader, parse: Parse, past: Sequence[DialogueTurn]
 ) -> dict[str, Any] | None:
     """The inputs of a question with a parse as its reply; ``None`` if no reading is it and no steps can write it.
 
@@ -164,7 +149,7 @@ def _nearest(reader: QuestionReader, question: str) -> dict[str, int]:
     return {graph.relations[relation].names[0]: int(relation) for relation in reversed(order)}
 
 
-def _names(graph: FactGraph, question: str, reading: Reading, past: Sequence[PastTurn]) -> dict[str, int]:
+def _names(graph: FactGraph, question: str, reading: Reading, past: Sequence[DialogueTurn]) -> dict[str, int]:
     """The nodes that are named, referred to, or were spoken of, by name, and others whose names are written alike.
 
     The first node of a name is shown.
@@ -226,7 +211,7 @@ def _with_class(graph: FactGraph, node: int) -> str:
     return f"{graph.name(node)} ({graph.classes[kinds[0]].names[0]})" if kinds else graph.name(node)
 
 
-def _line(graph: FactGraph, number: int, turn: PastTurn) -> str:
+def _line(graph: FactGraph, number: int, turn: DialogueTurn) -> str:
     """An earlier turn: "1. how many ships are there? -> 2: Larkspur, Bellwether (answer 1)"."""
     parse = turn.parse
     if parse is None:

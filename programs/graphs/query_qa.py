@@ -24,7 +24,7 @@ from kg.derivations import Answer
 from kg.errors import ConfigError
 from kg.facts import FactGraph
 from kg.graphs import EntityContext, GraphContext, Neighbour
-from kg.parsing import Parse, PastTurn, QuestionReader, Reading
+from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from programs.graphs.query_parsing import LMQueryParser
 from programs.graphs.reply_confidence import ReplyConfidence, shipped_confidence
 from programs.graphs.world import GraphWorld
@@ -40,7 +40,7 @@ _MOST_IN_PLAY, _MOST_NEIGHBOURS = 3, 30
 class QueryState(State[GraphWorld[QuestionReader]]):
     """A conversation about any graph, with its turns as the reader sees them."""
 
-    past: tuple[PastTurn, ...] = ()
+    past: tuple[DialogueTurn, ...] = ()
 
 
 class QueryQA(dspy.Module):
@@ -129,7 +129,7 @@ class QueryQA(dspy.Module):
         else:
             turn = _answered(reader.graph, turn, best)
         guess = reading.parses[0] if reading.parses and best is None else None
-        past = PastTurn(reading.canonical, reading.asks, best, reading.named, reading.confidence, guess)
+        past = DialogueTurn(reading.canonical, reading.asks, best, reading.named, reading.confidence, guess)
         seconds = time.perf_counter() - started
         after = state.after(replace(turn, usage=replace(usage, seconds=seconds)))
         return replace(after, past=(*state.past, past))

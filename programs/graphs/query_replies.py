@@ -18,7 +18,7 @@ from math import prod
 from kg.algebra import (
     Comparison,
     Evaluator,
-    Named,
+    NamedNodes,
     Query,
     difference,
     numbers_of,
@@ -87,7 +87,7 @@ class Replies:
         if reply.reading:
             return self.shown.readings[reply.reading - 1]
         if reply.answer == "not in the graph":
-            return Parse(Named(()), 0.0, ())
+            return Parse(NamedNodes(()), 0.0, ())
         results = [self._begun(reply.start, ())]
         final: tuple[int, ...] = ()
         for step in reply.steps:
@@ -105,7 +105,7 @@ class Replies:
         if answer == "count":
             return Parse(query, 0.0, nodes, number=Decimal(len(nodes)), final=final, operation="count")
         if not nodes:
-            return Parse(Named(()), 0.0, ())
+            return Parse(NamedNodes(()), 0.0, ())
         if answer == "entities or values":
             return Parse(query, 0.0, nodes, final=final)
         number, operation = self._amount(answer, query)
@@ -136,17 +136,17 @@ class Replies:
     def _begun(self, name: str, results: Sequence[Query]) -> Query:
         """The query of a name, a class, an earlier answer or an earlier step."""
         if name in self.shown.names:
-            return Named((self.shown.names[name],))
+            return NamedNodes((self.shown.names[name],))
         if name in self.shown.classes:
             return self.evaluator.members(self.shown.classes[name])
         if name in self.shown.answers:
-            return Named(self.shown.answers[name])
+            return NamedNodes(self.shown.answers[name])
         earlier = _earlier(name, results)
         if earlier is not None:
             return earlier
         if name in ("", NOTHING):
             raise QueryError("start must be a name of the graph, got none")
-        return Named(self._nodes(name))
+        return NamedNodes(self._nodes(name))
 
     def _after(self, step: QueryStep, results: Sequence[Query]) -> Query:
         """The result of a step after earlier ones."""
@@ -156,7 +156,7 @@ class Replies:
         if operation in ("or", "and", "without"):
             other = self._begun(step.value, results)
             if operation == "or":
-                return evaluator.either(Named(()), other, query)
+                return evaluator.either(NamedNodes(()), other, query)
             return evaluator.both(query, other) if operation == "and" else evaluator.complement(query, other)
         if step.relation == CLASS_RELATION and operation in ("only", "not"):
             inside = evaluator.of_class(query, self._class(step.value))

@@ -20,7 +20,7 @@ from kg.algebra import (
     Lacking,
     Matched,
     Members,
-    Named,
+    NamedNodes,
     OfClass,
     Query,
     read_bound,
@@ -82,11 +82,11 @@ class _Writer:
 
     def _write(self, query: Query) -> str:
         """Writes a query, and returns the number of its result."""
-        if isinstance(query, Named | Members):
+        if isinstance(query, NamedNodes | Members):
             return self._begin(query)
         if isinstance(query, Either | Both | Complement):
             return self._joined(query)
-        if isinstance(query, Having) and not (isinstance(query.target, Named) and len(query.target.nodes) == 1):
+        if isinstance(query, Having) and not (isinstance(query.target, NamedNodes) and len(query.target.nodes) == 1):
             value = self._write(query.target)
         else:
             value = ""
@@ -103,9 +103,9 @@ class _Writer:
         self._write(main)
         return self._add(QueryStep(operation="and" if isinstance(query, Both) else "without", value=number))
 
-    def _begin(self, query: Named | Members) -> str:
+    def _begin(self, query: NamedNodes | Members) -> str:
         """Writes names or classes, the first as the start."""
-        if isinstance(query, Named):
+        if isinstance(query, NamedNodes):
             earlier = next((name for name, nodes in self.shown.answers.items() if nodes == query.nodes), None)
             names = list(map(self.graph.name, query.nodes))
             names = [earlier] if earlier is not None and len(names) > 1 else names
@@ -148,7 +148,7 @@ class _Writer:
         elif isinstance(query, Matched):
             operation, value = _WORDS[query.comparison], self.graph.relations[query.other].names[0]
         elif isinstance(query, Having):
-            assert value or isinstance(query.target, Named)
+            assert value or isinstance(query.target, NamedNodes)
             operation, value = "not" if query.negated else "only", value or self.graph.name(query.target.nodes[0])
         else:
             operation, value = "largest" if query.sign > 0 else "smallest", str(query.rank) if query.rank > 1 else ""

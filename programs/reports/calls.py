@@ -17,7 +17,6 @@ import dspy
 
 from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, DataError, ProgramError
-from kg.readers import read_files
 from kg.reports import Report
 from programs.turns import AnyTurn
 from programs.wording import written_answer
@@ -56,6 +55,8 @@ def as_report(document: Document) -> Report:
         return Report.from_dict(document)
     path = Path(cast(str, document))
     if path.suffix.lower() != ".json":
+        from kg.readers import read_files
+
         return read_files([path]).report
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

@@ -14,7 +14,6 @@ from typing import Any
 import dspy
 
 from kg.candidates import MEMORY, START, fixed_history
-from kg.coreference import resolve_report
 from kg.derivations import PastTurn
 from kg.errors import ConfigError, FinpathError
 from kg.figures import ReportIndex
@@ -222,6 +221,8 @@ class ConversationQA(dspy.Module):
         )
         turn = replace(answered.turn, words=self._words(after, answered))
         if state.world.references is not None and state.entities is not None:
+            from kg.coreference import resolve_report
+
             canonicals = [one.canonical for one in state.turns]
             resolution = resolve_report(question, known, canonicals, state.index, state.world.references)
             turn = replace(turn, resolution=resolution, context=state.entities.of(after.turns, after.index))

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from kg.derivations import Derivation
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError
-from kg.figures import GraphTools, ReportIndex
+from kg.figures import ReportIndex
 from kg.ontology import Ontology
 from kg.report_graphs import Observation, ReportGraph, Unmapped, build_report_graph, with_layer
 from kg.reports import Report, ReportWords, is_large, lines_of
 from kg.scoring import DerivationScorer
+
+if TYPE_CHECKING:
+    from kg.figures import GraphTools
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""
@@ -129,6 +132,8 @@ class ReportReader:
         with self._lock:
             known = self._tools.get(index)
         if known is None:
+            from kg.figures import GraphTools
+
             known = GraphTools.of_report(self.graph_of(index), self.ontology)
             with self._lock:
                 self._tools[index] = known

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kg.candidates import START, WeightedHistory
-from kg.coreference import ReferenceModel
 from kg.figures import ReportIndex
-from kg.graphs import ContextConfig, GraphContext, GraphContextRetriever, MemoryStore, TurnEntities
-from kg.report_graphs import ReportGraph, ReportStore, report_base
+from kg.graphs import ContextConfig, GraphContext, TurnEntities
+from kg.report_graphs import ReportGraph, report_base
 from kg.reports import Report
 from programs.turns import AnyTurn, State, history_records
+
+if TYPE_CHECKING:
+    from kg.coreference import ReferenceModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +76,9 @@ class ReportContext:
     """
 
     def __init__(self, graph: ReportGraph, config: ContextConfig | None) -> None:
+        from kg.graphs import GraphContextRetriever, MemoryStore
+        from kg.report_graphs import ReportStore
+
         store = MemoryStore()
         ReportStore(store).put(graph)
         self.retriever = GraphContextRetriever(store, config)

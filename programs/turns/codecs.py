@@ -16,7 +16,7 @@ from pydantic import PlainSerializer, PlainValidator
 
 from kg.candidates import Candidate
 from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step, StepResult
-from kg.questions import EntityAnswer, Value
+from kg.questions import EntityAnswer, PropertyValue
 from kg.report_graphs import CellSource, SentenceSource, Source
 
 Record = dict[str, Any]
@@ -111,7 +111,7 @@ def _found_record(found: EntityAnswer) -> Record:
 def _read_found(record: Mapping[str, Any]) -> EntityAnswer:
     lists = {name: tuple(record[name]) for name in ("entities", "subjects", "properties", "facts")}
     values = [
-        Value(entity, name, Decimal(value) if is_number else value)
+        PropertyValue(entity, name, Decimal(value) if is_number else value)
         for entity, name, value, is_number in record["values"]
     ]
     answer = cast("Decimal | Literal['yes', 'no'] | None", read_exactly(record["answer"]))

@@ -6,9 +6,8 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from programs.wording.answers import currency_sign, spoken_answer
-    from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types
+    from programs.wording.graphs import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
     from programs.wording.narrowing import pick_among, understand_about
-    from programs.wording.queries import completed, types_for
     from programs.wording.reports import (
         written_answer,
         written_candidates,

@@ -94,11 +94,11 @@ def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
     question = "what were the zorblax wuggles in 2020?"
     assert cli.main(["ask", about, question]) == 0
     assert "A  5" in capsys.readouterr().out
-    assert cli.main(["ask", about, question, "--unmapped", "fail"]) == 1
+    assert cli.main(["ask", about, question, "--set", "unmapped=fail"]) == 1
     assert refused in capsys.readouterr().out
-    assert cli.main(["chat", about, "--unmapped", "fail"]) == 1
+    assert cli.main(["chat", about, "--set", "unmapped=fail"]) == 1
     assert refused in capsys.readouterr().err
-    assert cli.main(["chat", "geography", "--unmapped", "fail"]) == 1
+    assert cli.main(["chat", "geography", "--set", "unmapped=fail"]) == 1
     assert "unmapped is for reports" in capsys.readouterr().err
 
 

@@ -18,8 +18,7 @@ import click
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.groups import Option
-from experiments.commands.values import Target
+from experiments.commands.options import Target
 from experiments.files import SAMPLE_FOLDER
 
 GRAPH = "--graph sample:graph --questions sample:train --format metaqa --no-track"
@@ -28,8 +27,6 @@ CALLS = {
     "data fetch": "data fetch --out convfinqa 0",
     "data check": "data check two.json 0",
     "lm pull": "lm pull 0",
-    "lm list": "lm list 0",
-    "lm check": "lm check smollm2-135m 0",
     "lm serve": "lm serve 0",
     "ask": "ask MRLW/2020/page_49.pdf what-was-the-net-income-in-2020? 0",
     "chat": "chat geography 0",
@@ -78,7 +75,7 @@ def _verbs(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Co
 
 
 VERBS = dict(_verbs(cli.finpath))
-NO_FIGURES = {"completion", "advisor watch"}
+NO_FIGURES = {"advisor watch"}
 ASK_A_MODEL = {"thoughts ask", "thoughts evaluate"}
 """Verbs that always ask a language model; their own tests read their figures."""
 
@@ -112,7 +109,7 @@ def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
     from experiments.commands import lm
 
-    model = lm.models.CATALOGUE[-1]
+    model = lm.catalogue.CATALOGUE[-1]
     (weights.parent).mkdir(parents=True)
     (weights.parent / model.file).touch()
 
@@ -124,7 +121,6 @@ def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
         def wait(self) -> None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(lm, "verify", lambda *_: None)
     monkeypatch.setattr(lm, "find_model", lambda _: (model, weights))
     monkeypatch.setattr("programs.lm.serve", served)
     monkeypatch.setattr(lm, "threading", SimpleNamespace(Event=Stopped))
@@ -161,7 +157,7 @@ TARGETS = ["out", "html", "predictions", "checkpoints", "json"]
 def test_every_place_that_is_written_is_checked() -> None:
     for name, command in VERBS.items():
         for parameter in command.params:
-            if isinstance(parameter, Option) and parameter.name in TARGETS[:-1] and name != "demo":
+            if isinstance(parameter, click.Option) and parameter.name in TARGETS[:-1] and name != "demo":
                 assert isinstance(parameter.type, Target), f"{name} --{parameter.name}"
 
 

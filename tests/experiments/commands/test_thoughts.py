@@ -86,7 +86,7 @@ def ask(tmp_path: Path, ports: str, monkeypatch: pytest.MonkeyPatch) -> Ask:
     ) -> tuple[int, dict[str, Any], ScriptedServer]:
         out = tmp_path / "out.json"
         with ScriptedServer(script) as server:
-            model = ("--lm", "openai/m", "--api-base", server.url, "--retries", "0")
+            model = ("--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0")
             code = cli.main(["thoughts", *verb, *words, *model, "--json", str(out)])
         return code, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}, server
 

@@ -118,7 +118,7 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     out = tmp_path / "out.json"
     assert cli.main([*words, str(out)]) == 1
     assert json.loads(out.read_text())["failed_turns"] == figures["failed_turns"]
-    assert cli.main([*words, str(out), "--unmapped", "keep"]) == 0
+    assert cli.main([*words, str(out), "--set", "unmapped=keep"]) == 0
     assert json.loads(out.read_text())["failed_turns"] == 0
     fitted = dataclasses.replace(config, optimizers=(OptimizerStep("scorer", {}),))
     with pytest.raises(UnmappedRowError, match="covers none of these rows"):

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.main import main
 from experiments.data import fetch, load_conversations
 from kg.errors import ConfigError, DataError
 
@@ -202,17 +201,3 @@ def test_a_wrong_file_that_is_there_already_is_set_aside(server: Server, tmp_pat
 def test_addresses_that_cannot_be_fetched(url: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=re.escape(f"url must be an http or https address of a file, got {url!r}")):
         fetch(url, tmp_path, HASHES)
-
-
-def test_the_command(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["data", "fetch", "--url", server.url, "--out", str(tmp_path), "--sha256"]
-    assert main([*words, sha256(server.content)]) == 0
-    assert "data.zip is as expected" in capsys.readouterr().err
-    assert (tmp_path / "train.json").read_bytes() == TRAIN
-    assert (tmp_path / "dev.json").read_bytes() == DEV
-    assert main([*words, sha256(server.content)]) == 0  # what is there already is checked, not refused
-    (tmp_path / "dev.json").write_bytes(b"[]")
-    assert main([*words, sha256(server.content)]) == 1
-    assert "dev.json: is not the dev.json of data.zip; move it away first" in capsys.readouterr().err
-    assert main(words[:-1]) == 1
-    assert "--url and --sha256 must be given together" in capsys.readouterr().err

@@ -7,9 +7,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from experiments.data import LoadedData
-from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, evaluate, summary_table
+from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
-from experiments.tasks import ConvFinQA
+from experiments.tasks import ConvFinQA, figures_table
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError
 
@@ -145,6 +145,7 @@ def test_settings_out_of_range_are_refused() -> None:
 
 
 def test_summary_shows_intervals(make_saved: Make, data: LoadedData) -> None:
-    text = summary_table([evaluate(make_saved(), ConvFinQA(data), EvaluationConfig())])
+    evaluation = evaluate(make_saved(), ConvFinQA(data), EvaluationConfig())
+    text = figures_table([evaluation.name], [evaluation.figures])
     assert "100.0% [100.0, 100.0]" in text
     assert "5 / 3" in text

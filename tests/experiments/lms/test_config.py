@@ -198,8 +198,8 @@ def test_a_key_is_nowhere_but_in_the_environment(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "dspy"))
-    command = f"evaluate beam --data sample:dev --limit 1 --lm openai/m --api-base {telling} --json {tmp_path}/out.json"
-    assert main(command.split()) in (0, 1)
+    command = "evaluate beam --data sample:dev --limit 1 --lm openai/m"
+    assert main([*command.split(), "--lm-set", f"api_base={telling}", "--json", f"{tmp_path}/out.json"]) in (0, 1)
     program = find_program("beam").program
     config = LMConfig("openai/m", api_base=telling)
     program.set_lm(make_lm(config))
@@ -291,7 +291,9 @@ def test_an_ontology_is_asked_for_through_the_adapter_that_suits_the_model(
             return build_ontology(reports)
 
     monkeypatch.setattr("programs.reports.OntologyBuilder", Builder)
-    command = f"ontology build sample:dev --lm openai/m --api-base {serve(200, 'ok').api_base} --out {tmp_path}/o.ttl"
+    command = (
+        f"ontology build sample:dev --lm openai/m --lm-set api_base={serve(200, 'ok').api_base} --out {tmp_path}/o.ttl"
+    )
     assert main(command.split()) == 0
     assert [type(adapter) for adapter in adapters] == [dspy.JSONAdapter]
 
@@ -321,7 +323,7 @@ def test_settings_that_are_no_number_or_address_are_refused(settings: dict[str, 
 def test_a_model_that_is_down_is_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = tmp_path / "a.txt"
     document.write_text("Headline: A\nSource: B\nDate: 2026-01-01\n\nHelixon Inc. moved.\n", encoding="utf-8")
-    lm = ("--lm", "openai/m", "--api-base", "http://127.0.0.1:9/v1", "--retries", "0")
+    lm = ("--lm", "openai/m", "--lm-set", "api_base=http://127.0.0.1:9/v1", "--lm-set", "retries=0")
     assert main(["advisor", "ingest", str(document), "--graph", str(tmp_path / "g"), *lm]) == 1
     told = capsys.readouterr().err.splitlines()
     assert [line for line in told if "a.txt: the language model failed: " in line]
@@ -330,8 +332,8 @@ def test_a_model_that_is_down_is_reported_in_one_line(tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     "words",
     [
-        ("data", "fetch", "--url", "http://ann:hunter2@localhost/data.zip", "--sha256", f"data.zip={'0' * 64}"),
-        ("data", "fetch", "--url", "http://[::1/x", "--sha256", f"x={'0' * 64}"),
+        ("ask", "http://ann:hunter2@localhost/sparql", "who?"),
+        ("ask", "http://[::1/x", "who?"),
         ("kgqa", "ask", "untrained", "who?", "--graph", "http://ann:hunter2@localhost/sparql"),
     ],
 )

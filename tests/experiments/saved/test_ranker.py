@@ -12,7 +12,7 @@ from experiments.saved import kinds
 from kg.arrays import FloatArray
 from kg.errors import TrackingError
 from kg.graphs import GraphIndex
-from kg.paths import LearnedRelationScorer, Memory, PathConfig, PathRanker
+from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, QuestionMemory
 from programs.graphs import KGQA
 
 GRAPH = GraphIndex.from_triples([("Alien", "directed_by", "Scott"), ("Alien", "starred", "Weaver")])
@@ -35,7 +35,7 @@ TINY = Letters()
 def test_a_ranker_is_saved_with_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kinds, "shipped_encoder", lambda: TINY)
     (vector,) = TINY.vectors(["who made it"])
-    memory = Memory(np.array([vector]), (((("directed_by",), 1.0),),), (("Big",),))
+    memory = QuestionMemory(np.array([vector]), (((("directed_by",), 1.0),),), (("Big",),))
     ranker = PathRanker(TINY.vectors, {"same path": 20.0}, memory)
     program = KGQA(LearnedRelationScorer.untrained(), PathConfig(max_depth=1), ranker=ranker)
     config = kinds.GraphProgram().write(program, tmp_path)

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.algebra import Either, Evaluator, Named, Query, facts_of, relations_of, sources, tell, write
+from kg.algebra import Either, Evaluator, NamedNodes, Query, facts_of, relations_of, sources, tell, write
 from kg.facts import FactGraph, read_table
 
 ROWS = """subject,predicate,object
@@ -39,7 +39,7 @@ def _node(graph: FactGraph, name: str) -> int:
 def either(graph: FactGraph) -> Either:
     evaluator = Evaluator(graph)
     boats = evaluator.members(next(place for place, one in enumerate(graph.classes) if one.names[0] == "boat"))
-    ida = Named((_node(graph, "Ida Holm"),))
+    ida = NamedNodes((_node(graph, "Ida Holm"),))
     hers = evaluator.having(boats, _relation(graph, "skippered by"), ida, inverse=False)
     long = evaluator.compared(boats, _relation(graph, "length"), ">", Decimal(12))
     return evaluator.either(boats, hers, long)
@@ -59,7 +59,7 @@ def test_a_union_is_written_and_told_with_its_set_once(graph: FactGraph, either:
 
 def test_a_union_of_relations_is_told_without_a_condition(graph: FactGraph) -> None:
     evaluator = Evaluator(graph)
-    wren = Named((_node(graph, "Wren"),))
+    wren = NamedNodes((_node(graph, "Wren"),))
     sides = [evaluator.follow(wren, _relation(graph, name)) for name in ("skippered by", "length")]
     both = evaluator.either(wren, *sides)
     assert write(both, graph) == "Wren (-> skippered by or -> length)"
@@ -80,10 +80,10 @@ def test_the_facts_of_a_union_are_those_of_each_side(graph: FactGraph, either: E
 
 
 def test_a_union_is_rebuilt_on_both_sides(graph: FactGraph, either: Either) -> None:
-    olav = Named((_node(graph, "Olav Lie"),))
+    olav = NamedNodes((_node(graph, "Olav Lie"),))
 
     def changed(part: Query) -> Query | None:
-        return olav if isinstance(part, Named) else None
+        return olav if isinstance(part, NamedNodes) else None
 
     found = Evaluator(graph).rebuilt(either, changed)
     assert {graph.name(node) for node in found.nodes} == {"Tern", "Skua"}
@@ -94,7 +94,7 @@ def test_what_both_queries_have(graph: FactGraph, either: Either) -> None:
     both = evaluator.both(
         either.second,
         evaluator.having(
-            either.source, _relation(graph, "skippered by"), Named((_node(graph, "Olav Lie"),)), inverse=False
+            either.source, _relation(graph, "skippered by"), NamedNodes((_node(graph, "Olav Lie"),)), inverse=False
         ),
     )
     assert [graph.name(node) for node in both.nodes] == ["Tern"]
@@ -105,7 +105,7 @@ def test_what_both_queries_have(graph: FactGraph, either: Either) -> None:
     assert relations_of(both) == {_relation(graph, "skippered by"), _relation(graph, "length")}
 
     def changed(part: Query) -> Query | None:
-        return Named((_node(graph, "Ida Holm"),)) if isinstance(part, Named) else None
+        return NamedNodes((_node(graph, "Ida Holm"),)) if isinstance(part, NamedNodes) else None
 
     assert not evaluator.rebuilt(both, changed).nodes
 
@@ -119,8 +119,8 @@ def test_the_facts_of_what_is_left_are_those_of_the_whole(graph: FactGraph) -> N
 
 
 def test_independent_queries_are_united_without_a_set(graph: FactGraph) -> None:
-    wren, tern = (Named((_node(graph, name),)) for name in ("Wren", "Tern"))
-    united = Evaluator(graph).either(Named(()), wren, tern)
+    wren, tern = (NamedNodes((_node(graph, name),)) for name in ("Wren", "Tern"))
+    united = Evaluator(graph).either(NamedNodes(()), wren, tern)
     assert united.nodes == (*wren.nodes, *tern.nodes)
     assert write(united, graph) == "(Wren or Tern)"
 
@@ -142,4 +142,4 @@ def test_values_of_two_relations_are_compared() -> None:
     assert tell(own, graph) == "every boat; only boat with skipper equal to its owner"
     assert relations_of(own) == {_relation(graph, "skipper"), _relation(graph, "owner")}
     assert {"Wren -> skipper -> Ida", "Wren -> owner -> Ida"} <= set(facts_of(own, graph, own.nodes))
-    assert not evaluator.rebuilt(own, lambda part: Named(()) if part == boats else None).nodes
+    assert not evaluator.rebuilt(own, lambda part: NamedNodes(()) if part == boats else None).nodes

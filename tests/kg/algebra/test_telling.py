@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.algebra import Compared, Evaluator, Extreme, Follow, Named, Query, tell
+from kg.algebra import Compared, Evaluator, Extreme, Follow, NamedNodes, Query, tell
 from kg.facts import FactGraph, read_table
 
 ROWS = """subject,predicate,object
@@ -31,8 +31,8 @@ def _relation(graph: FactGraph, name: str) -> int:
     return next(place for place, one in enumerate(graph.relations) if one.names[0] == name)
 
 
-def _named(graph: FactGraph, name: str) -> Named:
-    return Named((next(place for place, names in enumerate(graph.names) if names[0] == name),))
+def _named(graph: FactGraph, name: str) -> NamedNodes:
+    return NamedNodes((next(place for place, names in enumerate(graph.names) if names[0] == name),))
 
 
 def _boats(graph: FactGraph) -> Query:

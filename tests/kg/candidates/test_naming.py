@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kg.candidates.comparisons import Comparisons
+from kg.candidates.comparisons import LineComparisons
 from kg.candidates.confidence_features import confidence_features
 from kg.candidates.naming import named_answers, with_comparisons
 from kg.candidates.search import START, DerivationConfig, TurnSearch, search_turn
@@ -54,7 +54,7 @@ def search(question: str, weights: dict[str, float] | None = None, forms: tuple[
 
 
 def written(question: str) -> set[str]:
-    comparisons = Comparisons(search(question).space)
+    comparisons = LineComparisons(search(question).space)
     return {str(comparisons.derivation(one)) for one in comparisons.all}
 
 
@@ -86,12 +86,12 @@ def test_readings_of_a_question(question: str, program: str) -> None:
 
 
 def test_a_scorer_without_the_forms_has_no_comparisons() -> None:
-    assert Comparisons(search("which region?", forms=("select(A)", "argmax(A, A)")).space).all
-    assert not Comparisons(search("which region?", forms=("select(A)",)).space).all
+    assert LineComparisons(search("which region?", forms=("select(A)", "argmax(A, A)")).space).all
+    assert not LineComparisons(search("which region?", forms=("select(A)",)).space).all
 
 
 def test_features_of_a_question_for_a_time() -> None:
-    comparisons = Comparisons(search("in which year were the sales of the south higher?").space)
+    comparisons = LineComparisons(search("in which year were the sales of the south higher?").space)
     column = {name: comparisons.features[:, place] for place, name in enumerate(NAMING_FEATURES)}
     dated = np.array([one.line.dated for one in comparisons.all])
     timed = np.array([one.line.timed for one in comparisons.all])

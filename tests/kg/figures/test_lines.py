@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.figures.lines import Line, TableLines
+from kg.figures.lines import FigureLine, TableLines
 from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph
 from kg.reports import Report
@@ -79,6 +79,6 @@ def test_balances_at_several_dates_are_a_line() -> None:
 
 
 def test_a_part_keeps_the_order() -> None:
-    line = Line((3, 5, 7), ("a", "b", "c"), dated=False, timed=False, across=True)
+    line = FigureLine((3, 5, 7), ("a", "b", "c"), dated=False, timed=False, across=True)
     part = line.part([0, 2], "named")
     assert (part.cells, part.labels, part.extent) == ((3, 7), ("a", "c"), "named")

@@ -8,7 +8,7 @@ import pytest
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.analysis.wording import asks_of
 from kg.facts import FactGraph, read_table
-from kg.parsing import Parse, PastTurn, QuestionReader
+from kg.parsing import DialogueTurn, Parse, QuestionReader
 
 _TODAY = date(2026, 11, 22)
 _BRIDGES = """
@@ -38,10 +38,10 @@ def reader() -> QuestionReader:
 
 def _last(reader: QuestionReader, questions: list[str]) -> Parse:
     """The answer of the last question of a conversation, after the likeliest answers of those before."""
-    past: list[PastTurn] = []
+    past: list[DialogueTurn] = []
     for question in questions:
         found = reader.read(question, past, today=_TODAY)
-        past.append(PastTurn(found.canonical, found.asks, found.parses[0], found.named, found.confidence))
+        past.append(DialogueTurn(found.canonical, found.asks, found.parses[0], found.named, found.confidence))
     return found.parses[0]
 
 
@@ -94,7 +94,9 @@ def test_an_answer_is_no_surer_than_what_it_refers_to(reader: QuestionReader) ->
     first = reader.read("who keeps Elm Road?", today=_TODAY)
     sure, unsure = (
         reader.read(
-            "when was she born?", [PastTurn(first.canonical, "who", first.parses[0], first.named, own)], today=_TODAY
+            "when was she born?",
+            [DialogueTurn(first.canonical, "who", first.parses[0], first.named, own)],
+            today=_TODAY,
         )
         for own in (1.0, 0.3)
     )

@@ -9,11 +9,11 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
-from kg.algebra import Follow, Named, bounds_of, degrees_of
+from kg.algebra import Follow, NamedNodes, bounds_of, degrees_of
 from kg.analysis import analyse
 from kg.facts import FactGraph, converted, read_table
-from kg.parsing import PastTurn, QuestionReader
-from kg.parsing.derivation import State
+from kg.parsing import DialogueTurn, QuestionReader
+from kg.parsing.derivation import QueryDerivation
 from kg.parsing.parser import Parser
 from kg.text import Period
 from kg.vocabulary import words
@@ -156,7 +156,7 @@ def test_the_right_answer_is_among_the_candidates(reader: QuestionReader, questi
 def _numbers(reader: QuestionReader, first: str, second: str) -> list[Decimal | None]:
     """The numbers of the two likeliest answers to a follow-up."""
     before = reader.read(first, today=date(2026, 1, 1))
-    past = [PastTurn(before.canonical, before.asks, before.parses[0], before.named)]
+    past = [DialogueTurn(before.canonical, before.asks, before.parses[0], before.named)]
     return [one.number for one in reader.read(second, past, today=date(2026, 1, 1)).parses[:2]]
 
 
@@ -236,10 +236,10 @@ def test_a_decade_has_a_name() -> None:
 
 
 def test_the_other_one_is_of_the_last_two(reader: QuestionReader) -> None:
-    past: list[PastTurn] = []
+    past: list[DialogueTurn] = []
     for question in ("which boats are sloops?", "which of them is longer?"):
         found = reader.read(question, past, today=date(2026, 1, 1))
-        past.append(PastTurn(found.canonical, found.asks, found.parses[0], found.named))
+        past.append(DialogueTurn(found.canonical, found.asks, found.parses[0], found.named))
     found = reader.read("who owns the other one?", past, today=date(2026, 1, 1))
     assert [reader.graph.name(node) for node in found.parses[0].nodes] == ["Ada Finch"]
 
@@ -252,7 +252,7 @@ def test_units_that_measure_other_things_are_not_converted() -> None:
 
 def test_a_pronoun_after_no_answer_means_the_most_likely_one(reader: QuestionReader) -> None:
     first = reader.read("who is the owner of the Marlow?", today=date(2026, 1, 1))
-    past = [PastTurn(first.canonical, "who", None, first.named, 0.4, first.parses[0])]
+    past = [DialogueTurn(first.canonical, "who", None, first.named, 0.4, first.parses[0])]
     found = reader.read("who is she married to?", past, today=date(2026, 1, 1))
     assert reader.graph.name(found.parses[0].nodes[0]) == "Ben Roe"
     sure = reader.read("who is she married to?", [replace(past[0], confidence=1.0)], today=date(2026, 1, 1))
@@ -291,5 +291,5 @@ def test_before_compares_dates_where_a_name_follows(reader: QuestionReader, ques
 def test_an_earlier_question_that_now_finds_nothing_has_no_answer(reader: QuestionReader) -> None:
     analysis = analyse("who is it?", reader.vocabulary, ())
     assert analysis.asks == "who"
-    nothing = State(Follow(Named((0,)), (), 0))
+    nothing = QueryDerivation(Follow(NamedNodes((0,)), (), 0))
     assert Parser(reader.vocabulary, analysis, date(2026, 1, 1)).finished([nothing]) == []

@@ -10,7 +10,7 @@ import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph, read_rdf, read_table
-from kg.parsing import PastTurn, QuestionReader, Reading
+from kg.parsing import DialogueTurn, QuestionReader, Reading
 
 TURTLE = """
 @prefix x: <http://stage.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -43,10 +43,10 @@ def reader() -> QuestionReader:
 
 
 def _talk(reader: QuestionReader, *questions: str) -> Reading:
-    past: list[PastTurn] = []
+    past: list[DialogueTurn] = []
     for question in questions:
         reading = reader.read(question, past, today=TODAY)
-        past.append(PastTurn(reading.canonical, reading.asks, reading.parses[0], reading.named))
+        past.append(DialogueTurn(reading.canonical, reading.asks, reading.parses[0], reading.named))
     return reading
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kg.algebra import Named
+from kg.algebra import NamedNodes
 from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, FeatureNetwork, Parse, Ranker, features
 
 
@@ -47,7 +47,7 @@ def test_what_ships_has_the_features_of_the_parser(read: bool) -> None:
 
 def test_trust_and_a_missing_answer_count_in_the_right_direction() -> None:
     plain = (0.0,) * len(FEATURES)
-    ranked = Ranker.shipped().ranked([Parse(Named((node,)), 0.0, (node,), evidence=plain) for node in range(2)])
+    ranked = Ranker.shipped().ranked([Parse(NamedNodes((node,)), 0.0, (node,), evidence=plain) for node in range(2)])
     assert [one.share for one in ranked] == [0.5, 0.5]
     ranker = Ranker.shipped()
     sure, unsure = (ranker.confidence_in(features(ranked, follows_abstention=False, trusted=own)) for own in (1.0, 0.3))

@@ -8,14 +8,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from kg.algebra import Named
+from kg.algebra import NamedNodes
 from kg.arrays import FloatArray
 from kg.facts import FactGraph, read_table
 from kg.parsing import (
     FEATURES,
+    DialogueTurn,
     Parse,
     ParseReader,
-    PastTurn,
     QuestionReader,
     Ranker,
     chosen,
@@ -68,7 +68,7 @@ def graph() -> FactGraph:
 
 def test_what_the_reader_likes_moves_up(graph: FactGraph) -> None:
     plain = (0.0,) * len(FEATURES)
-    parses = [Parse(Named((node,)), 0.0, (node,), evidence=plain) for node in range(4)]
+    parses = [Parse(NamedNodes((node,)), 0.0, (node,), evidence=plain) for node in range(4)]
     likes = _Likes(graph.name(3))
     hand = np.array([4.0, 3.0, 2.0, 1.0], dtype=np.float32)
     found = with_reading(parses, lambda _: "who sails the Tern?", hand, graph, cast(ParseReader, likes))
@@ -92,9 +92,9 @@ def test_the_reader_that_ships_prefers_the_relation_that_is_asked_for() -> None:
 
 
 def test_a_count_and_a_check_are_told_with_their_result(graph: FactGraph) -> None:
-    count = Parse(Named((0, 1)), 0.0, (0, 1), number=Decimal(2), operation="count")
+    count = Parse(NamedNodes((0, 1)), 0.0, (0, 1), number=Decimal(2), operation="count")
     assert telling(count, graph).endswith(" = 2")
-    assert telling(Parse(Named((0,)), 0.0, (0,), holds=False, operation="check"), graph).endswith(" = no")
+    assert telling(Parse(NamedNodes((0,)), 0.0, (0,), holds=False, operation="check"), graph).endswith(" = no")
 
 
 def test_a_long_question_keeps_its_end() -> None:
@@ -105,12 +105,12 @@ def test_a_long_question_keeps_its_end() -> None:
 
 def test_a_later_question_is_read_after_the_two_before(graph: FactGraph) -> None:
     reader = QuestionReader(graph)
-    past: list[PastTurn] = []
+    past: list[DialogueTurn] = []
     for question in ("who is Wren's skipper?", "and Tern's?"):
         analysis, parses = reader.derivations(question, past, today=date(2026, 11, 22))
         best = min(parses, key=lambda one: one.cost)
-        past.append(PastTurn(reader.canonical(analysis, best.references), analysis.asks, best))
-    doubted = PastTurn(past[1].text, past[1].asks, None, guess=past[1].parse)
+        past.append(DialogueTurn(reader.canonical(analysis, best.references), analysis.asks, best))
+    doubted = DialogueTurn(past[1].text, past[1].asks, None, guess=past[1].parse)
     assert reader.context([]) == ""
     assert reader.context([*past, doubted]).count(" | ") == 2
     before = reader.context(past)

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph, read_rdf, read_table
-from kg.parsing import FEATURES, Parse, PastTurn, QuestionReader
+from kg.parsing import FEATURES, DialogueTurn, Parse, QuestionReader
 from kg.vocabulary import Similarity, Vocabulary, words
 
 CLUB = """
@@ -37,15 +37,15 @@ def reader() -> QuestionReader:
     return QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
 
 
-def _cheapest(reader: QuestionReader, question: str, past: list[PastTurn]) -> tuple[Parse, PastTurn]:
+def _cheapest(reader: QuestionReader, question: str, past: list[DialogueTurn]) -> tuple[Parse, DialogueTurn]:
     """The parse of the least cost, which does not depend on the fitted ranking."""
     analysis, every = reader.derivations(question, past, today=TODAY)
     best = min(every, key=lambda one: one.cost)
-    return best, PastTurn(reader.canonical(analysis, best.references), analysis.asks, best, analysis.named)
+    return best, DialogueTurn(reader.canonical(analysis, best.references), analysis.asks, best, analysis.named)
 
 
 def _first(reader: QuestionReader, question: str, *before: str) -> set[str]:
-    past: list[PastTurn] = []
+    past: list[DialogueTurn] = []
     for one in before:
         past.append(_cheapest(reader, one, past)[1])
     best, _ = _cheapest(reader, question, past)

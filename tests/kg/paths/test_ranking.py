@@ -11,7 +11,7 @@ import pytest
 from kg.arrays import FloatArray
 from kg.errors import DataError
 from kg.graphs import GraphIndex
-from kg.paths import Memory, PathConfig, PathRanker, TopicRules
+from kg.paths import PathConfig, PathRanker, QuestionMemory, TopicRules
 from kg.paths.name_words import NameWords
 from kg.paths.ranking import relation_text
 from kg.paths.telling import told
@@ -79,7 +79,7 @@ def test_nothing_is_found_where_no_path_leads_from_the_topics() -> None:
 def test_answered_questions_are_remembered_but_for_those_about_the_same() -> None:
     (question,) = vectors(["who shot it"])
     paths = ((("film.film.directed_by",), 1.0),)
-    memory = Memory(question[None], (paths,), (("Rear Window",),))
+    memory = QuestionMemory(question[None], (paths,), (("Rear Window",),))
     ranker = PathRanker(vectors, {"same path": 9.0}, memory)
     assert asked(ranker, "who shot Apollo 13", "Apollo 13")[0] == "Ron Howard"
     found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
@@ -92,7 +92,7 @@ def test_a_wording_that_is_remembered_often_leaves_room_for_others() -> None:
     often, other = vectors(["who shot it", "who took it"])
     starring, directed = ("film.film.starring",), ("film.film.directed_by",)
     paths = (*(((starring, 1.0),),) * 30, ((directed, 1.0),))
-    memory = Memory(np.stack([*[often] * 30, other]), paths, tuple((f"film {number}",) for number in range(31)))
+    memory = QuestionMemory(np.stack([*[often] * 30, other]), paths, tuple((f"film {number}",) for number in range(31)))
     ranker = PathRanker(vectors, {"same path": 9.0}, memory)
     found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
     place = [found.names(path) for path in found.paths].index(directed)
@@ -101,7 +101,7 @@ def test_a_wording_that_is_remembered_often_leaves_room_for_others() -> None:
 
 def test_a_written_ranker_is_read() -> None:
     (question,) = vectors(["who shot it"])
-    memory = Memory(question[None], (((("film.film.directed_by",), 1.0),),), (("Rear Window",),))
+    memory = QuestionMemory(question[None], (((("film.film.directed_by",), 1.0),),), (("Rear Window",),))
     ranker = PathRanker(vectors, {**BY_NAME, "same path": 9.0}, memory)
     read = PathRanker.from_arrays(vectors, ranker.to_arrays())
     assert read.weights == ranker.weights

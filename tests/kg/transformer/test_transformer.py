@@ -102,7 +102,7 @@ def test_damage_of_the_cache_and_a_cache_that_cannot_be_written_cost_time_only(
     assert len(built) == 3
 
 
-def _one_layer() -> tuple[installed.Weights, quantized.Arrays]:
+def _one_layer() -> tuple[installed.TransformerWeights, quantized.Arrays]:
     """Weights of one layer as views of one array, as those of a file are, and a fitted change of one matrix."""
     numbers = np.random.default_rng(0).normal(size=4 * WIDTH * WIDTH).astype(np.float32)
     shapes = [*[(WIDTH, WIDTH)] * 4, (4 * WIDTH, WIDTH), (WIDTH, 4 * WIDTH)]
@@ -117,7 +117,7 @@ def _one_layer() -> tuple[installed.Weights, quantized.Arrays]:
         "out": np.zeros(2),
         "out_bias": np.zeros(()),
     }
-    return installed.Weights(table, table, numbers[: 32 * HEADS].reshape(32, HEADS), norms, linears), fitted
+    return installed.TransformerWeights(table, table, numbers[: 32 * HEADS].reshape(32, HEADS), norms, linears), fitted
 
 
 def test_quantized_arrays_have_the_change_and_do_not_keep_the_file_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.saved import shipped_thesaurus
 from kg.facts import FactGraph, read_rdf, read_table
-from kg.parsing import PastTurn, QuestionReader
+from kg.parsing import DialogueTurn, QuestionReader
 from kg.vocabulary import shipped_lexicon
 
 _SECOND = pytest.mark.xfail(reason="the weights without reading rank the right answer second", strict=True)
@@ -36,11 +36,11 @@ def reader() -> QuestionReader:
 
 
 def _answer(reader: QuestionReader, *questions: str) -> object:
-    past: list[PastTurn] = []
+    past: list[DialogueTurn] = []
     for question in questions:
         reading = reader.read(question, past, today=date(2026, 11, 22))
         parse = reading.parses[0] if reading.parses else None
-        past.append(PastTurn(reading.canonical, reading.asks, parse, reading.named))
+        past.append(DialogueTurn(reading.canonical, reading.asks, parse, reading.named))
     assert parse is not None
     if parse.holds is not None or parse.number is not None:
         return parse.answer
@@ -89,7 +89,7 @@ def test_a_verb_of_a_relation_that_the_graph_lacks_lowers_confidence(reader: Que
 def test_doubt_about_an_answer_is_passed_on_to_what_refers_to_it(reader: QuestionReader) -> None:
     today = date(2026, 11, 22)
     first = reader.read("who commanded Brenta?", today=today)
-    turns = [PastTurn(first.canonical, first.asks, first.parses[0], first.named, doubt) for doubt in (1.0, 0.6)]
+    turns = [DialogueTurn(first.canonical, first.asks, first.parses[0], first.named, doubt) for doubt in (1.0, 0.6)]
     certain, doubtful = (reader.read("what language does he speak?", [one], today=today) for one in turns)
     assert doubtful.confidence < certain.confidence
 

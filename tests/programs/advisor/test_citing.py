@@ -14,7 +14,7 @@ from kg.comprehension import ClauseAnswers
 from kg.news import Passage
 from programs.advisor import CitingReader, near_documents
 from programs.advisor.citing import CITED_FEATURES, citing_model, shown
-from programs.advisor.passages import PassageAnswer
+from programs.advisor.readings import PassageAnswer
 
 TEXTS = {
     ("ferry-1", date(2026, 2, 3)): [

@@ -19,7 +19,7 @@ from kg.growing.terms import TYPE
 from kg.investments import investment_schema, parse_document
 from kg.news import AnsweredFact, FrameReader, Passage, insert_answers, stored_passages
 from programs.advisor import Advisor, AnswerMemory, GraphAnswers, ModelAnswers
-from programs.advisor.passages import PassageAnswer
+from programs.advisor.readings import PassageAnswer
 
 WIRE = """Mill town loses its weaver
 2026-02-03
@@ -141,21 +141,18 @@ def test_sentences_do_not_answer_without_one_of_the_packages(
     assert GraphAnswers(graph).clauses is None
 
 
-def test_what_a_model_reads_is_inserted_alike(
+def test_an_embedded_model_without_the_adapter_says_that_it_reads_nothing(
     graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
     if answers._rules.clauses is None:
         pytest.skip("the model of the extra 'news' is not installed")
     assert answers.answer(" ?").why == "the question has no words"
-    read = PassageAnswer(("12%",), 0.8, (passage(graph, "12%"),))
-    reader: Any = lambda question: SimpleNamespace(found=read)  # noqa: E731
-    monkeypatch.setattr(ModelAnswers, "_reader", property(lambda _: reader))
     monkeypatch.setattr(ModelAnswers, "_citer", None)
     found = answers.answer("Why did Feldt stay?")
-    assert (found.values, found.confidence) == (("12%",), 0.8)
-    assert found.retrieved[0].reader == "local/scripted"
-    assert graph.node(NodeKey("Question", "why did feldt stay")) is not None
+    assert found.values == ()
+    assert found.why.endswith("; local/scripted has no adapter for news, so it reads no sentences")
+    assert answers.answer(QUESTION).values == ("$85 million",)
 
 
 @pytest.mark.parametrize(

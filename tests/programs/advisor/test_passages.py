@@ -1,4 +1,4 @@
-"""Documents that a language model reads for a question: quotes alone count, each with a fitted confidence."""
+"""Documents that a language model reads for a question: quotes alone count."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pytest
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.news import Passage
-from programs.advisor import NearDocument, PassageReader, ReadingModel, near_documents
-from programs.advisor.passages import NOT_STATED, PASSAGE_FEATURES, PassageAnswer, reading_model
-from programs.advisor.spans import HeldReply, reply_grammar, span_rules
+from programs.advisor import NearDocument, near_documents
+from programs.advisor.spans import reply_grammar, span_rules
 
 TEXTS = {
     ("wool-1", date(2026, 2, 3)): [
@@ -30,7 +29,7 @@ TEXTS = {
         "The Harbour Board fined Oriel Shipping 3 million euros over an oil spill.",
     ],
 }
-SURE = ReadingModel(about="a test", weights={"likelihood": 1.0, "intercept": 3.0}, threshold=0.8)
+NOT_STATED = "not stated"
 
 
 @pytest.fixture(scope="module")
@@ -125,30 +124,3 @@ def test_a_span_becomes_a_value(clauses: ClauseAnswers, span: str, value: str) -
 
 def test_a_span_that_is_not_there_has_no_place(clauses: ClauseAnswers) -> None:
     assert documents(clauses, "When did Ardent buy Tarrant Mills?")[0].located("$86 million") is None
-
-
-def read(clauses: ClauseAnswers, question: str, replies: dict[str, HeldReply]) -> PassageAnswer:
-    reader = PassageReader(clauses, SURE)
-    reader.reply = lambda _, document: replies.get(document.text.name, HeldReply(NOT_STATED, -0.1, -0.1, -0.1))  # type: ignore
-    asked = clauses.parse(question)
-    return reader.best(reader.readings(asked, near_documents(asked, clauses.library)))
-
-
-def test_the_likeliest_reading_answers(clauses: ClauseAnswers) -> None:
-    replies = {"wool-2": HeldReply("$85 million", -0.2, -0.2, -6.0), "wool-1": HeldReply("240", -1.5, -1.5, -1.0)}
-    found = read(clauses, "How much did Ardent pay for Tarrant Mills?", replies)
-    assert found.values == ("$85 million",)
-    assert found.passages[0].text.startswith("Ardent Holdings has bought")
-    assert 0.9 < found.confidence < 1
-
-
-def test_an_unlikely_reading_and_none_abstain(clauses: ClauseAnswers) -> None:
-    question = "How much did Ardent pay for Tarrant Mills?"
-    unsure = read(clauses, question, {"wool-2": HeldReply("$85 million", -4.0, -4.0, -6.0)})
-    assert unsure.values == ()
-    assert "'$85 million', has a confidence of 0.26; the least is 0.80" in unsure.why
-    assert read(clauses, question, {}).why == "the documents do not say so"
-
-
-def test_the_shipped_model_has_a_weight_for_each_feature() -> None:
-    assert set(reading_model().weights) == {*PASSAGE_FEATURES, "intercept"}

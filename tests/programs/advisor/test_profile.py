@@ -8,7 +8,7 @@ from kg.errors import DataError
 from kg.growing import NodeKey
 from programs.advisor import Briefing, Profile
 from programs.advisor.briefings import BriefedEvent, by_symbol
-from programs.advisor.profile import left_out, shaped
+from programs.advisor.shaping import left_out, shaped
 
 
 def _briefing(symbol: str, action: str, strength: float, *kinds: str, held: bool = True) -> Briefing:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kg.algebra import Evaluator, Named, Query
+from kg.algebra import Evaluator, NamedNodes, Query
 from kg.errors import QueryError
 from kg.facts import FactGraph, read_table
 from kg.parsing import Parse
@@ -144,12 +144,12 @@ def _queries() -> dict[str, Query]:
     one = Evaluator(GRAPH)
     boats, ferries = one.members(CLASSES["boat"]), one.members(CLASSES["ferry"])
     both = one.members(CLASSES["boat"], CLASSES["ferry"])
-    olav, town = Named((NAMES["Olav Lie"],)), Named((NAMES["Sund"],))
+    olav, town = NamedNodes((NAMES["Olav Lie"],)), NamedNodes((NAMES["Sund"],))
     skipper, length, built = (RELATIONS[name] for name in LIKE)
     his = one.follow(olav, skipper, inverse=True)
     neighbours = one.follow(town, RELATIONS["home"], inverse=True)
     long = one.compared(boats, length, ">", Decimal(10))
-    hers = one.having(boats, skipper, Named((NAMES["Ida Holm"],)), inverse=False)
+    hers = one.having(boats, skipper, NamedNodes((NAMES["Ida Holm"],)), inverse=False)
     return {
         "follow": one.follow(boats, skipper),
         "back": his,
@@ -165,12 +165,12 @@ def _queries() -> dict[str, Query]:
         "present": one.lacking(ferries, skipper, present=True),
         "lacking": one.lacking(ferries, skipper),
         "standard": one.compared(boats, length, ">", Decimal(9), NAMES["Wren"]),
-        "earlier": one.follow(Named((NAMES["Tern"], NAMES["Skua"])), length),
-        "names": one.follow(Named((NAMES["Wren"], NAMES["Rail"])), length),
+        "earlier": one.follow(NamedNodes((NAMES["Tern"], NAMES["Skua"])), length),
+        "names": one.follow(NamedNodes((NAMES["Wren"], NAMES["Rail"])), length),
         "counted": one.counted(one.members(CLASSES["sailor"]), skipper, ">=", Decimal(2), inverse=True),
         "matched": one.matched(boats, length, ">", RELATIONS["berth"]),
         "year": one.compared(
-            both, built, "<", GRAPH.values[one.follow(Named((NAMES["Skua"],)), built).nodes[0]].period
+            both, built, "<", GRAPH.values[one.follow(NamedNodes((NAMES["Skua"],)), built).nodes[0]].period
         ),  # type: ignore[arg-type]
     }
 
@@ -185,7 +185,7 @@ def test_a_query_that_is_written_reads_as_the_same(name: str) -> None:
 
 
 def test_what_no_steps_say_is_written_as_its_reading_or_not_at_all() -> None:
-    query = Evaluator(GRAPH).follow(Named((NAMES["Wren"],)), RELATIONS["built"])
+    query = Evaluator(GRAPH).follow(NamedNodes((NAMES["Wren"],)), RELATIONS["built"])
     age = Parse(query, 0.0, query.nodes, number=Decimal(45), operation=f"age on {TODAY}")
     assert written(GRAPH, SHOWN, age) is None
     reply = written(GRAPH, replace(SHOWN, readings=(age,)), age)

@@ -6,7 +6,7 @@ import pytest
 
 from kg.growing.graph import GrowingGraph
 from kg.investments.schema import investment_schema
-from programs.wording.queries import completed, types_for
+from programs.wording.graphs import completed, types_for
 
 
 def test_a_query_is_shown_what_the_graph_holds_of_its_question(wire_graph: GrowingGraph) -> None:

@@ -1,4 +1,4 @@
-"""A user's investment profile, and what it changes in a briefing: the order, what is left out, and notes.
+"""The effect of a profile on briefings: their order, omissions and notes.
 
 >>> profile = Profile(risk_tolerance="conservative", horizon="10 years", goals=("income",))
 >>> shaped(briefings, profile)[0].notes
@@ -9,14 +9,11 @@ The profile is read from tables and never enters the graph. It changes what is s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from kg.errors import DataError
 from programs.advisor.briefings import Briefing
-
-TOLERANCES = ("conservative", "moderate", "aggressive")
+from programs.advisor.portfolio import Profile
 
 _LEAST = {"conservative": 0.0, "moderate": 0.0, "aggressive": 0.6}
 """The least strength of what is shown; who takes risks is spared weak observations."""
@@ -30,57 +27,6 @@ _SHORT, _LONG = 2.0, 5.0
 _LASTING = frozenset(
     ("merger", "management", "lawsuit", "dividend", "offering", "contract", "investigation", "bankruptcy", "site")
 )
-_RISKS = frozenset(
-    ("lawsuit", "rating", "guidance", "investigation", "fine", "accident", "recall", "strike", "bankruptcy")
-)
-_GOALS = {
-    "income": frozenset(("dividend",)),
-    "dividend": frozenset(("dividend",)),
-    "growth": frozenset(("earnings", "guidance", "product", "contract", "site")),
-    "preservation": _RISKS,
-    "safety": _RISKS,
-    "retirement": frozenset(("dividend", "guidance")),
-}
-"""The kinds of events that matter for a goal, by a word of the goal."""
-
-
-@dataclass(frozen=True)
-class Profile:
-    """A user's investment profile.
-
-    Attributes:
-        risk_tolerance: conservative, moderate or aggressive.
-        horizon: As written: "10 years", "18 months", "long".
-        goals: Goals as words: "income".
-        preferences: Preferences by name.
-
-    Raises:
-        DataError: The risk tolerance is none of the three.
-    """
-
-    risk_tolerance: str = "moderate"
-    horizon: str = ""
-    goals: tuple[str, ...] = ()
-    preferences: dict[str, object] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.risk_tolerance not in TOLERANCES:
-            raise DataError(f"risk_tolerance must be one of {', '.join(TOLERANCES)}, got {self.risk_tolerance!r}")
-
-    @property
-    def years(self) -> float | None:
-        """The horizon in years; ``None`` if it is not written so."""
-        match = re.search(r"(\d+(?:\.\d+)?)\+?\s*(year|month|y\b|m\b)?", self.horizon.lower())
-        if match is not None:
-            return float(match[1]) / (12 if (match[2] or "").startswith("m") else 1)
-        return {"short": 1.0, "medium": 3.0, "long": 10.0}.get(self.horizon.lower().split("-")[0].split(" ")[0])
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of events that matter for the goals and preferences."""
-        liked = [name for name, value in self.preferences.items() if value]
-        words = re.findall(r"[a-z]+", " ".join((*self.goals, *liked)).lower())
-        return frozenset(kind for word in words for kind in _GOALS.get(word, ()))
 
 
 def shaped(briefings: Sequence[Briefing], profile: Profile, *, whole: bool = False) -> list[Briefing]:
