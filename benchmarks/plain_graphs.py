@@ -33,8 +33,6 @@ import dspy
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from query_kinds import KINDS, kind_of
-
 from experiments.commands.graph_files import graph_program, graph_world
 from experiments.lms import LMConfig, lm_settings
 from experiments.saved import load_program
@@ -104,13 +102,11 @@ class Scored(NamedTuple):
         talk: The conversation.
         turn: The turn.
         gold: The answers; ``None`` if the graph has none.
-        shape: The kind of question; ``None`` where the set has no gold queries.
     """
 
     talk: dict[str, Any]
     turn: AnyTurn
     gold: list[str] | None
-    shape: str | None
 
     @property
     def kind(self) -> str:
@@ -135,14 +131,11 @@ def held(program: QueryQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, 
 
     def turns_of(talk: dict[str, Any]) -> list[Scored]:
         conversation = Conversation(program, worlds[talk["graph"]])
-        queries = talk.get("queries") or [None] * len(talk["questions"])
         found = []
-        for place, (question, gold, query) in enumerate(zip(talk["questions"], talk["answers"], queries, strict=True)):
+        for question, gold in zip(talk["questions"], talk["answers"], strict=True):
             with dspy.context(**settings):
                 turn = conversation.ask(question)
-            has_shape = gold is None or query is not None
-            shape = kind_of(query if gold is not None else None, is_later=place > 0) if has_shape else None
-            found.append(Scored(talk, turn, gold, shape))
+            found.append(Scored(talk, turn, gold))
         return found
 
     threads = lm.threads if lm.threads is not None else lm.default_threads
@@ -151,22 +144,17 @@ def held(program: QueryQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, 
 
 
 def report_all(turns: Sequence[Scored]) -> None:
-    """Prints the figures of some turns, by graph and by kind of question."""
+    """Prints the figures of some turns, by graph."""
     by_graph: dict[str, list[str]] = defaultdict(list)
-    by_shape: dict[str, list[str]] = defaultdict(list)
     scores: list[AnswerScore] = []
     for one in turns:
         kind = one.kind
         by_graph[one.talk["graph"]].append(kind)
-        if one.shape is not None:
-            by_shape[one.shape].append(kind)
         answer = None if answers_of(one.turn) is None else ("right",) if kind == "right" else ("wrong",)
         scores.append(AnswerScore(answer, one.turn.confidence or 0.0, None if one.gold is None else ("right",)))
     for name, kinds in by_graph.items():
         report(name, kinds)
     report("all", [kind for kinds in by_graph.values() for kind in kinds])
-    for shape in (one for one in KINDS if one in by_shape):
-        report(shape, by_shape[shape])
     for name, figure in abstention_figures(scores).items():
         print(f"  {name} {figure:.3f}")
     for point in risk_coverage(scores)[:: max(1, len(scores) // 8)]:

@@ -161,7 +161,7 @@ lm_set_option = click.option(
     metavar="KEY=VALUE",
     help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
     "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
-    "budget=calls=500,tokens=200000,usd=1.50,rate=600 (caps; rate is a minute's)",
+    "budget=calls=500,tokens=200000,usd=1.50 (caps)",
 )
 """The settings of a language model: passes ``lm_settings``, for :func:`read_lm`."""
 
@@ -252,7 +252,7 @@ def set_option(text: str) -> Callable[[Function], Function]:
 
 
 PROGRAM_SETTINGS = (
-    "a setting of the program, such as evidence=index, page_tokens=3000, escalate=agent, or unmapped=fail to fail a "
+    "a setting of the program, such as page_tokens=3000, seed=1, or unmapped=fail to fail a "
     "report with table rows that the ontology does not cover; may be given several times"
 )
 

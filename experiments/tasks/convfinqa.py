@@ -47,8 +47,9 @@ from optimize.metrics import (
     verdict,
 )
 from optimize.metrics.abstention import AnswerScore, abstention_figures, read_gold, risk_coverage
-from programs.reports import ConversationQA, ReportWorld
+from programs.conversation import ConversationQA
 from programs.turns import PastTurn, Turn, plain, turn_record
+from programs.worlds.documents import earlier_turns
 
 logger = logging.getLogger(__name__)
 
@@ -161,7 +162,7 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         past = _gold_history(item) if config.history == "gold" else None
         state, broken = None, None
         try:
-            state = program.start(ReportWorld(item.report))
+            state = program.start(program.world(item.report))
         except Exception as error:  # noqa: BLE001 - a report that cannot be used costs its own turns only
             broken = error
         for index, question in enumerate(item.questions):
@@ -169,7 +170,9 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
                 if state is None:
                     assert broken is not None
                     raise broken
-                state = program.ask(state, question, None if past is None else past[:index])
+                if past is not None:
+                    state = program.start(state.world, earlier_turns(past[:index]))
+                state = program.ask(state, question)
                 turn = state.turns[-1]
             except Exception as error:  # noqa: BLE001 - any error costs this turn only; it is counted
                 message = f"{type(error).__name__}: {error}"

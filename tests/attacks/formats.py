@@ -43,10 +43,9 @@ from kg.parsing import QuestionReader
 from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
 from kg.reports import Report
+from programs.conversation import ConversationQA
 from programs.graphs import QueryQA
 from programs.lm import Budget
-from programs.registry import create_program
-from programs.reports import ReportWorld
 from programs.tools.archives import ArchiveLimits, unpack
 from programs.turns import Conversation
 
@@ -150,7 +149,7 @@ def _pdf_report(path: Path) -> object:
 
 @cache
 def _program() -> Any:
-    return create_program("beam", ontology=build_ontology([REPORT], min_reports=1))
+    return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
 
 
 @cache
@@ -179,7 +178,7 @@ def _saved(name: str) -> Callable[[Path], object]:
 
 
 def _conversation() -> Any:
-    talk = Conversation(_program(), ReportWorld(REPORT))
+    talk = Conversation(_program(), _program().world(REPORT))
     talk.ask("what were net sales in 2009?")
     talk.ask("and in 2008?")
     return json.loads(talk.to_json())
@@ -254,7 +253,9 @@ FORMATS = (
     Format("program language", b"subtract(206588, 181001), divide(#0, 181001)", lambda p: Derivation.parse(_text(p))),
     Format("budget", b"calls=500,tokens=200000,usd=1.50", lambda path: Budget.parse(_text(path))),
     Format(
-        "conversation", _conversation(), lambda p: Conversation.from_json(_program(), ReportWorld(REPORT), _text(p))
+        "conversation",
+        _conversation(),
+        lambda p: Conversation.from_json(_program(), _program().world(REPORT), _text(p)),
     ),
     *(
         Format(f"saved program, {name}", json.loads(content) if name.endswith("json") else content, _saved(name), ".x")

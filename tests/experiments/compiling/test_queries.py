@@ -13,7 +13,7 @@ import pytest
 from experiments.commands import main as cli
 from experiments.compiling import QueryCompileConfig, compile_queries, queries
 from experiments.data import read_talks
-from experiments.lms import LMConfig, lm_settings
+from experiments.lms import LMConfig
 from experiments.saved import find_program, shipped_encoder, shipped_thesaurus
 from experiments.tracking import Tracker
 from kg.errors import DataError
@@ -21,6 +21,7 @@ from kg.facts import FactGraph, read_file
 from kg.parsing import QuestionReader
 from optimize.queries import AskedTurn, Talk, asked_turns, demonstrations, fit_queries, kinds_of, score_queries
 from programs.graphs import QueryQA, ReplyConfidence
+from tests.replay import replay_settings
 
 DATA = Path(__file__).parents[2] / "data"
 TALKS, RECORDED = DATA / "talks", DATA / "transcripts" / "queries.jsonl"
@@ -42,7 +43,7 @@ def test_recorded_replies_of_a_capable_reader_answer_what_the_beam_does_not() ->
     shown = {kind for one in fit.program.parser.predict.demos for kind in kinds_of(one)}
     assert {"follow", "only", "largest", "answer: count", "answer: yes or no"} <= shown
     turns = turns_of("dev")
-    settings = lm_settings(LMConfig(f"replay/{RECORDED}"))
+    settings = replay_settings(RECORDED)
     with dspy.context(**settings):
         score = score_queries(fit.program, turns)
     engine = settings["lm"].engine

@@ -23,7 +23,7 @@ from kg.errors import ConfigError, LMError
 from kg.ontology.learning import build_ontology
 from kg.ontology.ontology import Ontology
 from kg.reports.report import Report
-from programs.evidence import EvidencePlan
+from programs.evidence import Blend, EvidencePlan
 
 
 def test_none_is_no_model() -> None:
@@ -290,7 +290,7 @@ def test_an_ontology_is_asked_for_through_the_adapter_that_suits_the_model(
             adapters.append(dspy.settings.adapter)
             return build_ontology(reports)
 
-    monkeypatch.setattr("programs.reports.OntologyBuilder", Builder)
+    monkeypatch.setattr("programs.ontology.OntologyBuilder", Builder)
     command = (
         f"ontology build sample:dev --lm openai/m --lm-set api_base={serve(200, 'ok').api_base} --out {tmp_path}/o.ttl"
     )
@@ -350,48 +350,6 @@ def test_a_password_in_an_address_is_neither_used_nor_shown(
     assert "hunter2" not in told.out + told.err
 
 
-def test_several_addresses_are_a_pool_of_servers() -> None:
-    from programs.lm import GuardedLM
-    from programs.remote import ServerPool
-
-    addresses = ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1")
-    config = LMConfig("openai/m", api_base=addresses[0], pool=addresses[1:])
-    lm = make_lm(config)
-    assert isinstance(lm, GuardedLM)
-    assert isinstance(lm.engine, ServerPool)
-    assert tuple(lm.engine.bases) == config.addresses == addresses
-    assert lm.own_server
-    assert "lm.pool" in config.params()
-    assert "lm.pool" not in LMConfig("openai/m", api_base=addresses[0]).params()
-
-
-def test_a_pool_needs_a_first_address_and_holds_no_password() -> None:
-    with pytest.raises(ConfigError, match="there is no api_base; got http://b"):
-        LMConfig("openai/m", pool=("http://b",))
-    with pytest.raises(ConfigError, match="no key or password"):
-        LMConfig("openai/m", api_base="http://a", pool=("http://user:secret@b",))
-
-
-@pytest.mark.parametrize(
-    ("after", "count"),
-    [
-        ("cpu 100 0 0 1080 0 0 0 0 0 0", 4),  # idle all the time
-        ("cpu 120 0 20 1040 0 0 0 0 0 0", 2),  # half of it
-        ("cpu 180 0 0 1000 0 0 0 0 0 0", 1),  # never: one thread works all the same
-    ],
-)
-def test_idle_cores_are_those_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str, count: int) -> None:
-    times = tmp_path / "stat"
-    times.write_text("cpu 100 0 0 1000 0 0 0 0 0 0\ncpu0 25 0 0 250\n")
-    monkeypatch.setattr(lms, "_CORE_TIMES", times)
-    monkeypatch.setattr(lms.os, "cpu_count", lambda: 4)
-    monkeypatch.setattr(lms.os, "getloadavg", lambda: (9.0, 9.0, 9.0))
-    monkeypatch.setattr(lms.time, "sleep", lambda _: times.write_text(after + "\n"))
-    assert lms.idle_cores() == count
-    monkeypatch.setattr(lms, "_CORE_TIMES", tmp_path / "none")
-    assert lms.idle_cores() == 1
-
-
 class _Engine:
     def __init__(self) -> None:
         self.loads = 0
@@ -400,16 +358,16 @@ class _Engine:
         self.loads += 1
 
 
-@pytest.mark.parametrize(("skip_above", "loads"), [(0.6, 1), (None, 1), (0.0, 0)])
+@pytest.mark.parametrize(("share", "loads"), [(0.2, 1), (0.0, 0)])
 def test_weights_are_loaded_before_the_first_turn_that_may_ask(
-    monkeypatch: pytest.MonkeyPatch, skip_above: float | None, loads: int
+    monkeypatch: pytest.MonkeyPatch, share: float, loads: int
 ) -> None:
     engine = _Engine()
     lm = dspy.utils.DummyLM([])
     lm.model, lm.engine = "local/small+mine", engine
     monkeypatch.setattr(lms, "lm_settings", lambda _: {"lm": lm})
     program = find_program("beam").program
-    plan = EvidencePlan("likelihood", prompt="brief", fitted=True, skip_above=skip_above)
-    program.turn.set_evidence(dataclasses.replace(program.turn.evidence, plans={lm.model: plan}))
+    plan = EvidencePlan("brief", blend=Blend({"beam": 1.0, "share": share}))
+    program.evidence = dataclasses.replace(program.turn.evidence, plans={lm.model: plan})
     reach_lm(LMConfig("local/small+mine"), program)
     assert engine.loads == loads
