@@ -186,26 +186,12 @@ def fit_graphs(
     """
     from experiments.compiling import compile_graphs
     from experiments.saved import check_replaceable
-<<<<<<< HEAD
-    from experiments.tasks import kgqa_table
-=======
->>>>>>> main
 
     check_replaceable(Path(out))
     config = task.compile_config(run.seed, ranked=ranked)
     tracker = opened_tracker(run)
     with open_questions(task, run.limit) as (source, loaded):
-<<<<<<< HEAD
-        figures: dict[str, Any] = {}
-        if folds:
-            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by)
-            show(kgqa_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
-        _, figures = compile_graphs(
-            source, loaded, config, out=out, tracker=tracker, run_name=run.run_name, figures=figures
-        )
-=======
         _, figures = compile_graphs(source, loaded, config, out=out, tracker=tracker, run_name=run.run_name)
->>>>>>> main
     say(f"* fitted on {len(loaded.questions)} questions in {figures['train_seconds']:.1f} s; saved in {out}")
     if dev is None:
         write_figures(figures)
