@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.evaluation.comparison import compare
-from experiments.saved import find_program
-from experiments.tracking import RunRecord, Tracker, log_model, model_packages
+from experiments.lms import LMConfig
+from experiments.saved import find_program, log_model
+from experiments.tracking import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 from optimize.metrics import Comparison
 
@@ -205,6 +206,6 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
                 f"the program {saved.name} is not the one that the run {record.name} evaluated: its {name} is another"
             )
     with tracker.adding(record) as run:
-        uri = log_model(tracker, run, saved.program, saved.folder, model_packages())
+        uri = log_model(tracker, run, saved, LMConfig())
         run.log_tags({"finpath.model_uri": uri})
         return uri
