@@ -67,9 +67,11 @@ def circles(modules: Modules) -> Iterator[str]:
 
 
 def ambiguous_classes(modules: Modules) -> Iterator[str]:
-    """Yields a message for each class name that two modules define."""
+    """Yields a message for each class name that two modules define; a DSPy module is named as its signature."""
     places: dict[str, list[str]] = defaultdict(list)
     for name, module in modules.items():
+        if name.startswith("signatures."):
+            continue
         for node in module.body:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(name)
