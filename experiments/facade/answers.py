@@ -64,7 +64,7 @@ class ReportAnswer:
         return f"<table>{cells}</table>"
 
 
-class ReportAnswers(tuple[ReportAnswer, ...]):
+class Answers(tuple[ReportAnswer, ...]):
     """The answers of a conversation, in order."""
 
     __slots__ = ()
@@ -104,12 +104,10 @@ def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam"
 
 
 @overload
-def ask(
-    report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam"
-) -> ReportAnswers: ...
+def ask(report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam") -> Answers: ...
 
 
-def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> ReportAnswer | ReportAnswers:
+def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> ReportAnswer | Answers:
     """Answers questions about a document; each sees the answers before it.
 
     Args:
@@ -132,7 +130,7 @@ def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") ->
     if isinstance(program, str):
         program = _shipped(program) if program in shipped_programs() else load(program)
     turns = program(report=document.report, questions=list(questions)).turns
-    answers = ReportAnswers(_answer(turn, document) for turn in turns)
+    answers = Answers(_answer(turn, document) for turn in turns)
     return answers[0] if len(questions) == 1 else answers
 
 

@@ -42,7 +42,7 @@ def test_a_question_about_a_file(income: Path) -> None:
 def finpath_answer() -> type:
     from experiments.facade import ReportAnswer
 
-    return Answer
+    return ReportAnswer
 
 
 def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:
