@@ -193,7 +193,7 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
         """Logs the items, and pages of the first ``pages`` that have a wrong turn."""
 
     def trace(self, scored: Scored[TurnT, ScoreT]) -> TraceFacts | None:  # noqa: ARG002
-        """Returns what the trace of a turn shows besides its calls; ``None`` for no trace."""
+        """Returns what the trace of a turn shows in addition to its calls; ``None`` for no trace."""
         return None
 
     def score_record(self, score: ScoreT) -> Any:

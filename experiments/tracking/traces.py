@@ -143,7 +143,7 @@ def _readable(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class TraceFacts:
-    """The parts of a trace besides its calls.
+    """The parts of a trace in addition to its calls.
 
     Attributes:
         name: Its name in MLflow's list.
@@ -154,7 +154,7 @@ class TraceFacts:
         verdicts: Scores of the answer by name, each with its reason: MLflow shows and filters them as assessments.
         expected: The gold by name, as assessments too.
         attributes: Further facts, on the trace's root.
-        spans: Spans besides those of the recorder.
+        spans: Spans in addition to those of the recorder.
     """
 
     name: str
