@@ -7,7 +7,7 @@ $ python benchmarks/news.py --set writers_news_c --part held_out --lm openai/rea
 Each part is ingested into a graph of its own, in the order of the documents' dates. The scores follow the set's
 README: facts by kind with precision and recall, questions right, abstained and wrong. Documents and questions of the
 part ``held_out`` are only scored; nobody who writes rules reads them. Further options go to
-``ask``, and with a reader to ``advisor ingest``.
+``ask``, and with a reader to ``ingest``.
 """
 
 from __future__ import annotations

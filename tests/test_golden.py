@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
 from experiments.commands import main as cli
 from experiments.data import load_conversations
-from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.evaluation import evaluate
 from experiments.saved import SavedProgram, find_program
 from experiments.tasks import (
     EvaluationPlan,
@@ -101,7 +101,7 @@ def questions() -> Any:
 
 def advisor() -> Any:
     """The advisor's questions before and after it read the news, by rules."""
-    found = evaluate_advisor(EvaluationPlan(), None, config=EvaluationConfig())
+    found = evaluate_advisor(EvaluationPlan(), None)
     rows = [{key: value for key, value in row.items() if key != "seconds"} for row in found.rows]
     figures = {**found.figures(), **found.accuracy(), "refused": list(found.refused)}
     return {"rows": rows, **{key: value for key, value in figures.items() if not key.endswith("seconds")}}

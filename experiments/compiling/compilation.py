@@ -24,7 +24,7 @@ from experiments.compiling.run import CompileRun
 from experiments.console import Stages, say
 from experiments.data import ConversationRecord, Dialogue, LoadedData, conversation_examples
 from experiments.engines import Engine, map_items
-from experiments.evaluation import Evaluation, evaluate, run_tags
+from experiments.evaluation import Evaluation, evaluate
 from experiments.lms import reach_lm
 from experiments.saved import (
     REPORT_KINDS,
@@ -44,8 +44,8 @@ from experiments.tracking import (
     Run,
     Tracker,
     metric_name,
-    model_packages,
     open_run,
+    run_tags,
     temporary_folder,
     traced_calls,
 )
@@ -303,8 +303,8 @@ def _log_program(
     seconds: float,
     stages: Stages,
 ) -> None:
-    from experiments.saved import ServedProgram
-    from experiments.tracking import log_compilation, log_model, register_prompts
+    from experiments.saved import log_model
+    from experiments.tracking import log_compilation, register_prompts
 
     run.log_metrics({"compile_seconds": seconds})
     run.log_tags(
@@ -318,7 +318,6 @@ def _log_program(
     keeper.log_printed(run)
     if tracker is not None and config.log_model:
         with stages.stage("log the program as a model"):
-            served = ServedProgram(saved.program, dataclasses.replace(config.evaluation.lm, budget=None))
-            run.log_tags({"finpath.model_uri": log_model(tracker, run, served, saved.folder, model_packages())})
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, config.evaluation.lm)})
             prompts = register_prompts(tracker, run, saved.program.kind, done)
             run.log_tags({"finpath.prompts": json.dumps(prompts)})

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.saved.kinds import REPORT_KINDS, unfitted_program
     from experiments.saved.programs import (
+        REPORT_KINDS,
         SHIPPED,
         Origin,
         SavedProgram,
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
         load_program,
         save_program,
         shipped_programs,
+        unfitted_program,
+        with_graph_settings,
+        with_program_settings,
     )
     from experiments.saved.references import (
         parse_reader,
@@ -25,9 +28,7 @@ if TYPE_CHECKING:
         shipped_references,
         shipped_thesaurus,
     )
-    from experiments.saved.serving import ServedProgram
-    from experiments.saved.serving_graphs import ServedGraphProgram
-    from experiments.saved.settings import with_graph_settings, with_program_settings
+    from experiments.saved.serving import log_model
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -36,11 +37,10 @@ __all__ = [
     "SHIPPED",
     "Origin",
     "SavedProgram",
-    "ServedGraphProgram",
-    "ServedProgram",
     "check_replaceable",
     "find_program",
     "load_program",
+    "log_model",
     "parse_reader",
     "path_reader",
     "question_reader",

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from experiments.saved import Origin, find_program, load_program, save_program
-from experiments.saved.kinds import EVIDENCE, SCORER
-from experiments.saved.programs import CONFIG
+from experiments.saved.programs import CONFIG, EVIDENCE, SCORER
 from kg.candidates.search import DerivationConfig
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError, TrackingError
@@ -22,8 +21,7 @@ from kg.reports.report import Report
 from kg.scoring import DerivationScorer
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
-from programs.evidence.blend import Blend
-from programs.evidence.plans import EvidenceConfig, EvidencePlan
+from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 from programs.graphs import QueryQA
 from programs.worlds.reader import ReportReader
