@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from experiments.data.sources import find_parts
+from experiments.data.conversations import find_parts
 from experiments.files import check_address, write_bytes
 from kg.errors import ConfigError, DataError
 

@@ -23,10 +23,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fpdf import FPDF
 
+from experiments.data.conversations import find_parts
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.data.questions import load_questions
-from experiments.data.sources import find_parts
 from experiments.facade.documents import _read_report
 from experiments.files import read_text
 from experiments.saved import Origin, load_program, save_program
