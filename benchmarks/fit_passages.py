@@ -41,10 +41,10 @@ from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from kg.sentences import plain_name
 from programs.advisor import GraphAnswers, ReadingModel, near_documents
-from programs.advisor.quotes import NONE
-from programs.advisor.quoting import LONGEST, QUOTE_FEATURES, QuoteReader, asked_messages, quote_models
-from programs.advisor.readings import ReadAnswer
-from programs.advisor.spans import HeldReply
+from programs.worlds.news.quoting import NONE
+from programs.worlds.news.quoting import LONGEST, QUOTE_FEATURES, QuoteReader, asked_messages, quote_models
+from programs.worlds.news.readings import ReadAnswer
+from programs.worlds.news.quoting import HeldReply
 from programs.lm import EngineSettings
 
 PENALTY = 1.0

@@ -22,7 +22,7 @@ from kg.news import Passage
 from optimize.finetuning import TrainingConfig
 from optimize.finetuning.sequences import ChatExample, Reply
 from optimize.finetuning.tune import tune
-from programs.advisor.quotes import ADAPTER, NONE, POLAR, ShownDocument, quote_messages, quote_reply
+from programs.worlds.news.quoting import ADAPTER, NONE, POLAR, ShownDocument, quote_messages, quote_reply
 
 SIZES = (3, 3, 2, 3)
 """The passages that are read together, in turn."""

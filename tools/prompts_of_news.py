@@ -10,7 +10,7 @@ from kg.investments import parse_document
 from kg.news import sentences_of
 from programs.advisor import DocumentExtraction
 from programs.advisor.document_facts import shown_parts
-from programs.advisor.quotes import ShownDocument, quote_messages
+from programs.worlds.news.quoting import ShownDocument, quote_messages
 from signatures.news import AnswerWithSources
 from tools.listening import listening
 from tools.prompts_of_graphs import Section

@@ -13,8 +13,8 @@ from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.news import Passage
 from programs.advisor import CitingReader, near_documents
-from programs.advisor.citing import CITED_FEATURES, citing_model, shown
-from programs.advisor.readings import PassageAnswer
+from programs.worlds.news.citing import CITED_FEATURES, citing_model, shown
+from programs.worlds.news.readings import PassageAnswer
 
 TEXTS = {
     ("ferry-1", date(2026, 2, 3)): [

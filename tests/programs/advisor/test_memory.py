@@ -19,7 +19,7 @@ from kg.growing.terms import TYPE
 from kg.investments import investment_schema, parse_document
 from kg.news import AnsweredFact, FrameReader, Passage, insert_answers, stored_passages
 from programs.advisor import Advisor, AnswerMemory, GraphAnswers, ModelAnswers
-from programs.advisor.readings import PassageAnswer
+from programs.worlds.news.readings import PassageAnswer
 
 WIRE = """Mill town loses its weaver
 2026-02-03
