@@ -1,17 +1,11 @@
 # Each target sets up what it needs in .venv on a machine that has Python and make; the second time that is instant.
 #   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
 #   make test    the tests
-#   make bill    the bill of materials, build/bill-of-materials.json
-#   make attack  many malformed inputs and kills; ATTACKS=2100 inputs of each format, goes on from attacks.json
 #   make lint    ruff, mypy, the order of packages, the size of rooms, the English, the pages' links
 PYTHON ?= python3
 BIN := .venv/bin
 
-ATTACKS ?= 2100
-KILLS ?= 84
-SOAK ?= 20000
-
-.PHONY: demo test bill attack test-slow lint format lock base dev clean help
+.PHONY: demo test test-slow lint format lock base dev clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -26,14 +20,7 @@ demo: base
 	@$(BIN)/finpath demo
 
 test: dev
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --reruns 1 -rR
-
-bill: dev
-	$(BIN)/python tools/bill_of_materials.py build/bill-of-materials.json
-
-attack: dev
-	FINPATH_ATTACKS=$(ATTACKS) FINPATH_KILLS=$(KILLS) FINPATH_SOAK=$(SOAK) \
-	    FINPATH_ATTACK_FIGURES=attacks.json $(BIN)/python -m pytest tests/attacks
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: dev
 	$(BIN)/python -m pytest -m slow

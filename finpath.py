@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from experiments.facade import Answer, Answers, FoundReport
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
 
 __version__ = "0.1.0"
 

@@ -33,7 +33,7 @@ from optimize.encoders.held_out import AGGREGATE_PENALTY, pages_of
 from optimize.metrics import answers_match
 from optimize.metrics.statistics import paired_difference
 from optimize.scorers import ChoiceExample, fit_choice, page_keys
-from programs.reports import BeamQA
+from programs.beam import BeamQA
 
 FIRST = 10
 

@@ -100,10 +100,9 @@ class Memory:
 
     def __call__(self, _: int) -> dict[str, int]:
         from experiments.data import load_conversations
-        from programs.reports import ReportWorld
 
         item = load_conversations("sample:dev").conversations[0]
-        state = self.program.start(ReportWorld(item.report))
+        state = self.program.start(self.program.world(item.report))
         self.program.ask(state, item.questions[0])
         lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
         sizes = {line.split(":")[0]: int(line.split()[1]) for line in lines[1:]}

@@ -30,7 +30,7 @@ from kg.coreference.turns import References, Sight, references_of, used_turns
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from optimize.scorers.coreference import ReferenceExample, fit_references, gold_past, reference_examples
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 
 Resolver = Callable[[ReferenceExample, Sequence[PastTurn], int], frozenset[int]]
 Row = dict[str, float]

@@ -42,8 +42,7 @@ from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  #
 from optimize.needs import Extras  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from optimize.scorers.derivations import FitScorer, document_name  # noqa: E402
-from programs.registry import create_program  # noqa: E402
-from programs.reports.conversation import ConversationQA  # noqa: E402
+from programs.conversation import ConversationQA  # noqa: E402
 
 STAGES = ("nothing", "ranker", "histories", "merging", "dialogues", "also")
 """What can be left out besides groups of features: nothing; the ranker; all histories but the best; the merging of
@@ -91,7 +90,7 @@ def fit(
         config = replace(config, left_out=(without,))
     ontology = build_ontology({one.report.id: one.report for one in inside}.values())
     return FitScorer(config, seed=seed, extras=Extras([] if without == "dialogues" else dialogues)).compile(
-        create_program("beam", ontology=ontology), trainset=conversation_examples(inside)
+        ConversationQA.unfitted(ontology), trainset=conversation_examples(inside)
     )
 
 

@@ -40,7 +40,7 @@ from optimize.encoders.training import train_encoder
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.derivations import read_index, training_data
 from optimize.scorers.turns import TrainingTurn, training_turns
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 BLEND_TURNS = 500
 

@@ -23,7 +23,7 @@ from experiments.saved import find_program
 from kg.derivations import Derivation
 from kg.errors import ProgramError
 from kg.figures import FigureLine, ReportIndex, TableLines
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 QUESTIONS = (
     ("what was the total of {items} in {year}?", "sum({figures})"),

@@ -31,7 +31,7 @@ from optimize.encoders.held_out import pages_of
 from optimize.metrics import answers_match
 from optimize.metrics.statistics import Interval, paired_difference
 from optimize.scorers import ChoiceExample, fit_choice, page_keys
-from programs.reports import BeamQA
+from programs.beam import BeamQA
 
 FOLDS = 10
 RESAMPLES = 2000

@@ -23,8 +23,8 @@ from kg.derivations import Derivation, PastTurn
 from kg.errors import FinpathError
 from optimize.prompts.pages import page_label
 from programs.evidence import EvidenceConfig
-from programs.page import PageText, written_page
-from programs.reports import ReportReader
+from programs.worlds.page import PageText, written_page
+from programs.worlds.reader import ReportReader
 
 
 def measure(conversations: Sequence[ConversationRecord], reader: ReportReader) -> dict[str, float]:

@@ -29,7 +29,7 @@ from kg.reports import Report
 from kg.scoring import DerivationScorer, EncoderBlend, FormScorer
 from kg.search import merge_key
 from optimize.scorers import page_keys
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 FIRST = 10
 RESAMPLES = 2000

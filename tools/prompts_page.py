@@ -26,12 +26,12 @@ from kg.ontology.learning import build_ontology  # noqa: E402
 from kg.reports.report import Report  # noqa: E402
 from kg.scoring.scorer import DerivationScorer  # noqa: E402
 from programs.agent import AgentConfig, AgentQA  # noqa: E402
+from programs.beam import BeamQA  # noqa: E402
 from programs.evidence.blend import Blend, Mode  # noqa: E402
 from programs.evidence.config import EvidenceConfig, EvidencePlan, Reads  # noqa: E402
 from programs.lm.adapter import ShortPromptAdapter  # noqa: E402
-from programs.reports.beam import BeamQA  # noqa: E402
-from programs.reports.ontology import OntologyBuilder  # noqa: E402
-from programs.reports.reader import ReportReader  # noqa: E402
+from programs.ontology import OntologyBuilder  # noqa: E402
+from programs.worlds.reader import ReportReader  # noqa: E402
 from tools.listening import ListeningEngine, listening  # noqa: E402
 from tools.prompts_of_graphs import graph_sections  # noqa: E402
 from tools.prompts_of_news import news_sections  # noqa: E402

@@ -167,12 +167,11 @@ def ask(
     from experiments.commands.steps import following
     from experiments.rendering import answer_figures
     from experiments.tracking import QuestionLog
-    from programs.reports import ReportWorld
 
     seen_by = log if log is not None else QuestionLog("ask", report.id, tracked=False)
     with waiting("answer") as step, dspy.context(**reach_lm(lm, saved.program)), following(step):
         try:
-            state = saved.program.start(ReportWorld(report))
+            state = saved.program.start(saved.program.world(report=report))
         except FinpathError:  # the program makes a failed turn of each question
             turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
             return turns

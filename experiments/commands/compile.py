@@ -83,7 +83,7 @@ from kg.errors import ConfigError
     default="scorer",
     metavar="NAME[,NAME]",
     help="optimizers in their order, or none (scorer): scorer, encoder, labeled-few-shot, "
-    "bootstrap, bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, reanchor, evidence; "
+    "bootstrap, bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, evidence; "
     "docs/reference/optimizers.md describes each and its cost",
 )
 @click.option(

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`
     finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY
     finpath evaluate beam --data sample:dev --lm openai/qwen --lm-set api_base=http://localhost:8080/v1
-    finpath evaluate beam --data sample:dev --lm local --set evidence=index
     finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
     finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
     """,

@@ -109,7 +109,7 @@ def build(
 def _build_with_lm(reports: Sequence[Report], config: LMConfig, min_reports: int) -> tuple[Ontology, list[str]]:
     import dspy
 
-    from programs.reports import OntologyBuilder
+    from programs.ontology import OntologyBuilder
 
     builder = OntologyBuilder(min_reports)
     with dspy.context(**lm_settings(config)):

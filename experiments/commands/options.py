@@ -252,7 +252,7 @@ def set_option(text: str) -> Callable[[Function], Function]:
 
 
 PROGRAM_SETTINGS = (
-    "a setting of the program, such as evidence=index, page_tokens=3000, escalate=agent, or unmapped=fail to fail a "
+    "a setting of the program, such as page_tokens=3000, seed=1, or unmapped=fail to fail a "
     "report with table rows that the ontology does not cover; may be given several times"
 )
 

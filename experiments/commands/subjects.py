@@ -28,7 +28,6 @@ from kg.graphs import MemoryStore, read_turtle
 from kg.questions import LEX, EntityGraph
 from kg.report_graphs import Source, Unmapped
 from programs.graphs import EntityQA, EntityTurn, GraphWorld, QueryQA, QueryTurn
-from programs.reports import ReportWorld
 from programs.turns import EntityDetail, QueryDetail, Turn
 
 
@@ -173,7 +172,7 @@ def report_subject(
     found = resolve_report(about, data)
     saved = find_program(program, open_tracker())
     answering = with_program_settings(saved.program, settings, unmapped)
-    world = ReportWorld(found.report, shipped_references())
+    world = answering.world(report=found.report, references=shipped_references())
     for problem in found.problems:
         say(f"finpath: {problem}")
     return Subject(

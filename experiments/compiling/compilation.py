@@ -27,6 +27,7 @@ from experiments.engines import Engine, map_items
 from experiments.evaluation import Evaluation, evaluate, run_tags
 from experiments.lms import reach_lm
 from experiments.saved import (
+    REPORT_KINDS,
     SHIPPED,
     SavedProgram,
     check_replaceable,
@@ -34,6 +35,7 @@ from experiments.saved import (
     load_program,
     save_program,
     shipped_programs,
+    unfitted_program,
     with_program_settings,
 )
 from experiments.tasks import ConvFinQA
@@ -53,7 +55,7 @@ from optimize.needs import Extras, ItemT, ResultT, in_turn
 
 if TYPE_CHECKING:
     from optimize.metrics import TurnScore
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
     from programs.turns import Turn
 
 
@@ -270,9 +272,8 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Ru
     """The program to start from; an ontology that is new to the tracking store is logged as a run of its own."""
     from experiments.tracking import logged_ontology
     from kg.ontology import build_ontology
-    from programs.registry import KINDS, create_program
 
-    if reference not in KINDS:
+    if reference not in REPORT_KINDS:
         found: ConversationQA = find_program(reference, tracker).program
         return found
     shipped = reference in shipped_programs()
@@ -289,7 +290,7 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None, run: Ru
             ontology_run.log_text("ontology.ttl", ontology.to_turtle())
         known = ontology_run.id
     run.log_tags({"finpath.ontology_run_id": known or "none"})
-    return create_program(reference, ontology=ontology)
+    return unfitted_program(reference, ontology)
 
 
 def _log_program(

@@ -14,7 +14,7 @@ from typing import Any
 from experiments.data import Dialogues, LoadedData
 from experiments.evaluation import EvaluationConfig, run_tags
 from experiments.lms import LMConfig
-from experiments.saved import Origin, find_program
+from experiments.saved import REPORT_KINDS, Origin, find_program
 from experiments.tracking import Run, Tracker, describe_environment
 from kg.report_graphs import Unmapped
 from optimize.compiling import CompileSettings, OptimizerStep
@@ -81,12 +81,10 @@ def origin_of(train: LoadedData, config: CompileConfig, run: Run) -> Origin:
 
 def compile_key(reference: str, train: LoadedData, config: CompileConfig, tracker: Tracker | None) -> str:
     """A hash of everything that shapes the compiled program; what only limits it (a budget, threads) is not in it."""
-    from programs.registry import KINDS
-
     environment = describe_environment()
     lms = {role: [lm.name, lm.api_base, lm.temperature, lm.max_tokens] for role, lm in sorted(config.lms.items())}
     shaping = {
-        "program": reference if reference in KINDS else find_program(reference, tracker).config["files"],
+        "program": reference if reference in REPORT_KINDS else find_program(reference, tracker).config["files"],
         "optimizers": [[step.name, step.all_settings()] for step in config.optimizers],
         "program_settings": sorted(config.program_settings),
         "unmapped": config.unmapped,

@@ -19,7 +19,7 @@ from kg.errors import ConfigError
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
     from programs.turns import Turn
 
 
@@ -85,7 +85,7 @@ def load(program: str = "beam") -> ConversationQA:
     """
     from experiments.saved import find_program
     from experiments.tracking import Tracker, TrackingConfig
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
 
     found = find_program(program, Tracker(TrackingConfig.from_environment())).program
     if not isinstance(found, ConversationQA):

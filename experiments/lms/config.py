@@ -287,7 +287,7 @@ def _load_if_asked(lm: Any, program: object) -> None:
     """Loads an embedded model that the program asks by fitted weights."""
     evidence = getattr(getattr(program, "turn", None), "evidence", None)
     plan = evidence.plans.get(lm.model) if evidence is not None else None
-    if plan is not None and plan.skip_above != 0:
+    if plan is not None and plan.asks(lm):
         lm.engine.load()
 
 

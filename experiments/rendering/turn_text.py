@@ -68,10 +68,7 @@ def describe_turn(
 
 
 def basis_of(turn: Turn, describe: Callable[[Source], str]) -> Iterator[tuple[str, str]]:
-    """The basis of an answer: the figures read from text, the calculation, the paths, and the places of the figures."""
-    if turn.reading is not None:
-        for one in turn.reading.inserted:
-            yield "read", f"{one.path}, {describe(one.source)}"
+    """The basis of an answer: the calculation, the paths, and the places of the figures."""
     if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
         yield "calculated", f"{turn.derivation} = {write_answer(turn.answer)}"
     if turn.pick is not None:
@@ -138,8 +135,7 @@ def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any
         "failure": turn.failure,
         "message": turn.message,
         "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
-        "escalated": turn.escalated,
-        "inserted": [describe(one.source) for one in turn.reading.inserted] if turn.reading is not None else [],
+        "explanation": turn.explanation,
         "lm_calls": turn.usage.lm_calls,
         "prompt_tokens": turn.usage.prompt_tokens,
         "cached_prompt_tokens": turn.usage.cached_prompt_tokens,

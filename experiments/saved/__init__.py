@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from experiments.saved.kinds import REPORT_KINDS, unfitted_program
     from experiments.saved.programs import (
         SHIPPED,
         Origin,
@@ -31,6 +32,7 @@ else:
     __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
+    "REPORT_KINDS",
     "SHIPPED",
     "Origin",
     "SavedProgram",
@@ -49,6 +51,7 @@ __all__ = [
     "shipped_programs",
     "shipped_references",
     "shipped_thesaurus",
+    "unfitted_program",
     "with_graph_settings",
     "with_program_settings",
 ]

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from kg.ontology import Ontology
     from kg.paths import PathRanker
     from kg.scoring import DerivationScorer
+    from programs.conversation import ConversationQA
+
+REPORT_KINDS = ("beam", "agent")
+"""Kinds of programs about reports: the beam search, and the tool agent, which needs a language model."""
 
 _KEPT = 2
 """Ontologies and scorers that stay in memory, since a compile reads its program several times."""
@@ -70,14 +74,10 @@ class ReportProgram:
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
         """Returns the program."""
         from programs.evidence import EvidenceConfig
-        from programs.registry import create_program, read_config
 
-        program = create_program(
-            config["kind"],
-            ontology=_ontology_of(read_file(folder / ONTOLOGY)),
-            scorer=_read_scorer(folder, config["files"]) if SCORER in config["files"] else None,
-            config=read_config(config["kind"], _tuples(config["settings"])),
-        )
+        scorer = _read_scorer(folder, config["files"]) if SCORER in config["files"] else None
+        ontology = _ontology_of(read_file(folder / ONTOLOGY))
+        program = unfitted_program(config["kind"], ontology, scorer, _tuples(config["settings"]))
         # The first programs were saved without it.
         if config.get("unmapped", "keep") != program.unmapped:
             program = program.with_unmapped(config["unmapped"])
@@ -195,13 +195,40 @@ def kind_named(name: str) -> ProgramKind:
     Raises:
         ValueError: There is no such kind.
     """
-    from programs.registry import KINDS
-
     if name in _OWN_KINDS:
         return _OWN_KINDS[name]
-    if name in KINDS:
+    if name in REPORT_KINDS:
         return ReportProgram()
-    raise ValueError(f"kind must be one of {', '.join((*KINDS, *_OWN_KINDS))}, got {name!r}")
+    raise ValueError(f"kind must be one of {', '.join((*REPORT_KINDS, *_OWN_KINDS))}, got {name!r}")
+
+
+def unfitted_program(
+    kind: str,
+    ontology: Ontology,
+    scorer: DerivationScorer | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> ConversationQA:
+    """Returns a program for reports over an ontology, with given weights and settings or those of the start.
+
+    Args:
+        kind: One of :data:`REPORT_KINDS`.
+        ontology: The frozen ontology.
+        scorer: The beam's weights.
+        settings: The saved settings of the kind.
+    """
+    from programs.conversation import ConversationQA
+
+    if kind == "agent":
+        from kg.scoring import DerivationScorer
+        from programs.agent import AgentConfig, AgentQA
+        from programs.worlds.reader import ReportReader
+
+        reader = ReportReader(ontology, DerivationScorer.untrained())
+        return ConversationQA(AgentQA(reader, AgentConfig.from_saved(settings if settings is not None else {})))
+    from kg.candidates import DerivationConfig
+
+    config = DerivationConfig.from_saved(settings) if settings is not None else None
+    return ConversationQA.unfitted(ontology, scorer=scorer, config=config)
 
 
 def kind_of(program: Any) -> ProgramKind:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.console import say
 from experiments.files import SHIPPED_FOLDER
-from experiments.saved.kinds import RELATIONS, SCORER, UNTRAINED, kind_named, kind_of, read_file
+from experiments.saved.kinds import RELATIONS, SCORER, UNTRAINED, kind_named, kind_of, read_file, unfitted_program
 from experiments.tracking import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.files import OLD, folder_beside, restore, sync_folder
@@ -84,9 +84,7 @@ class SavedProgram:
 
 def shipped_programs() -> list[str]:
     """Returns the names of the programs that ship with finpath."""
-    from programs.registry import UNFITTED
-
-    return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), *UNFITTED, UNTRAINED})
+    return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), "agent", UNTRAINED})
 
 
 def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str, Any]) -> Path:
@@ -246,11 +244,9 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
 
 def _unfitted(kind: str) -> SavedProgram:
     """Returns a program for reports that needs no fitting, with the ontology of the shipped beam."""
-    from programs.registry import create_program
-
     ontology = load_program(SHIPPED_FOLDER / "beam").program.ontology
     config: dict[str, Any] = {"kind": kind, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
-    return SavedProgram(create_program(kind, ontology=ontology), kind, SHIPPED_FOLDER / "beam", config)
+    return SavedProgram(unfitted_program(kind, ontology), kind, SHIPPED_FOLDER / "beam", config)
 
 
 def _untrained() -> SavedProgram:

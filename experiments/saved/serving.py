@@ -19,7 +19,7 @@ import dspy
 
 from experiments.lms import LMConfig, lm_settings
 from kg.reports import Report
-from programs.reports import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns import Turn, write_exactly
 from programs.wording import written_number
 
@@ -51,7 +51,7 @@ class ServedProgram(dspy.Module):
         Args:
             report: The document, or a mapping with ``id``, ``pre_text``, ``table`` and ``post_text``.
             questions: The questions, in order.
-            options: As :meth:`programs.reports.conversation.ConversationQA.forward` takes them.
+            options: As :meth:`programs.conversation.ConversationQA.forward` takes them.
         """
         known = report if isinstance(report, Report) else Report.from_dict(report)
         # The model of DSPy's settings comes first, so that a user of the program can choose another.

@@ -11,8 +11,8 @@ from kg.errors import ConfigError
 
 if TYPE_CHECKING:
     from kg.report_graphs import Unmapped
+    from programs.conversation import ConversationQA
     from programs.graphs import Aggregation
-    from programs.reports import ConversationQA
 
 
 def with_program_settings(
@@ -37,7 +37,7 @@ def with_program_settings(
         if not equals or evidence is None:
             rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
             raise ConfigError(f"{rule}, got {text!r}")
-        changed.turn.set_evidence(with_setting(evidence, key.strip(), value.strip()))
+        changed.evidence = with_setting(evidence, key.strip(), value.strip())
     return changed
 
 

@@ -24,8 +24,10 @@ from experiments.tracking import DataInput, Run, RunKind, Trace, TurnRecorder
 from kg.derivations import Derivation
 from kg.errors import DataError
 from optimize.metrics import ScoredTurn, TurnScore, read_score, score_conversation, score_record
-from programs.reports import ConversationQA, ConversationState, ReportWorld
+from programs.conversation import ConversationQA
 from programs.turns import PastTurn, Turn, read_turn, turn_record
+from programs.worlds.documents import earlier_turns
+from programs.worlds.report import ReportState
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +66,7 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         if evidence is None or scorer is None or scorer.confidence is None or evidence.answer == self.answers:
             return saved
         program = saved.program.deepcopy()
-        program.turn.set_evidence(dataclasses.replace(evidence, answer=self.answers))
+        program.evidence = dataclasses.replace(evidence, answer=self.answers)
         return dataclasses.replace(saved, program=program)
 
     def size(self, item: ConversationRecord) -> int:
@@ -86,7 +88,7 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         past = _gold_history(item) if config.history == "gold" else None
         try:
             kept = done[-1].histories if done else ()
-            state = program.start(ReportWorld(item.report), [one.turn for one in done], kept)
+            state = program.start(program.world(item.report), [one.turn for one in done], kept)
         except Exception as error:  # noqa: BLE001 - a report that cannot be used costs its own turns only
             message = self._message(item, error)
             now = time.time_ns()
@@ -96,20 +98,22 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         for index in range(len(done), len(item.questions)):
             recorder = TurnRecorder()
             with recorder.recording():
-                state = self._ask(program, item, state, index, None if past is None else past[:index])
+                if past is not None:
+                    state = program.start(state.world, earlier_turns(past[:index]))
+                state = self._ask(program, item, state, index)
             yield Answered(item.id, index, state.turns[-1], state.kept(), recorder.spans, recorder.start, recorder.end)
 
     def _ask(
         self,
         program: ConversationQA,
         item: ConversationRecord,
-        state: ConversationState,
+        state: ReportState,
         index: int,
-        past: Sequence[PastTurn] | None,
-    ) -> ConversationState:
+    ) -> ReportState:
         question = item.questions[index]
         try:
-            return program.ask(state, question, past)
+            after: ReportState = program.ask(state, question)
+            return after
         except Exception as error:  # noqa: BLE001 - any error costs this turn only; it is counted
             failed = Turn(question, failure="error", message=self._message(item, error))
             return state.after(failed)

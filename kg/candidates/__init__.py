@@ -5,7 +5,6 @@ from kg.candidates.candidate import Candidate, considered_figures
 from kg.candidates.confidence_features import confidence_features
 from kg.candidates.conversions import with_conversions
 from kg.candidates.naming import named_answers
-from kg.candidates.proposals import Proposal
 from kg.candidates.ranking import as_float, features_of, pool
 from kg.candidates.search import MEMORY, START, DerivationConfig, TurnSearch, fixed_history, search_turn
 from kg.candidates.space import DerivationSpace, WeightedHistory
@@ -16,7 +15,6 @@ __all__ = [
     "Candidate",
     "DerivationConfig",
     "DerivationSpace",
-    "Proposal",
     "TurnSearch",
     "WeightedHistory",
     "aggregate_answers",

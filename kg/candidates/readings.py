@@ -13,14 +13,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 from scipy.special import logsumexp
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, IntArray
 from kg.candidates.candidate import Candidate
-from kg.candidates.proposals import scores_of
 from kg.candidates.ranking import Pool, PoolScores, Ranking, as_float, scores_of_pool, sources_of
 from kg.candidates.space import DerivationSpace
 from kg.derivations import Answer, Derivation
 from kg.errors import ProgramError
-from kg.search import merge_key
+from kg.search import Frontier, merge_key
 
 _LEAST = -8.0
 
@@ -192,3 +191,17 @@ def _enlarged(
 def _candidate(space: DerivationSpace, derivation: Derivation, score: float) -> Candidate:
     spelled = space.index.spelled_out(derivation)
     return Candidate(spelled, spelled.execute(), score, spelled.path, sources_of(space, spelled))
+
+
+def scores_of(space: DerivationSpace, states: IntArray) -> FloatArray:
+    """The log-probabilities that the search gives to states, whether it reached them or not."""
+    scores = np.zeros(len(states), dtype=np.float32)
+    for place, state in enumerate(states):
+        form = space.scorer.parsed[state[1]]
+        total = float(space.priors[state[0]] + space.form_log_probabilities[state[0], state[1]])
+        for position in range(form.operands):
+            before = Frontier(state[None, : 2 + position], np.zeros(1, dtype=np.float32))
+            step = space.expand(before)
+            total += float(step.log_probability[step.choice == state[2 + position]][0])
+        scores[place] = total
+    return scores

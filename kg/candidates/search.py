@@ -19,13 +19,12 @@ from kg.candidates.aggregating import with_aggregates
 from kg.candidates.candidate import Candidate
 from kg.candidates.conversions import with_conversions
 from kg.candidates.naming import with_comparisons
-from kg.candidates.proposals import Proposal, joined, proposed_states
 from kg.candidates.ranking import Ranking, answered_at, best_states, pool, rank
 from kg.candidates.space import DerivationSpace, WeightedHistory
 from kg.derivations import PastTurn
 from kg.errors import ConfigError
 from kg.figures import ReportIndex
-from kg.scoring import DerivationScorer, HistoryTurn, SearchHint, extend_history, read_history
+from kg.scoring import DerivationScorer, HistoryTurn, extend_history, read_history
 from kg.search import BeamConfig, SearchStatistics, beam_search
 
 _LEAST = 1e-6
@@ -128,8 +127,6 @@ def search_turn(
     histories: Sequence[WeightedHistory],
     scorer: DerivationScorer,
     config: BeamConfig,
-    hint: SearchHint | None = None,
-    proposal: Proposal | None = None,
 ) -> TurnSearch:
     """Searches the answer to the last of ``questions``.
 
@@ -139,15 +136,11 @@ def search_turn(
         histories: At least one; each has a turn for every earlier question that counts.
         scorer: The learned weights.
         config: The beam's settings.
-        hint: What a language model understood of the question.
-        proposal: A calculation that it names, which joins what the search finds.
     """
     histories = [replace(history, turns=history.turns[-MEMORY:]) for history in histories]
-    space = DerivationSpace(index, questions[-(MEMORY + 1) :], histories, scorer, hint)
+    space = DerivationSpace(index, questions[-(MEMORY + 1) :], histories, scorer)
     result = with_conversions(space, beam_search(space, config))
     found = pool(space, result, config.pool * max(len(histories) // 2, 1))
-    if proposal is not None:
-        found = joined(space, found, proposed_states(space, proposal))
     ranked = with_aggregates(space, rank(space, found, config.output_top_k), config.output_top_k)
     ranked = with_comparisons(space, ranked, config.output_top_k)
     return TurnSearch(ranked.candidates, result.statistics, space, ranked)

@@ -21,7 +21,6 @@ from kg.scoring import (
     PastForm,
     Pointers,
     QuestionFeatures,
-    SearchHint,
     earlier_answers,
     history_item_features,
     role_features,
@@ -46,9 +45,6 @@ FIRST_FORMS = 3
 
 MOST_SCORES = 2_000_000
 """Scores of operands that are computed at a time; more would take memory without gain."""
-
-HINT_WEIGHT = 1.0
-"""Added to the log-probability of the forms whose operation a hint names, before they are normalised."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,6 @@ class DerivationSpace:
         questions: All questions so far; the last is the one asked.
         histories: At least one, each with as many turns as there are earlier questions.
         scorer: The learned model.
-        hint: What a language model understood of the question.
     """
 
     def __init__(
@@ -117,12 +112,10 @@ class DerivationSpace:
         questions: Sequence[str],
         histories: Sequence[WeightedHistory],
         scorer: DerivationScorer,
-        hint: SearchHint | None = None,
     ) -> None:
         self.index = index
         self.scorer = scorer
-        self.hint = hint
-        self.question = QuestionFeatures(index, questions, hint)
+        self.question = QuestionFeatures(index, questions)
         self.histories = tuple(histories)
         figures = scorer.operands.get("A")
         self.prepared_items = None if figures is None else figures.prepared(self.question.items)
@@ -164,11 +157,7 @@ class DerivationSpace:
         if self.pointers is not None:
             own, read = self.scorer.blend.forms
             learned = log_softmax(np.float32(own) * learned + np.float32(read) * self.read_forms, axis=-1)
-        if self.hint is None:
-            return learned
-        named = np.array([form.operation == self.hint.operation for form in self.scorer.parsed], dtype=np.float32)
-        hinted: FloatArray = log_softmax(learned + np.float32(HINT_WEIGHT) * named, axis=-1)
-        return hinted
+        return learned
 
     @cached_property
     def read_forms(self) -> FloatArray:
@@ -266,4 +255,4 @@ class DerivationSpace:
         return self.scorer.parsed[state[1]]
 
 
-__all__ = ["CONSTANT", "FAILED", "DerivationSpace", "SearchHint", "WeightedHistory"]
+__all__ = ["CONSTANT", "FAILED", "DerivationSpace", "WeightedHistory"]

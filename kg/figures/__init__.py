@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from kg.figures.idf import Idf
     from kg.figures.lines import FigureLine, TableLines, is_total, written_labels
     from kg.figures.names import is_time, month_of, name_code, same_name, spoken_names
-    from kg.figures.relevance import relevant_sentences
     from kg.figures.series import SeriesReader
     from kg.figures.tools import GraphTools, OntologyAction
 else:
@@ -38,7 +37,6 @@ __all__ = [
     "name_code",
     "read_aggregates",
     "read_names",
-    "relevant_sentences",
     "same_name",
     "spoken_names",
     "written_labels",

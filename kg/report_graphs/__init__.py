@@ -7,14 +7,6 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.report_graphs.archive import ReportStore
     from kg.report_graphs.graph import ReportGraph, Unmapped, build_report_graph
-    from kg.report_graphs.layer import (
-        AddObservation,
-        checked_observations,
-        named_periods,
-        read_by_rules,
-        sentence_figures,
-        with_layer,
-    )
     from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
     from kg.report_graphs.queries import ReportQueryResult, query_report
     from kg.report_graphs.shapes import can_validate, violations
@@ -23,7 +15,6 @@ else:
     __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
-    "AddObservation",
     "CellSource",
     "Observation",
     "ReportGraph",
@@ -34,14 +25,9 @@ __all__ = [
     "Unmapped",
     "build_report_graph",
     "can_validate",
-    "checked_observations",
     "document_order",
-    "named_periods",
     "observations_in",
     "query_report",
-    "read_by_rules",
     "report_base",
-    "sentence_figures",
     "violations",
-    "with_layer",
 ]

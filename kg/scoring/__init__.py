@@ -23,7 +23,7 @@ from kg.scoring.operand_features import (
     read_history,
 )
 from kg.scoring.pointers import MORE_JOINT, EncoderBlend, Pointers
-from kg.scoring.question_features import QuestionFeatures, SearchHint
+from kg.scoring.question_features import QuestionFeatures
 from kg.scoring.scorer import DerivationScorer, feature_groups, role_features
 
 __all__ = [
@@ -49,7 +49,6 @@ __all__ = [
     "PastForm",
     "Pointers",
     "QuestionFeatures",
-    "SearchHint",
     "candidate_items",
     "earlier_answers",
     "extend_history",

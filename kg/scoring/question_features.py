@@ -8,7 +8,6 @@ A question is compared with every figure of the report at once, so that all of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -51,21 +50,6 @@ ITEM_GROUPS = {
 _FIELD_GROUPS = {"label": "labels", "phrases": "labels", "column": "columns"}
 
 
-@dataclass(frozen=True)
-class SearchHint:
-    """A language model's understanding of a question; it conditions the search.
-
-    Attributes:
-        properties: Line items that are asked for; their words count as words of the question.
-        periods: Years that are asked for; they count where the question names none.
-        operation: The calculation that is asked for.
-    """
-
-    properties: tuple[str, ...]
-    periods: tuple[str, ...]
-    operation: str
-
-
 class _FeatureColumn(NamedTuple):
     """One feature of every observation, with the group of :data:`ITEM_GROUPS` that it belongs to."""
 
@@ -80,17 +64,13 @@ class QuestionFeatures:
     Args:
         index: The report.
         questions: All questions of the conversation so far; the last is the one asked.
-        hint: What a language model understood of it.
     """
 
-    def __init__(self, index: ReportIndex, questions: Sequence[str], hint: SearchHint | None = None) -> None:
+    def __init__(self, index: ReportIndex, questions: Sequence[str]) -> None:
         self.index = index
         self.questions = tuple(questions)
         self.words = content_tokens(questions[-1])
         self.years = years(questions[-1])
-        if hint is not None:
-            self.words = list(dict.fromkeys([*self.words, *content_tokens(" ".join(hint.properties))]))
-            self.years = self.years or years(" ".join(hint.periods))
         self.carried_years = next((found for found in map(years, reversed(questions)) if found), ())
         self.cues = _cues(questions[-1])
         self.relations = FigureRelations(index)

@@ -17,7 +17,7 @@ from optimize.compiling.candidates import CandidateLog
 from optimize.compiling.checkpoints import Checkpoints
 from optimize.compiling.ledger import BudgetSpent, Ledger
 from optimize.compiling.registry import OPTIMIZERS, OptimizerStep
-from optimize.metrics import field_accuracies, keep_turn
+from optimize.metrics import keep_turn
 from optimize.needs import Extras
 from optimize.prompts import (
     TurnSplit,
@@ -29,7 +29,7 @@ from optimize.prompts import (
 )
 
 if TYPE_CHECKING:
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class ChainRun:
             for one in getattr(compiled, "candidate_programs", []):
                 self.log.add(prompt_state(one["program"]), float(one["score"]), len(split.train))
         result: ConversationQA = program.deepcopy()
-        result.turn = compiled.turn
+        result.beam = compiled.turn
         return result
 
     def _score(self, name: str, place: int, program: ConversationQA) -> None:
@@ -164,15 +164,12 @@ class ChainRun:
             known = (one.score for one in self.log.found if key == (one.prompts, one.step, one.optimizer, one.turns))
             score = next(known, None)
             if score is None:
-                score = self._evaluate(name, program, self.split)
+                score = self._evaluate(program, self.split)
         self.outcomes.append(Outcome(name, score, program))
 
-    def _evaluate(self, name: str, program: ConversationQA, split: TurnSplit) -> float:
+    def _evaluate(self, program: ConversationQA, split: TurnSplit) -> float:
         run = dspy.Evaluate(devset=split.val, metric=keep_turn, num_threads=self.extras.threads)
         scored = run(TurnStudent(program.turn))
-        turns = [(getattr(prediction, "turn", None), example.get("gold")) for example, prediction, _ in scored.results]
-        self.fields[name] = field_accuracies([(getattr(turn, "understanding", None), gold) for turn, gold in turns])
-        self.checkpoints.write("fields", self.fields)
         self._keep_spent()
         return float(scored.score) / 100
 

@@ -23,7 +23,7 @@ from kg.errors import ConfigError
 from kg.files import replacing
 
 if TYPE_CHECKING:
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
 
 
 def _unset(*_: object) -> Any:

@@ -13,7 +13,7 @@ from optimize.compiling.plan import CompilePlan
 from optimize.prompts import prompt_state
 
 if TYPE_CHECKING:
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
 
 
 @dataclass(frozen=True)

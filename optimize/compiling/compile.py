@@ -31,8 +31,8 @@ from optimize.needs import NO_EXTRAS, Extras, Role
 from programs.lm import SuitedAdapter
 
 if TYPE_CHECKING:
+    from programs.conversation import ConversationQA
     from programs.lm import Budget
-    from programs.reports import ConversationQA
 
 DEFAULT_SETTINGS, NO_CHECKPOINTS = CompileSettings(), Checkpoints()
 

@@ -26,7 +26,7 @@ from optimize.prompts import TurnSplit, split_turns
 from optimize.settings import AtLeast1, settings
 
 if TYPE_CHECKING:
-    from programs.reports import ConversationQA
+    from programs.conversation import ConversationQA
 
 PROPOSAL_TOKENS = 4000
 """Assumed tokens of a proposal of instructions, rules or reflections: prompt and reply."""

@@ -29,7 +29,6 @@ from optimize.prompts import (
     MIPROOptimizer,
     NearestOptimizer,
     RandomSearchOptimizer,
-    ReAnchorOptimizer,
     SIMBAOptimizer,
 )
 from optimize.scorers import ScorerOptimizer
@@ -49,7 +48,6 @@ OPTIMIZERS: dict[str, type[Optimizer]] = {
     "infer-rules": InferRulesOptimizer,
     "copro": COPROOptimizer,
     "knn-few-shot": NearestOptimizer,
-    "reanchor": ReAnchorOptimizer,
 }
 """All optimizers, by the name that the command takes."""
 

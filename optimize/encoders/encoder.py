@@ -48,7 +48,9 @@ from optimize.scorers import (
     training_data,
 )
 from optimize.settings import settings as checked
-from programs.reports import BeamQA, ConversationQA, ReportReader
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 

@@ -4,7 +4,7 @@ from optimize.evidence.abstaining import ABSTAINED_WRONG, AbstentionExample, Fit
 from optimize.evidence.demonstrations import gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
 from optimize.evidence.searches import unseen
-from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold, choose_blend
+from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend, improves
 
 __all__ = [
     "ABSTAINED_WRONG",
@@ -14,9 +14,9 @@ __all__ = [
     "Fitted",
     "FittedAbstention",
     "JudgedTurn",
-    "ask_threshold",
     "choose_blend",
     "fit_abstention",
     "gold_turns",
+    "improves",
     "unseen",
 ]

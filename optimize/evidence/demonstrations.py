@@ -21,7 +21,7 @@ from kg.derivations import Derivation, Number, PastTurn, collapse
 from kg.errors import DataError, ProgramError
 from kg.figures import ReportIndex
 from programs.evidence import Demonstration, written_conversation, written_derivation
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 LONGEST_HISTORY = 3
 """Earlier turns of a demonstration at the most: what is shown is read at least once."""

@@ -26,11 +26,13 @@ from dspy.teleprompt import Teleprompter
 from kg.search import merge_key
 from optimize.evidence.demonstrations import Shown, choose_demonstrations
 from optimize.evidence.searches import PartSearch, unseen
-from optimize.evidence.weights import JudgedTurn, ask_threshold, choose_blend
+from optimize.evidence.weights import JudgedTurn, choose_blend, improves
 from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
 from optimize.optimizer import Optimizer
 from optimize.scorers import ScorerConfig, content_sha256
-from optimize.settings import AtLeast1, AtLeast2, NotNegative, settings
+from optimize.settings import AtLeast1, AtLeast2, settings
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.evidence import (
     BEAM_ALONE,
     Blend,
@@ -41,8 +43,8 @@ from programs.evidence import (
     length_of,
     name_of,
 )
-from programs.reports import BeamQA, ConversationQA, ReportReader
 from programs.turns import Turn
+from programs.worlds.reader import ReportReader
 
 _LONGEST = 10
 """Turns of a conversation that are asked after a part has had its share."""
@@ -53,37 +55,27 @@ class EvidenceOptimizer(Optimizer):
     """``evidence``: the settings of :class:`FitEvidence`.
 
     Attributes:
-        mode: The form of the model's reply; ``auto`` for likelihoods where the model gives them, else an index.
-        understand: Whether the model reads the question, and the page unless it is embedded, before the choice.
         demonstrations: Turns that are shown in likelihood mode.
         shown: Candidates that are judged.
-        ask_below: The beam's confidence below which the model is asked while fitting; the fit selects the confidence
-            below which it is asked afterwards.
         turns: Turns on which the model is asked at most; by default all.
-        prior: Whether the candidates' prior is asked for too.
         parts: Parts of the reports for cross-validation, where the program has no encoder.
         scorer: Of the searches that are fitted without a part.
     """
 
     summary: ClassVar[str] = "the weights and the calibration of the language model's evidence and the beam's score"
-    mode: Literal["auto", "index", "likelihood", "per-path"] = "auto"
-    understand: bool = False
     demonstrations: AtLeast1 = 10
     shown: AtLeast2 = 10
-    ask_below: NotNegative = 0.92
     turns: AtLeast1 | None = None
-    prior: bool = False
     parts: AtLeast2 = 5
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
 
     def need(self, sizes: Sizes) -> Need:
-        """Returns a call for each turn that is judged, or for each of its candidates, with the further questions.
+        """Returns two calls for each turn, the most that a turn takes.
 
         A conversation that was begun is asked to its end, so each part may exceed its share of the turns.
         """
         turns = sizes.turns if self.turns is None else min(self.turns + self.parts * _LONGEST, sizes.turns)
-        each = (self.shown if self.mode == "per-path" else 1) + self.understand + self.prior
-        return Need(evidence_calls=turns * each)
+        return Need(evidence_calls=2 * turns)
 
     def make(self, seed: int, extras: Extras) -> Teleprompter:
         """Returns the fit."""
@@ -127,7 +119,7 @@ class FitEvidence(Teleprompter):
             valset: Not used: everything is selected by cross-validation on train.
 
         Raises:
-            ConfigError: The mode is likelihood and the model has none.
+            ConfigError: It needs pages that the search has not seen, and there are none.
         """
         lm = dspy.settings.lm
         compiled: ConversationQA = student.deepcopy()
@@ -137,7 +129,7 @@ class FitEvidence(Teleprompter):
         self.extras.progress(f"weights, on {len(judged)} turns")
         plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
         self.extras.progress(_words(self.report))
-        compiled.turn.set_evidence(replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans))
+        compiled.evidence = replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans)
         compiled._compiled = True
         return compiled
 
@@ -155,26 +147,21 @@ class FitEvidence(Teleprompter):
         about = f"{len(judged)} turns of {len({turn.group for turn in judged})} reports"
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=about)
         self.report = {"turns": len(judged), "beam": alone.beam_accuracy, "alone": alone.accuracy}
-        plans = {BEAM_ALONE: EvidencePlan("likelihood", skip_above=0.0, alone=alone.blend, fitted=True)}
+        plans = {BEAM_ALONE: EvidencePlan(blend=alone.blend)}
         asked = [turn for turn in judged if turn.evidence is not None]
         if lm is None or not asked:
             return plans
         described = f"{len(asked)} turns of {len({turn.group for turn in asked})} reports"
         fitted = choose_blend(asked, seed=self.seed, description=described)
-        threshold, self.report["by_threshold"] = ask_threshold(judged, alone, fitted)
+        by_beam = [
+            turn.right[pick] for turn, pick in zip(judged, alone.picks, strict=True) if turn.evidence is not None
+        ]
+        helps = improves(by_beam, [turn.right[pick] for turn, pick in zip(asked, fitted.picks, strict=True)])
         self.report |= {"asked": len(asked), "fitted": fitted.accuracy, "asked_beam": fitted.beam_accuracy}
-        self.report |= {"skip_above": threshold}
-        plan = EvidencePlan(
-            _mode(self.settings, lm),
-            understand=self.settings.understand,
-            shown=self.settings.shown,
-            skip_above=threshold if threshold < 1 else None,
-            prior=self.settings.prior,
-            blend=fitted.blend,
-            alone=alone.blend,
-            fitted=True,
-        )
-        return {**plans, name_of(lm): replace(plan, reads=_reads(plan, lm))}
+        self.report |= {"helps": helps}
+        # A model that helps nothing is not asked: the search's own weights have no place for its evidence.
+        plan = EvidencePlan(_prompt(lm), self.settings.shown, fitted.blend if helps else alone.blend)
+        return {**plans, name_of(lm): plan}
 
     def _judge(
         self,
@@ -197,7 +184,7 @@ class FitEvidence(Teleprompter):
                 found = list(self._turns(program, trainset[place], lm if offered else None))
                 count = sum(turn.evidence is not None for turn in found)
                 share, left = share - count, left - count
-                judged += [replace(turn, offered=offered) for turn in found]
+                judged += found
         return judged
 
     def _searches(
@@ -228,16 +215,8 @@ class FitEvidence(Teleprompter):
         program.turn.reader = reader
         plans = {}
         if lm is not None:
-            asking = EvidencePlan(
-                _mode(self.settings, lm),
-                understand=self.settings.understand,
-                shown=self.settings.shown,
-                skip_above=self.settings.ask_below,
-                prior=self.settings.prior,
-                blend=Blend(),
-            )
-            plans = {name_of(lm): replace(asking, reads=_reads(asking, lm))}
-        program.turn.set_evidence(EvidenceConfig(answer="always", demonstrations=demonstrations, plans=plans))
+            plans = {name_of(lm): EvidencePlan(_prompt(lm), self.settings.shown, Blend({"beam": 1.0, "share": 0.1}))}
+        program.evidence = EvidenceConfig(answer="always", demonstrations=demonstrations, plans=plans)
         return program
 
     def _turns(self, program: ConversationQA, example: dspy.Example, lm: Any) -> Iterator[JudgedTurn]:
@@ -258,20 +237,12 @@ class FitEvidence(Teleprompter):
 def _words(report: Mapping[str, Any]) -> str:
     """Returns the cross-validated figures in one line."""
     found = f"cross-validated: the beam {report['beam']:.1%}, with lengths {report['alone']:.1%}"
-    if "skip_above" not in report:
+    if "helps" not in report:
         return found
-    reached = report["by_threshold"]
-    best = reached[report["skip_above"]]
-    asked = f"where the model could be asked {reached[0.0]:.1%}, with it {best:.1%}"
-    return f"{found}; {asked}, asked where the beam is less sure than {report['skip_above']:.0%}"
+    use = "it is asked" if report["helps"] else "it gains nothing and is not asked"
+    return f"{found}; with the model {report['fitted']:.1%} of {report['asked']} turns: {use}"
 
 
-def _mode(settings: EvidenceOptimizer, lm: Any) -> Any:
-    if settings.mode != "auto":
-        return settings.mode
-    return "likelihood" if can_choose(lm) else "index"
-
-
-def _reads(plan: EvidencePlan, lm: Any) -> Any:
-    """Returns what the model sees where it interprets the question: the page, unless it runs in this process."""
-    return "page" if plan.understand and not can_choose(lm) else "labels"
+def _prompt(lm: Any) -> Literal["page", "shown"]:
+    """Returns the prompt that suits a model: replies that it may be held to, where it gives their probabilities."""
+    return "shown" if can_choose(lm) else "page"

@@ -15,7 +15,9 @@ from kg.errors import ConfigError, DataError
 from kg.ontology import build_ontology
 from optimize.needs import Dialogues, Extras
 from optimize.scorers import FitScorer, ScorerConfig, document_name, page_keys
-from programs.reports import BeamQA, ConversationQA, ReportReader
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
 
 
 def unseen(turn: BeamQA, trainset: Sequence[dspy.Example]) -> list[int]:

@@ -6,7 +6,7 @@
 
 The turns must come from a search that was fitted without their report: a search is too confident on its own training
 turns. The loss of a turn is minus the logarithm of the probability of its right candidate, or of none if none is right.
-The penalty pulls to the search's own probabilities (:data:`programs.evidence.blend.BEAM_DECIDES`), so evidence without
+The penalty pulls to the search's own probabilities, so evidence without
 information gets no weight.
 """
 
@@ -23,7 +23,6 @@ from threadpoolctl import threadpool_limits
 from kg.arrays import DoubleArray
 from kg.errors import DataError
 from programs.evidence import (
-    BEAM_DECIDES,
     CANDIDATE_FEATURES,
     NONE_FEATURES,
     Blend,
@@ -40,7 +39,7 @@ FEATURE_SETS: tuple[tuple[str, ...], ...] = (
     ("share", "first", "agrees", "length"),
     ("share", "likelihood", "first", "agrees", "length"),
 )
-"""Features that are tried in addition to the beam's score; with a prior, each once more with it."""
+"""Features that are tried in addition to the beam's score."""
 
 ALONE_SETS: tuple[tuple[str, ...], ...] = ((), ("length",))
 """Features that are tried where the model is not asked."""
@@ -49,12 +48,6 @@ PENALTIES = (1.0, 3.0, 10.0, 100.0)
 """Strengths of the pull towards the beam's own probabilities, for all turns together."""
 
 FOLDS = 10
-
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Confidences of the beam from which the model may not be asked; the fit selects one of them."""
-
-WORTH = 0.001
-"""The least gain of accuracy for which the model is asked on turns of higher confidence."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,6 @@ class JudgedTurn:
         lengths: Figures and operations of their derivations.
         right: Whether each of them has the gold answer.
         evidence: The language model's evidence; ``None`` if it was not asked.
-        offered: Whether the model would have been asked if the search had been less confident.
     """
 
     group: str
@@ -75,7 +67,6 @@ class JudgedTurn:
     lengths: tuple[int, ...]
     right: tuple[bool, ...]
     evidence: Evidence | None
-    offered: bool = True
 
 
 @dataclass(frozen=True)
@@ -120,8 +111,6 @@ def choose_blend(
         turns = [replace(turn, evidence=None) for turn in turns]
     fold_of = _folds([turn.group for turn in turns], seed, folds)
     sets: tuple[tuple[str, ...], ...] = FEATURE_SETS if with_evidence else ALONE_SETS
-    if with_evidence and any(turn.evidence is not None and turn.evidence.priors for turn in turns):
-        sets += tuple((*names, "prior") for names in sets)
     # The matrices are so small that threads of the linear algebra library only wait for one another.
     with threadpool_limits(limits=1):
         tried = [
@@ -129,7 +118,7 @@ def choose_blend(
         ]
         names, penalty, judged = min(tried, key=lambda one: _loss(turns, one[2]))
         blend = fit_blend(turns, names, penalty, description)
-    own = [BEAM_DECIDES.judge(turn.scores, turn.lengths, None) for turn in turns]
+    own = [Blend().judge(turn.scores, turn.lengths, None) for turn in turns]
     beam = [(*one.candidates, one.none) for one in own]
     picks = [int(np.argmax(one[:-1])) for one in judged]
     return Fitted(
@@ -143,35 +132,10 @@ def choose_blend(
     )
 
 
-def ask_threshold(judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted) -> tuple[float, dict[float, float]]:
-    """The confidence of the beam from which the model is not asked, and the accuracy by each that was tried.
-
-    It is the lowest of :data:`THRESHOLDS` that is nearly as good as the best. With 0 the model is never asked: no
-    threshold gains more than one standard error of its gain.
-
-    Args:
-        judged: The turns; some may be without evidence.
-        alone: The judgements of all of them by the beam's score.
-        fitted: The judgements of those with evidence.
-    """
-    place, right = 0, []
-    for number, turn in enumerate(judged):
-        own = helped = turn.right[alone.picks[number]]
-        if turn.evidence is not None:
-            helped = turn.right[fitted.picks[place]]
-            place += 1
-        if turn.offered:
-            right.append((math.exp(turn.scores[0]), own, helped))
-    reached = {}
-    worth = False
-    for threshold in (0.0, *THRESHOLDS):
-        gains = np.array([helped - own if sure < threshold else 0 for sure, own, helped in right], dtype=float)
-        reached[threshold] = float(np.mean([own for _, own, _ in right]) + gains.mean())
-        worth |= bool(gains.mean() > gains.std() / math.sqrt(len(gains)))
-    if not worth:
-        return 0.0, reached
-    best = max(reached.values())
-    return next(threshold for threshold, accuracy in reached.items() if accuracy >= best - WORTH), reached
+def improves(before: Sequence[bool], after: Sequence[bool]) -> bool:
+    """Whether more turns are right after than before, by more than one standard error of the mean difference."""
+    gains = np.array(after, dtype=float) - np.array(before, dtype=float)
+    return bool(gains.mean() > gains.std() / math.sqrt(len(gains)))
 
 
 def fit_blend(turns: Sequence[JudgedTurn], names: Sequence[str], penalty: float, description: str = "") -> Blend:
@@ -213,8 +177,8 @@ class _Problem:
             self.right[place, :count] = turn.right
             self.right[place, -1] = not any(turn.right)
         self.penalty = penalty
-        start = [BEAM_DECIDES.weights.get(name, 0.0) for name in self.names]
-        self.start = np.array(start + [BEAM_DECIDES.none.get(name, 0.0) for name in self.none_names])
+        start = [Blend().weights.get(name, 0.0) for name in self.names]
+        self.start = np.array(start + [Blend().none.get(name, 0.0) for name in self.none_names])
 
     def loss(self, weights: DoubleArray) -> tuple[float, DoubleArray]:
         logits = np.where(self.absent, -np.inf, self.rows @ weights)

@@ -25,8 +25,8 @@ from optimize.evidence import gold_turns
 from optimize.finetuning.sequences import ChatExample, Reply
 from optimize.needs import Progress
 from optimize.scorers import content_sha256
-from programs.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply
-from programs.reports import BeamQA
+from programs.beam import BeamQA
+from programs.worlds.page import NO_ANSWER, BriefPage, brief_prompt, brief_reply
 
 EVERY = 100
 """Conversations between two lines of progress."""

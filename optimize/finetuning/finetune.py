@@ -30,9 +30,9 @@ from optimize.evidence import (
     AbstentionExample,
     Fitted,
     JudgedTurn,
-    ask_threshold,
     choose_blend,
     fit_abstention,
+    improves,
     unseen,
 )
 from optimize.finetuning.examples import AskedTurn, asked_turns, chat_examples
@@ -43,10 +43,11 @@ from optimize.optimizer import Optimizer
 from optimize.scorers import content_sha256
 from optimize.settings import AtLeast1, AtLeast2, NotNegative
 from optimize.settings import settings as checked
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.evidence import Abstention, EvidencePlan, evidence_beside_none, length_of
 from programs.lm import EmbeddedEngine
-from programs.page import NO_ANSWER
-from programs.reports import BeamQA, ConversationQA
+from programs.worlds.page import NO_ANSWER
 
 MEASURED = 40
 """Held-out conversations on which the training's curves are measured."""
@@ -152,7 +153,7 @@ class FitAdapter(Teleprompter):
         compiled: ConversationQA = student.deepcopy()
         assert isinstance(compiled.turn, BeamQA)
         plans = {**compiled.turn.evidence.plans, tuned.model: self._plan(judged, questions)}
-        compiled.turn.set_evidence(replace(compiled.turn.evidence, plans=plans))
+        compiled.evidence = replace(compiled.turn.evidence, plans=plans)
         compiled._compiled = True
         return compiled
 
@@ -211,18 +212,11 @@ class FitAdapter(Teleprompter):
         described = f"{len(judged)} turns of {groups} held-out reports"
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=described)
         fitted = choose_blend(judged, seed=self.seed, description=described)
-        threshold, reached = ask_threshold(judged, alone, fitted)
-        self.extras.progress(_words(judged, alone, fitted, threshold, reached[threshold]))
-        return EvidencePlan(
-            "likelihood",
-            shown=self.settings.shown,
-            skip_above=threshold if threshold < 1 else None,
-            blend=fitted.blend,
-            alone=alone.blend,
-            fitted=True,
-            prompt="brief",
-            abstention=self._abstention(questions),
-        )
+        right = [[turn.right[pick] for turn, pick in zip(judged, one.picks, strict=True)] for one in (alone, fitted)]
+        helps = improves(*right)
+        self.extras.progress(_words(judged, alone, fitted, helps=helps))
+        blend = fitted.blend if helps else alone.blend
+        return EvidencePlan("brief", self.settings.shown, blend, abstention=self._abstention(questions))
 
     def _abstention(self, questions: Sequence[AbstentionExample]) -> Abstention | None:
         """The weights of the abstention; ``None`` where the questions do not allow a fit."""
@@ -255,10 +249,10 @@ def _question(one: AskedTurn, judged: JudgedTurn) -> list[AbstentionExample]:
     return [AbstentionExample(judged.group, one.reply != NO_ANSWER, one.answerable, judged.evidence.none)]
 
 
-def _words(judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted, threshold: float, accuracy: float) -> str:
+def _words(judged: Sequence[JudgedTurn], alone: Fitted, fitted: Fitted, *, helps: bool) -> str:
     """The cross-validated figures in one line."""
     own = np.mean([turn.right[turn.evidence.first] for turn in judged if turn.evidence is not None])
     return (
         f"held out: the beam {alone.beam_accuracy:.1%}, the model {own:.1%}, both {fitted.accuracy:.1%}; "
-        f"{accuracy:.1%} where it is asked below a confidence of {threshold:.0%}"
+        f"it is {'asked' if helps else 'not asked, as it gains nothing'}"
     )

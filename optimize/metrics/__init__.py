@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, verdict
     from optimize.metrics.examples import keep_turn, score_turn
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
-    from optimize.metrics.labels import GoldUnderstanding, field_accuracies, gold_understanding, label_fields
+    from optimize.metrics.labels import GoldMeaning, gold_meaning
     from optimize.metrics.scored import (
         ScoredConversation,
         ScoredTurn,
@@ -36,7 +36,7 @@ __all__ = [
     "AnswerScore",
     "ChangedTurn",
     "Comparison",
-    "GoldUnderstanding",
+    "GoldMeaning",
     "KGQAScore",
     "OpenAnswer",
     "RiskPoint",
@@ -48,11 +48,9 @@ __all__ = [
     "abstention_figures",
     "answers_match",
     "bootstrap_ratio",
-    "field_accuracies",
-    "gold_understanding",
+    "gold_meaning",
     "holm",
     "keep_turn",
-    "label_fields",
     "mcnemar",
     "paired_difference",
     "read_gold",

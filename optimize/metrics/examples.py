@@ -21,7 +21,7 @@ from optimize.metrics.equality import program_match
 from optimize.metrics.feedback import diagnose, words
 from optimize.metrics.labels import misunderstandings
 from programs.turns import Turn
-from signatures.page import PageReading
+from signatures.understand import Understanding
 
 _WRONG_SHOWN = 3
 
@@ -49,7 +49,7 @@ def score_turn(
     if turn is None:
         return dspy.Prediction(score=0.0, feedback="Wrong. The program did not answer: its reply could not be read.")
     found = diagnose(turn, gold.program, gold.answer, getattr(gold.report, "report", gold.report))
-    understood = misunderstandings(turn.understanding, gold.get("gold"))
+    understood = misunderstandings(turn.understanding)
     feedback = words(turn, gold.program, gold.answer, found, pred_name, understood)
     return dspy.Prediction(score=float(found.stage == "right"), feedback=feedback)
 
@@ -73,11 +73,11 @@ def keep_turn(gold: Any, pred: Any, trace: Sequence[Any] | None = None) -> float
     if "questions" in gold:
         return score == 1
     turn = pred.turn
-    if isinstance(turn.understanding, PageReading) and not _named_itself(turn):
+    if isinstance(turn.understanding, Understanding) and not _named_itself(turn):
         return False
     if score < 1 or (turn.derivation is not None and not program_match(turn.derivation, gold.program)):
         return False
-    return not misunderstandings(turn.understanding, gold.get("gold"))
+    return not misunderstandings(turn.understanding)
 
 
 def _named_itself(turn: Turn) -> bool:

@@ -31,7 +31,7 @@ from optimize.metrics.equality import program_match
 from optimize.metrics.feedback import diagnose
 from optimize.metrics.statistics import Interval, bootstrap_ratios
 from programs.turns import Failure, Turn
-from signatures.page import PageReading
+from signatures.understand import Understanding
 
 RECALL_AT = (1, 3, 5, 10, 20)
 """The depths of the candidates at which recall is reported."""
@@ -100,10 +100,6 @@ class TurnScore:
         prompt_tokens: Tokens read by the model.
         completion_tokens: Tokens written by the model.
         seconds: Wall time.
-        escalated: The program that took over because no candidate seemed right, if any.
-        inserted: Figures that it read from the text.
-        reading_calls: Calls for reading them, a part of ``lm_calls``.
-        reading_tokens: Tokens for reading them, a part of both kinds.
         cached_prompt_tokens: Those of the prompts' tokens that the model had in its cache.
         cached_is_estimate: Whether this is an estimate.
         rows_cut: Rows of the page that the prompt did not show.
@@ -133,10 +129,6 @@ class TurnScore:
     prompt_tokens: int
     completion_tokens: int
     seconds: float
-    escalated: str | None = None
-    inserted: int = 0
-    reading_calls: int = 0
-    reading_tokens: int = 0
     cached_prompt_tokens: int = 0
     cached_is_estimate: bool = False
     rows_cut: int = 0
@@ -214,28 +206,18 @@ def _score_turn(
         prompt_tokens=turn.usage.prompt_tokens,
         completion_tokens=turn.usage.completion_tokens,
         seconds=turn.usage.seconds,
-        escalated=turn.escalated,
         cached_prompt_tokens=turn.usage.cached_prompt_tokens,
         cached_is_estimate=turn.usage.cached_is_estimate,
         **_page(turn),
-        **_read(turn),
     )
 
 
 def _page(turn: Turn) -> dict[str, int]:
     """Returns the cuts of the page that the language model read, and its refused calculations."""
     read = turn.understanding
-    if not isinstance(read, PageReading):
+    if not isinstance(read, Understanding):
         return {}
     return {"rows_cut": read.rows_cut, "sentences_cut": read.sentences_cut, "refused": len(read.refused)}
-
-
-def _read(turn: Turn) -> dict[str, int]:
-    if turn.reading is None:
-        return {}
-    usage = turn.reading.usage
-    tokens = usage.prompt_tokens + usage.completion_tokens
-    return {"inserted": len(turn.reading.inserted), "reading_calls": usage.lm_calls, "reading_tokens": tokens}
 
 
 def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) -> dict[str, float]:
@@ -246,9 +228,7 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2`` and, if turns differ, the
     number of LM calls (``calls_0``…), each with ``…_low`` and ``…_high``, the 95% bootstrap interval over
     conversations; ``expected_calibration_error`` (:mod:`optimize.metrics.calibration`); ``turns``, ``conversations``,
-    ``failed_turns``, ``failures_…`` by kind,
-    ``escalated_…`` by the program that took over; ``inserted_figures``, ``reading_calls`` and ``reading_tokens`` where
-    figures were read from the text, ``stage_…`` and ``difference_…`` counts of wrong turns;
+    ``failed_turns``, ``failures_…`` by kind, ``stage_…`` and ``difference_…`` counts of wrong turns;
     ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``uncached_prompt_tokens_per_turn``,
     ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``; ``turns_with_estimated_cache``, whose cached
     tokens are an estimate; ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A
@@ -338,14 +318,9 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
     wrong = [score for score in scores if not score.exact]
     kinds = [
         *(f"failures_{score.failure}" for score in scores if score.failure is not None),
-        *(f"escalated_{score.escalated}" for score in scores if score.escalated is not None),
         *(f"stage_{score.stage}" for score in wrong),
         *(f"difference_{score.difference}" for score in wrong if score.difference is not None),
     ]
-    if any(score.escalated == "thoughts" for score in scores):
-        counts["inserted_figures"] = sum(score.inserted for score in scores)
-        counts["reading_calls"] = sum(score.reading_calls for score in scores)
-        counts["reading_tokens"] = sum(score.reading_tokens for score in scores)
     if any(score.rows_cut or score.sentences_cut for score in scores):
         counts["turns_with_cut_page"] = sum(score.rows_cut + score.sentences_cut > 0 for score in scores)
     if any(score.cached_is_estimate for score in scores):

@@ -2,7 +2,6 @@
 
 from optimize.prompts.few_shot import BootstrapOptimizer, LabeledOptimizer, NearestOptimizer, RandomSearchOptimizer
 from optimize.prompts.instructions import COPROOptimizer, GEPAOptimizer, MIPROOptimizer
-from optimize.prompts.reanchor import ReAnchorOptimizer
 from optimize.prompts.rules import InferRulesOptimizer, SIMBAOptimizer
 from optimize.prompts.turns import (
     TurnSplit,
@@ -23,7 +22,6 @@ __all__ = [
     "MIPROOptimizer",
     "NearestOptimizer",
     "RandomSearchOptimizer",
-    "ReAnchorOptimizer",
     "SIMBAOptimizer",
     "TurnSplit",
     "TurnStudent",

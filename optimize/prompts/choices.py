@@ -20,8 +20,8 @@ from kg.errors import FinpathError
 from kg.reports import Report
 from kg.search import merge_key
 from optimize.prompts.pages import CONFIDENCE, identified
-from programs.page import PageFigures, merged, written_evidence, written_turns
-from programs.reports import BeamQA
+from programs.beam import BeamQA
+from programs.worlds.page import PageFigures, merged, written_evidence, written_turns
 
 SHOWN = 4
 """Candidates of a demonstration."""

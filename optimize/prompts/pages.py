@@ -20,7 +20,14 @@ from kg.errors import FinpathError
 from kg.figures import ReportIndex
 from kg.reports import Report
 from kg.search import merge_key
-from programs.page import PageFigures, excerpt, read_calculation, written_calculation, written_page, written_turns
+from programs.worlds.page import (
+    PageFigures,
+    excerpt,
+    read_calculation,
+    written_calculation,
+    written_page,
+    written_turns,
+)
 
 CONFIDENCE = 95
 """The confidence of a demonstration: gold is right in all but few turns."""
@@ -31,7 +38,7 @@ _IDENTIFIER = re.compile(r"\[((?:r\d+c\d+|s\d+)(?:n\d+)?)\]")
 def page_label(
     index: ReportIndex, report: Report, question: str, program: str, past: Sequence[PastTurn], meaning: str
 ) -> dict[str, Any] | None:
-    """Returns the fields of a demonstration of :class:`signatures.page.ReadPage`, with the lines of the page it uses.
+    """Returns the fields of a demonstration of :class:`signatures.understand.Understand`, with the lines that it uses.
 
     Args:
         index: The report's index.

@@ -26,12 +26,10 @@ from dspy.adapters.utils import serialize_for_json
 from kg.derivations import Derivation, PastTurn
 from kg.errors import FinpathError
 from kg.reports import Report
-from optimize.metrics import GoldUnderstanding, gold_understanding, label_fields
+from optimize.metrics import GoldMeaning, gold_meaning
 from optimize.prompts.pages import page_label
-from programs.page import shortened
-from programs.reports import ReportReader
-from programs.wording import written_history, written_line_items
-from signatures.understanding import Understanding
+from programs.worlds.page import shortened, written_turns
+from programs.worlds.reader import ReportReader
 
 INPUTS = ("report", "question", "history")
 """The inputs of a turn example."""
@@ -60,7 +58,7 @@ class HistoryHandle:
         self.turns = tuple(turns)
 
     def __str__(self) -> str:
-        return written_history(self.turns)
+        return written_turns(self.turns)
 
     __repr__ = __str__
 
@@ -94,7 +92,7 @@ class TurnStudent(dspy.Module):
         """Answers the question."""
         # The program chooses its adapter by the model; what an optimizer's own calls go through is not for it.
         with dspy.context(adapter=None):
-            prediction: dspy.Prediction = self.turn(report=report.report, question=question, history=history.turns)
+            prediction: dspy.Prediction = self.turn(report=report, question=question, history=history)
         return prediction
 
 
@@ -119,23 +117,19 @@ def turn_examples(conversations: Sequence[dspy.Example], reader: ReportReader) -
 def _turns(conversation: dspy.Example, reader: ReportReader) -> list[dspy.Example]:
     report: Report = conversation.report
     _, index = reader.read(report)
-    line_items = written_line_items(index)
     examples: list[dspy.Example] = []
     past: tuple[PastTurn, ...] = ()
     gold_turns = zip(conversation.questions, conversation.programs, conversation.answers, strict=True)
     for question, program, answer in gold_turns:
-        gold = gold_understanding(index, question, program, past)
+        gold = gold_meaning(index, question, program, past)
         example = dspy.Example(
             report=ReportHandle(report),
             question=question,
             history=HistoryHandle(past),
-            line_items=line_items,
             program=program,
             answer=answer,
             gold=gold,
         )
-        if (label := _label(gold)) is not None:
-            example.understanding = label
         meaning = question if not past else gold.description if gold is not None else None
         if meaning is not None and (read := page_label(index, report, question, program, past, meaning)) is not None:
             example = example.copy(**read)
@@ -143,16 +137,6 @@ def _turns(conversation: dspy.Example, reader: ReportReader) -> list[dspy.Exampl
         derivation = Derivation.parse(program)
         past = (*past, PastTurn(question, derivation, derivation.execute(report.table)))
     return examples
-
-
-def _label(gold: GoldUnderstanding | None) -> Understanding | None:
-    if gold is None or not gold.is_clear:
-        return None
-    fields = label_fields(gold, Understanding.model_fields)
-    try:
-        return Understanding(**fields) if fields is not None else None
-    except ValueError:  # an operation that the signature does not offer
-        return None
 
 
 @dataclass(frozen=True)
@@ -211,7 +195,7 @@ def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: in
         if all(name in example for name in signature.fields):
             demo = dspy.Example(_fields(example, signature.fields))
             if sum(len(str(value)) for value in demo.values()) <= longest:
-                gold: GoldUnderstanding | None = example.get("gold")
+                gold: GoldMeaning | None = example.get("gold")
                 kinds.setdefault(gold.operation if gold is not None else "", []).append(demo)
     found: list[dspy.Example] = []
     queues = [kinds[kind] for kind in sorted(kinds, key=lambda kind: (-len(kinds[kind]), kind))]

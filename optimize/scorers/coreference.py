@@ -23,7 +23,7 @@ from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, FinpathError
 from kg.figures import ReportIndex
 from optimize.needs import Dialogues
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from optimize.needs import NO_EXTRAS, Dialogues, Extras
 from optimize.optimizer import Optimizer
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
-from programs.reports import ConversationQA, ReportReader
+from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
 
 
 @dataclass(frozen=True)

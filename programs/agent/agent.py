@@ -7,7 +7,7 @@
 
 The two phases and the four tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. An answer must
 be a figure of the graph or a calculation over such (:mod:`programs.agent.findings`), else the loop goes on and the
-model gets the reason. The model sees the page as :mod:`programs.page` writes it, and may name figures by their
+model gets the reason. The model sees the page as :mod:`programs.worlds.page` writes it, and may name figures by their
 identifiers.
 """
 
@@ -23,15 +23,15 @@ from kg.candidates import START, DerivationConfig, WeightedHistory, search_turn
 from kg.derivations import PastTurn
 from kg.errors import ConfigError, QueryError
 from kg.figures import ReportIndex
-from kg.reports import Report
 from programs.agent.loop import NONE, GroundedReAct
 from programs.agent.tools import Session, session
-from programs.evidence import EvidenceConfig
 from programs.lm import failure_of, metered, plain_text
-from programs.page import Relevance, relevance_of, written_page
-from programs.reports import ReportReader, TurnOutcome
 from programs.turns import Failure, Turn
-from programs.wording import written_answer, written_number
+from programs.wording import written_number
+from programs.worlds.documents import Document, History, as_report, earlier_turns, prediction_of
+from programs.worlds.page import Relevance, relevance_of, written_page
+from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportState, ReportWorld
 from signatures.agent import Plan, PlanAnswer
 
 _NAMED = "Identifiers such as r3c2 and s7n1 name figures: calculate and finish take them, without a query before."
@@ -80,59 +80,43 @@ class AgentQA(dspy.Module):
         self.plan = dspy.Predict(PlanAnswer)
         self.act = GroundedReAct(self.config.max_iterations)
 
-    def forward(self, report: Report, question: str, history: Sequence[PastTurn] = ()) -> dspy.Prediction:
+    def forward(self, *, question: str, report: Document, history: History = ()) -> dspy.Prediction:
         """Answers a question.
 
         Args:
-            report: The document.
             question: The question.
+            report: The document.
             history: The turns before it, with the answers that were given.
-
-        Returns:
-            A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`) and ``answer``.
         """
-        questions = [*(turn.question for turn in history), question]
-        _, index = self.reader.read(report, questions, [turn.derivation for turn in history])
-        turn = self.answer(index, questions, START, history).turn
-        return dspy.Prediction(turn=turn, answer=written_answer(turn))
+        world = self.world(report=report)
+        return prediction_of(self.ask(world.start(earlier_turns(history)), question).turns[-1:])
 
-    def set_evidence(self, evidence: EvidenceConfig) -> None:  # noqa: ARG002 - it has none
-        """Refuses, for an agent chooses among no candidates.
+    def world(self, *, report: Document, **about: Any) -> ReportWorld:
+        """The world of a report; ``about`` are further fields of it."""
+        return ReportWorld(as_report(report), self.reader, **about)
 
-        Raises:
-            ConfigError: Always.
-        """
-        raise ConfigError("a program of kind 'agent' chooses among no candidates: evidence must not be set")
-
-    def answer(
-        self,
-        index: ReportIndex,
-        questions: Sequence[str],
-        histories: Sequence[WeightedHistory],
-        past: Sequence[PastTurn],
-    ) -> TurnOutcome:
-        """Answers the last of ``questions``; what goes wrong becomes a turn that failed.
-
-        Args:
-            index: The report's index, read by this program's reader.
-            questions: All questions so far.
-            histories: The beam's; they order the lines of a page that is too long.
-            past: The turns as they were answered.
+    def ask(self, state: ReportState, question: str) -> ReportState:
+        """The state after one more question; what goes wrong becomes a turn that failed.
 
         Raises:
             ConfigError: No language model is set.
         """
         if dspy.settings.lm is None:
             raise ConfigError("the agent asks a language model: set one (lm), got none")
+        world = state.world
+        state = world.narrowed(state, question)
+        past = tuple(turn.past() for turn in state.turns)
         with metered() as measured:
-            now = Session(self.reader.tools_of(index), index, questions[-1], past)
+            now = Session(self.reader.tools_of(state.index), state.index, question, past)
             try:
                 with session(now):
-                    turn = self._answer(now, past, questions, histories)
+                    turn = self._answer(now, past, [*(one.question for one in past), question], state.histories)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
                 turn = _failed(now, *failure_of(error, measured.meter))
+        if turn.answer is not None and turn.derivation is not None:
+            turn = replace(turn, words=world.words(turn.derivation, turn.answer, question, state.index))
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))
-        return TurnOutcome(turn, tuple(histories))
+        return world.added(state, turn, tuple(history.after_failure() for history in state.histories))
 
     def _answer(
         self,

@@ -27,8 +27,8 @@ from kg.report_graphs import Observation, Source
 from kg.search import merge_key
 from kg.text import nearest
 from programs.lm import plain_text
-from programs.page import IDENTIFIER, CalculationError, PageFigures, read_calculation
 from programs.wording import written_number, written_quantity
+from programs.worlds.page import IDENTIFIER, CalculationError, PageFigures, read_calculation
 
 CONSTANTS = (
     "const_1",

@@ -1,8 +1,6 @@
 """Evidence of language models on the beam's candidates, and its blend with the beam's scores."""
 
-from programs.evidence.abstention import ABSTENTION_FEATURES, Abstention, abstention_features
 from programs.evidence.blend import (
-    BEAM_DECIDES,
     CANDIDATE_FEATURES,
     NONE_FEATURES,
     Blend,
@@ -12,33 +10,50 @@ from programs.evidence.blend import (
     length_of,
     none_features,
 )
-from programs.evidence.config import BEAM_ALONE, EvidenceConfig, EvidencePlan, Trust, can_choose, name_of, trusting
-from programs.evidence.likelihood import evidence_beside_none, evidence_of_replies
+from programs.evidence.index import evidence_of, probability_of, sampling, stated, tokens_of
+from programs.evidence.likelihood import by_likelihood, evidence_beside_none, evidence_of_replies
+from programs.evidence.plans import (
+    ABSTENTION_FEATURES,
+    BEAM_ALONE,
+    MODEL_DECIDES,
+    Abstention,
+    Choice,
+    EvidenceConfig,
+    EvidencePlan,
+    abstention_features,
+    can_choose,
+    name_of,
+)
 from programs.evidence.prompt import Demonstration, written_conversation, written_derivation
 
 __all__ = [
     "ABSTENTION_FEATURES",
     "BEAM_ALONE",
-    "BEAM_DECIDES",
     "CANDIDATE_FEATURES",
+    "MODEL_DECIDES",
     "NONE_FEATURES",
     "Abstention",
     "Blend",
+    "Choice",
     "Demonstration",
     "Evidence",
     "EvidenceConfig",
     "EvidencePlan",
     "ScoredCandidates",
-    "Trust",
     "abstention_features",
+    "by_likelihood",
     "can_choose",
     "candidate_features",
     "evidence_beside_none",
+    "evidence_of",
     "evidence_of_replies",
     "length_of",
     "name_of",
     "none_features",
-    "trusting",
+    "probability_of",
+    "sampling",
+    "stated",
+    "tokens_of",
     "written_conversation",
     "written_derivation",
 ]

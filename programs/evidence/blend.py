@@ -8,7 +8,8 @@ A log-linear model with a handful of weights, small enough to be read in the sav
 
 Each candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES`). The logit of none is a weighted
 sum of the turn's features (:data:`NONE_FEATURES`). The probability is the softmax over all logits. Weights are fitted
-by :mod:`optimize.evidence.evidence`; missing weights are 0.
+by :mod:`optimize.evidence.evidence`; missing weights are 0. Without any, the search's own probabilities stand, and
+what it leaves to other candidates is that of none.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from kg.arrays import DoubleArray
 from kg.derivations import Derivation
 from kg.errors import ConfigError
 
-Mode = Literal["index", "likelihood", "per-path"]
-"""The form of a language model's reply; see :mod:`programs.evidence.config`."""
+Mode = Literal["index", "likelihood"]
+"""The form of a language model's reply: a number among the candidates, or the likelihood of each."""
 
-CANDIDATE_FEATURES = ("beam", "share", "likelihood", "first", "agrees", "length", "prior", "named")
+CANDIDATE_FEATURES = ("beam", "share", "likelihood", "first", "agrees", "length", "named")
 """``beam``: the search's log-probability; ``share``: the log-probability among the candidates by the model's evidence;
 ``likelihood``: the model's own log-probability, below the best candidate's; ``first``: 1 for the model's first choice;
-``agrees``: 1 for it where it is the beam's too; ``length``: figures and operations in the derivation; ``prior``: the
-log-share without the question; ``named``: 1 for the candidate that the model named before it saw any."""
+``agrees``: 1 for it where it is the beam's too; ``length``: figures and operations in the derivation; ``named``: 1
+for the candidate that the model named before it saw any."""
 
 NONE_FEATURES = ("bias", "rest", "likelihood", "none")
 """``bias``: 1; ``rest``: the log-probability that the search leaves to what is not shown; ``likelihood``: the model's
@@ -50,8 +51,6 @@ class Evidence:
         shares: Natural logarithm of each candidate's probability among the candidates.
         likelihoods: The model's own log-probability of each; empty where it gives none.
         none: Natural logarithm of the probability that none is right, where the model can abstain.
-        priors: The shares without the question; empty where they were not asked for.
-        votes: Answers of the model that were merged.
         named: The candidate that the model named after it had read the page, before it saw any; ``None`` for none.
     """
 
@@ -59,8 +58,6 @@ class Evidence:
     shares: tuple[float, ...]
     likelihoods: tuple[float, ...] = ()
     none: float | None = None
-    priors: tuple[float, ...] = ()
-    votes: int = 1
     named: int | None = None
 
     @property
@@ -132,10 +129,6 @@ class Blend:
         }
 
 
-BEAM_DECIDES = Blend()
-"""The search's own probabilities, with what it leaves to other candidates as the probability of none."""
-
-
 def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence: Evidence | None) -> DoubleArray:
     """The features of each candidate, shape ``(candidates, len(CANDIDATE_FEATURES))``."""
     count = len(scores)
@@ -148,10 +141,8 @@ def candidate_features(scores: Sequence[float], lengths: Sequence[int], evidence
         found[:, 2] = np.maximum(np.array(evidence.likelihoods) - max(evidence.likelihoods), _LEAST_LIKELIHOOD)
     found[evidence.first, 3] = 1
     found[evidence.first, 4] = float(evidence.first == int(np.argmax(scores)))
-    if evidence.priors:
-        found[:, 6] = np.maximum(evidence.priors, _LEAST_SHARE)
     if evidence.named is not None:
-        found[evidence.named, 7] = 1
+        found[evidence.named, 6] = 1
     return found
 
 

@@ -35,27 +35,24 @@ class Token:
     alternatives: Mapping[str, float]
 
 
-def sampling(lm: Any, number: int) -> dict[str, Any]:
-    """The settings of a call: probabilities where the model gives them, and another reply for each further sample."""
+def sampling(lm: Any) -> dict[str, Any]:
+    """The settings of a call that asks for the probabilities of tokens, where the model gives them."""
     known = "logprobs" in (getattr(lm, "supported_params", None) or ())
-    settings: dict[str, Any] = {"logprobs": True, "top_logprobs": TOP} if known else {}
-    return settings if number == 0 else {**settings, "rollout_id": number, "temperature": 0.7}
+    return {"logprobs": True, "top_logprobs": TOP} if known else {}
 
 
-def evidence_of(replies: Sequence[Any], count: int) -> Evidence:
-    """The evidence of one reply, or of several to the same question, whose probabilities are averaged.
+def evidence_of(reply: Any, count: int) -> Evidence:
+    """The evidence of a reply.
 
     Args:
-        replies: Predictions with ``choice``, ``confidence`` and, where the model gives them, ``logprobs``.
+        reply: A prediction with ``choice``, ``confidence`` and, where the model gives them, ``logprobs``.
         count: The number of shown candidates.
 
     Raises:
-        NoAnswerError: A reply that has no probabilities states none that is a number.
+        NoAnswerError: It has no probabilities and states none that is a number.
     """
-    every = [_probabilities(reply, count) for reply in replies]
-    mean = [sum(one[place] for one in every) / len(every) for place in range(count + 1)]
-    logs = [max(math.log(value), _LEAST) if value > 0 else _LEAST for value in mean]
-    return Evidence("index", tuple(logs[1:]), none=logs[0], votes=len(every))
+    logs = [max(math.log(value), _LEAST) if value > 0 else _LEAST for value in _probabilities(reply, count)]
+    return Evidence("index", tuple(logs[1:]), none=logs[0])
 
 
 def _probabilities(reply: Any, count: int) -> list[float]:

@@ -26,9 +26,6 @@ from programs.lm import Prompt, ReplyChoice
 
 _MOST_OF_NONE = 1 - 1e-9
 
-NO_QUESTION = "..."
-"""The text in place of the question where the candidates' prior is asked for."""
-
 
 class Chooser(Protocol):
     """A language model with probabilities of given replies: :class:`programs.lm.guarded.GuardedLM`."""
@@ -44,8 +41,6 @@ def by_likelihood(
     question: str,
     index: ReportIndex,
     demonstrations: Sequence[Demonstration],
-    *,
-    prior: bool = False,
 ) -> Evidence:
     """Asks how probable each candidate's derivation is as the reply.
 
@@ -56,22 +51,10 @@ def by_likelihood(
         question: The question.
         index: The report's index.
         demonstrations: The demonstrations before the question.
-        prior: Whether the same is asked without the question too (pointwise mutual information), as a second prompt.
     """
     replies = [written_derivation(one.derivation, past, index) for one in candidates]
-
-    def choice(asked: str) -> list[ReplyChoice]:
-        conversation = written_conversation(past, asked, index, derivations=True)
-        return lm.choose(likelihood_prompt(demonstrations, conversation), replies)
-
-    found = choice(question)
-    without = choice(NO_QUESTION) if prior else []
-    return Evidence(
-        "likelihood",
-        tuple(one.log_share for one in found),
-        tuple(one.log_probability for one in found),
-        priors=tuple(one.log_share for one in without),
-    )
+    conversation = written_conversation(past, question, index, derivations=True)
+    return evidence_of_replies(lm, likelihood_prompt(demonstrations, conversation), replies)
 
 
 def evidence_of_replies(lm: Chooser, prompt: Prompt, replies: Sequence[str]) -> Evidence:

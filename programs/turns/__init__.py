@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from programs.turns.details import EntityDetail, PathDetail, QueryDetail, trace_of
     from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
     from programs.turns.records import history_records, read_histories, read_turn, turn_record
-    from programs.turns.turn import FactReading, Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
+    from programs.turns.turn import Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
     from programs.turns.votes import Vote, majority
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -19,7 +19,6 @@ __all__ = [
     "AnyTurn",
     "Conversation",
     "EntityDetail",
-    "FactReading",
     "Failure",
     "Kept",
     "NoAnswerError",

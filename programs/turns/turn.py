@@ -20,7 +20,6 @@ from kg.derivations import Answer
 from kg.derivations import PastTurn as PastTurn
 from kg.errors import FinpathError
 from kg.graphs import GraphContext
-from kg.report_graphs import Observation
 from programs.turns.codecs import CandidateField, DerivationField, PlainField, plain
 
 Failure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "not_answered", "lm_error", "error"]
@@ -91,27 +90,6 @@ class ToolCall:
     failed: bool = False
 
 
-@dataclass(frozen=True)
-class FactReading:
-    """Figures that a turn read from the report's text because no candidate seemed right.
-
-    Attributes:
-        inserted: The figures, in the order of reading; they are stored in the conversation's own layer.
-        iterations: Decisions taken.
-        repairs: The number of repeated replies, by their type.
-        refused: Rejected figures and replies, one line each.
-        forced: Whether the iterations ended before a candidate seemed right.
-        usage: Its cost, including searches and choices in between; a part of the turn's usage.
-    """
-
-    inserted: tuple[Observation, ...] = ()
-    iterations: int = 0
-    repairs: Mapping[str, int] = field(default_factory=dict)
-    refused: tuple[str, ...] = ()
-    forced: bool = False
-    usage: Usage = field(default_factory=Usage)
-
-
 @dataclass(frozen=True, repr=False)
 class Turn(Generic[AnswerT, DetailT]):
     """A question with everything that led to its answer.
@@ -130,8 +108,7 @@ class Turn(Generic[AnswerT, DetailT]):
         tool_calls: Every call of a tool, in order.
         words: The answer in words, with unit, sign and scale; empty without an answer.
         evidence: The language model's evidence on the candidates (:class:`programs.evidence.blend.Evidence`), if asked.
-        escalated: The program that answered because no candidate seemed right: ``agent`` or ``thoughts``.
-        reading: The figures read from the text, of a turn that escalated to ``thoughts``.
+        explanation: One sentence on the answer by a language model, where that was asked for and it is grounded.
         resolution: The references of the question, where the program resolves them.
         context: The entities of the graph context, where the program looks them up.
         detail: Results that only one world has.
@@ -150,8 +127,7 @@ class Turn(Generic[AnswerT, DetailT]):
     tool_calls: tuple[ToolCall, ...] = ()
     words: str = ""
     evidence: PlainField = None
-    escalated: str | None = None
-    reading: FactReading | None = None
+    explanation: str = ""
     resolution: Resolution | None = None
     context: GraphContext = field(default_factory=GraphContext)
     detail: DetailT | None = None

@@ -7,15 +7,8 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from programs.wording.answers import currency_sign, spoken_answer
     from programs.wording.graphs import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
-    from programs.wording.narrowing import pick_among, understand_about
-    from programs.wording.reports import (
-        written_answer,
-        written_candidates,
-        written_history,
-        written_line_items,
-        written_number,
-        written_quantity,
-    )
+    from programs.wording.narrowing import pick_among
+    from programs.wording.reports import written_answer, written_number, written_quantity
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -29,11 +22,7 @@ __all__ = [
     "rendered_types",
     "spoken_answer",
     "types_for",
-    "understand_about",
     "written_answer",
-    "written_candidates",
-    "written_history",
-    "written_line_items",
     "written_number",
     "written_quantity",
 ]

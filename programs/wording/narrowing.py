@@ -1,31 +1,17 @@
-"""Signatures narrowed, call by call, to the names of the report's graph: no other can be returned.
+"""The choice among candidates, narrowed to the numbers that there are.
 
->>> narrowed = understand_about(Understand, index)
->>> narrowed.output_fields["understanding"].annotation.model_json_schema()["properties"]["periods"]["items"]["enum"]
-['2008', '2009']
-
-A name that differs from one of the graph only by case or spaces is read as that one. Any other name is left out, as no
-lookup could use it.
+>>> pick_among(Aggregate, 3).output_fields["choice"].annotation
+typing.Literal[0, 1, 2, 3]
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter, WithJsonSchema, create_model
+from pydantic import TypeAdapter, WithJsonSchema
 
-from kg.figures import ReportIndex
 from programs.lm import ALL_CHOICES
-from programs.wording.reports import line_items, periods_of
-from signatures.understanding import Understanding
-
-NO_KIND = "none"
-"""The kind of statement of a question that is about none in particular; a choice must be some text."""
-
-MOST_NAMES = 120
-"""Names of one field at the most; a report that has more keeps the field open."""
 
 
 def pick_among(signature: Any, count: int, most: int | None = None) -> Any:
@@ -49,67 +35,3 @@ def _picking(signature: Any, count: int, most: int | None) -> Any:
         listed = {**TypeAdapter(among).json_schema(), ALL_CHOICES: list(range(most + 1))}
         among = Annotated[among, WithJsonSchema(listed)]
     return signature.with_updated_fields("choice", type_=among)
-
-
-def understand_about(signature: Any, index: ReportIndex) -> Any:
-    """A signature whose ``understanding`` names only what a report has.
-
-    Operands stay open: each names a line item and a period together, too many pairs to list, so that
-    :mod:`kg.candidates.proposals` looks them up.
-    """
-    annotation = signature.output_fields["understanding"].annotation
-    if annotation is not Understanding:
-        return signature
-    kinds = dict.fromkeys(one.entity_type for one in index.reported() if not one.in_header)
-    narrowed = _understanding(tuple(line_items(index)), tuple(periods_of(index)), tuple(kinds))
-    return signature.with_updated_fields("understanding", type_=narrowed)
-
-
-@lru_cache(maxsize=64)
-def _understanding(items: tuple[str, ...], periods: tuple[str, ...], kinds: tuple[str, ...]) -> type[Understanding]:
-    fields: dict[str, Any] = {}
-    for name, names in (("properties", items), ("periods", periods)):
-        if names and len(names) <= MOST_NAMES:
-            about = Understanding.model_fields[name].description
-            of_graph: Any = list[Literal[names]]  # type: ignore[valid-type]
-            fields[name] = (Annotated[of_graph, BeforeValidator(_known(names))], Field(description=about))
-    if kinds and len(kinds) <= MOST_NAMES:
-        about = Understanding.model_fields["entity_type"].description
-        kind: Any = Literal[(NO_KIND, *kinds)]
-        read = BeforeValidator(_one(kinds))
-        fields["entity_type"] = (Annotated[kind, read], Field(default=NO_KIND, description=about))
-    narrowed: type[Understanding] = create_model("Understanding", __base__=_Narrowed, **fields)
-    return narrowed
-
-
-class _Narrowed(Understanding):
-    """An understanding of a narrowed type, which pickles as one of the general type."""
-
-    def __reduce__(self) -> Any:
-        return Understanding.model_validate, (self.model_dump(),)
-
-
-def _known(names: Sequence[str]) -> Any:
-    """Reads a list of names, leaving out those that are not known."""
-    folded = {_folded(name): name for name in names}
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, list):
-            return value
-        return [folded[_folded(item)] for item in value if isinstance(item, str) and _folded(item) in folded]
-
-    return read
-
-
-def _one(names: Sequence[str]) -> Any:
-    """Reads one name, or :data:`NO_KIND` for an unknown one."""
-    folded = {_folded(name): name for name in names}
-
-    def read(value: Any) -> Any:
-        return folded.get(_folded(value), NO_KIND) if isinstance(value, str) else value
-
-    return read
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.lower().split())

@@ -1,45 +1,53 @@
 """The formats that are attacked: for each a valid input, and the function that a user's file reaches.
 
-A target reads a file that was damaged. It may refuse it with an error of :mod:`kg.errors`, and may do nothing else.
+A format's function reads a file that was damaged. It may refuse it with an error of :mod:`kg.errors`, and may do
+nothing else.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest import mock
 
-from experiments.data.dialogues import read_dialogues
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fpdf import FPDF
+
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.data.questions import load_questions
 from experiments.data.sources import find_parts
 from experiments.facade.documents import _read_report
-from experiments.lms.config import LMConfig
+from experiments.files import read_text
 from experiments.saved import Origin, load_program, save_program
-from kg.coreference.turns import ReferenceModel
 from kg.derivations import Derivation
+from kg.errors import DataError
+from kg.facts import FactGraph, read_file
 from kg.graphs import GraphIndex
 from kg.growing import GrowingGraph, parse_update
 from kg.growing import Origin as FactOrigin
 from kg.investments import investment_schema
 from kg.investments.documents import parse_document
 from kg.ontology import Ontology, build_ontology
+from kg.parsing import QuestionReader
+from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
 from kg.reports import Report
-from kg.schema import NodeType
+from programs.conversation import ConversationQA
+from programs.graphs import QueryQA
 from programs.lm import Budget
-from programs.registry import create_program
-from programs.reports import ReportWorld
 from programs.tools.archives import ArchiveLimits, unpack
-from programs.tools.documents import read_document
 from programs.turns import Conversation
-from tests.attacks.newer_formats import newer_formats
 
 RECORD: dict[str, Any] = {
     "id": "A/2009/page_1.pdf-1",
@@ -53,13 +61,32 @@ RECORD: dict[str, Any] = {
         "qa_split": [0, 0],
     },
 }
+REPORT = Report.from_dict(RECORD)
 CSV = b"item,2009,2008\nnet sales,206588,181001\ncosts,5,(3)\n"
-HTML = b"<p>In millions</p><table><tr><th>item</th><th>2009</th></tr><tr><td>sales</td><td>5</td></tr></table>"
+FILED = (
+    b'<html xmlns:ix="x"><body><div style="display:none"><ix:header><ix:resources>'
+    b'<xbrli:context id="c1"><xbrli:period><xbrli:enddate>2009-12-31</xbrli:enddate></xbrli:period></xbrli:context>'
+    b'<xbrli:unit id="usd"><xbrli:measure>iso4217:USD</xbrli:measure></xbrli:unit></ix:resources></ix:header></div>'
+    b"<table><tr><td>item</td><td>2009</td><td>2008</td></tr><tr><td>Revenues</td><td>"
+    b'<ix:nonfraction name="us-gaap:Revenues" contextref="c1" unitref="usd" scale="6">4,120</ix:nonfraction></td>'
+    b"<td>3,900</td></tr><tr><td rowspan=2>Costs</td><td colspan=2>(5)</td></tr></table></body></html>"
+)
 MARKDOWN = b"# Results\n\n| item | 2009 |\n|---|---|\n| sales | 5 |\n\nSales rose by 5%.\n"
 NEWS = b"Headline: A\nSource: B\nDate: 2026-01-01\n\nHelixon Inc. (HLXN) beat estimates.\n"
 TRIPLES = b"Alien\tdirected_by\tScott\nBlade Runner\tdirected_by\tScott\n"
 NTRIPLES = b'<http://a/x> <http://a/p> "v\\u0041"@en .\n<http://a/x> <http://a/q> <http://a/y> .\n'
-TURTLE = b'@prefix a: <http://a/> .\na:x a a:C ; a:p 5, "t"^^<http://www.w3.org/2001/XMLSchema#date> .\n'
+TURTLE = (
+    b"@prefix s: <http://schema.org/> .\n@prefix a: <http://a/> .\n"
+    b'a:alien a s:Movie ; s:name "Alien" ; s:director a:scott ; s:datePublished "1979-05-25" ; s:duration 117 .\n'
+    b'a:scott a s:Person ; s:name "Ridley Scott"@en ; s:birthDate "1937-11-30" .\n'
+)
+JSONLD: dict[str, Any] = {
+    "@id": "http://a/alien",
+    "@type": "http://schema.org/Movie",
+    "http://schema.org/name": [{"@value": "Alien", "@language": "en"}],
+    "http://schema.org/director": {"@id": "http://a/scott", "http://schema.org/name": "Ridley Scott"},
+    "http://schema.org/duration": {"@value": "117", "@type": "http://www.w3.org/2001/XMLSchema#integer"},
+}
 UPDATES: list[Any] = [
     {"op": "AddNode", "type": "Company", "name": "Helixon", "properties": {"country": "USA"}},
     {"op": "AddNode", "type": "Sector", "name": "Chips"},
@@ -71,38 +98,24 @@ UPDATES: list[Any] = [
     },
     {"op": "SetProperty", "node": {"type": "Company", "name": "Helixon"}, "property": "country", "value": "Chile"},
 ]
-TYPE: dict[str, Any] = {
-    "type": "object",
-    "required": ["name"],
-    "properties": {
-        "name": {"type": "string", "title": "Name", "x-labels": ["word"]},
-        "code": {"type": "string", "pattern": "^[A-Z]{1,5}$", "enum": ["A", "B"]},
-        "since": {"type": "string", "format": "date"},
-        "parts": {"type": "array", "items": {"type": "number", "minimum": 0}, "maxItems": 9},
-    },
-}
-REPORT = Report.from_dict(RECORD)
+QUESTION = {"id": "1", "question": "who?", "answer": ["a"], "q_entity": ["b"], "graph": [["a", "p", "b"]]}
 
 
-@dataclass(frozen=True)
-class Target:
-    """A format.
-
-    Attributes:
-        name: Its name.
-        seed: A valid input: bytes, or what JSON can hold.
-        read: Reads a file with a damaged input.
-        ending: The file's ending.
-    """
+class Format(NamedTuple):
+    """A format: a valid input as bytes or as a value of JSON, the reader of a file, and the file's ending."""
 
     name: str
-    seed: Any = field(repr=False)
-    read: Callable[[Path], object] = field(repr=False)
+    seed: Any
+    read: Callable[[Path], object]
     ending: str = ".json"
 
 
 def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", errors="replace")
+
+
+def _report(path: Path) -> object:
+    return read_files([path])
 
 
 def _updates(path: Path) -> object:
@@ -116,28 +129,31 @@ def _updates(path: Path) -> object:
         return graph.apply([parse_update(one, place) for place, one in enumerate(written)], FactOrigin("x"))
 
 
-def _type(path: Path) -> object:
-    try:
-        schema = json.loads(_text(path))
-    except (ValueError, RecursionError):
-        return None
-    kind = NodeType(
-        "Rule", "A rule of law that restricts what firms do.", schema, {"name": "x"}, "agent", None, 1, "new"
-    )
-    made = investment_schema().with_type(kind)
-    with GrowingGraph(None, made) as graph:
-        return [one.temporal for one in graph.schema.types], graph.schema.node_type("Rule").labels_of("name")
+def _facts(path: Path) -> object:
+    reader = QuestionReader(FactGraph.build(read_file(path, read_text(path))))
+    return QueryQA(today=date(2026, 11, 22))(graph=reader, questions=["who directed Alien?", "how long is it?"]).turns
+
+
+def _pdf_report(path: Path) -> object:
+    """Reads a PDF file by the worker's code, without a process of its own."""
+
+    def pages(what: str, path: Path) -> list[Any]:
+        reply = json.loads(json.dumps(pdf_worker.reply_to(what, path)))
+        if "error" in reply:
+            raise DataError(reply["error"])
+        return list(reply["pages"])
+
+    with mock.patch.object(pdf_pages, "_read", pages):
+        return read_files([path])
 
 
 @cache
 def _program() -> Any:
-    return create_program("beam", ontology=build_ontology([REPORT], min_reports=1))
+    return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
 
 
 @cache
 def _saved_files() -> dict[str, bytes]:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         saved = save_program(_program(), Path(folder) / "p", Origin())
         return {path.name: path.read_bytes() for path in saved.iterdir()}
@@ -147,8 +163,6 @@ def _saved(name: str) -> Callable[[Path], object]:
     """Reads a saved program in which one file is damaged and ``config.json`` has its hash."""
 
     def read(path: Path) -> object:
-        import hashlib
-
         folder = path.with_suffix(".program")
         folder.mkdir(exist_ok=True)
         files = {**_saved_files(), name: path.read_bytes()}
@@ -163,25 +177,20 @@ def _saved(name: str) -> Callable[[Path], object]:
     return read
 
 
-@cache
-def _conversation() -> dict[str, Any]:
-    talk = Conversation(_program(), ReportWorld(REPORT))
+def _conversation() -> Any:
+    talk = Conversation(_program(), _program().world(REPORT))
     talk.ask("what were net sales in 2009?")
     talk.ask("and in 2008?")
-    found: dict[str, Any] = json.loads(talk.to_json())
-    return found
+    return json.loads(talk.to_json())
 
 
-@cache
 def _index() -> bytes:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         GraphIndex.from_triples([("a", "p", "b"), ("b", "q", "c")]).save(Path(folder) / "i.npz")
         return (Path(folder) / "i.npz").read_bytes()
 
 
-def _zip(content: bytes, name: str = "dev.json") -> bytes:
+def _zip(content: bytes, name: str) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, content)
@@ -189,8 +198,6 @@ def _zip(content: bytes, name: str = "dev.json") -> bytes:
 
 
 def _workbook() -> bytes:
-    import openpyxl
-
     book, written = openpyxl.Workbook(), io.BytesIO()
     for row in (["item", 2009], ["sales", 5]):
         book.active.append(row)
@@ -198,65 +205,60 @@ def _workbook() -> bytes:
     return written.getvalue()
 
 
-def _settings(path: Path) -> object:
-    settings = json.loads(_text(path))
-    return (
-        LMConfig(**settings) if isinstance(settings, dict) and settings.keys() <= LMConfig.__annotations__.keys() else 0
-    )
+def _parquet() -> bytes:
+    figures = [{"item": "net sales", "2009": 5, "2008": 4.5}, {"item": "costs", "2009": None, "2008": 1.0}]
+    written = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(figures), written)
+    return written.getvalue()
 
 
-TARGETS = (
-    Target("report JSON", RECORD, _read_report),
-    Target("ConvFinQA JSON", [RECORD], lambda path: list(checked_rows(path.read_bytes(), path.name))),
-    Target(
-        "dialogues",
-        {"id": "a", "dialogue_break": ["a?"], "turn_program": ["5"]},
-        lambda path: read_dialogues(path),
-        ".jsonl",
+def _pdf() -> bytes:
+    page = FPDF()
+    page.set_compression(False)
+    page.add_page()
+    page.set_font("Helvetica", size=11)
+    for row in (("In millions", "2009", "2008"), ("net sales", "206,588", "181,001"), ("costs", "(5)", "(3)")):
+        for cell, wide in zip(row, (90, 40, 40), strict=True):
+            page.cell(wide, 6, cell)
+        page.ln()
+    return bytes(page.output())
+
+
+FORMATS = (
+    Format("report JSON", RECORD, _read_report),
+    Format("ConvFinQA JSON", [RECORD], lambda path: list(checked_rows(path.read_bytes(), path.name))),
+    Format(
+        "data.zip",
+        _zip(json.dumps([RECORD]).encode(), "dev.json"),
+        lambda p: [one.read() for one in find_parts(p)],
+        ".zip",
     ),
-    Target("CSV", CSV, lambda path: read_files([path]), ".csv"),
-    Target("HTML", HTML, lambda path: read_files([path]), ".html"),
-    Target("Markdown", MARKDOWN, lambda path: read_files([path]), ".md"),
-    Target("text", b"Sales rose by 5% to 3 million. Costs fell.\n", lambda path: read_files([path]), ".txt"),
-    Target("Excel", _workbook(), lambda path: read_files([path]), ".xlsx"),
-    Target("document tool, HTML", HTML, read_document, ".html"),
-    Target("document tool, Excel", _workbook(), read_document, ".xlsx"),
-    Target("news", NEWS, lambda path: parse_document(_text(path), "a.txt"), ".txt"),
-    Target("updates", UPDATES, _updates),
-    Target("JSON Schema of a type", TYPE, _type),
-    Target("graph, tabs", TRIPLES, lambda path: open_graph(str(path)), ".tsv"),
-    Target("graph, N-Triples", NTRIPLES, lambda path: open_graph(str(path)), ".nt"),
-    Target("graph, Turtle", TURTLE, lambda path: open_graph(str(path)), ".ttl"),
-    Target("graph index", _index(), GraphIndex.load, ".npz"),
-    Target("questions, tabs", b"who made [Alien]\tScott\n", lambda path: load_questions(str(path), "metaqa"), ".txt"),
-    Target(
-        "questions, JSON",
-        {"id": "1", "question": "who?", "answer": ["a"], "q_entity": ["b"], "graph": [["a", "p", "b"]]},
-        lambda path: load_questions(str(path), "rog"),
-        ".jsonl",
-    ),
-    Target("archive", _zip(b"text", "a.txt"), lambda path: unpack(path, path.with_suffix(""), ArchiveLimits()), ".zip"),
-    Target(
-        "data.zip", _zip(json.dumps([RECORD]).encode()), lambda path: [one.read() for one in find_parts(path)], ".zip"
-    ),
-    Target(
-        "ontology", _program().ontology.to_turtle().encode(), lambda path: Ontology.from_turtle(_text(path)), ".ttl"
-    ),
-    Target("program language", b"subtract(206588, 181001), divide(#0, 181001)", lambda p: Derivation.parse(_text(p))),
-    Target("budget", b"calls=500,tokens=200000,usd=1.50", lambda path: Budget.parse(_text(path))),
-    Target(
-        "references",
-        {"weights": {"a": 1.0}, "sees": "graph", "threshold": 0.5},
-        lambda path: ReferenceModel.from_json(_text(path)),
+    Format("CSV", CSV, _report, ".csv"),
+    Format("inline XBRL", FILED, _report, ".html"),
+    Format("Markdown", MARKDOWN, _report, ".md"),
+    Format("Excel", _workbook(), _report, ".xlsx"),
+    Format("Parquet", _parquet(), _report, ".parquet"),
+    Format("PDF", _pdf(), _pdf_report, ".pdf"),
+    Format("news", NEWS, lambda path: parse_document(_text(path), "a.txt"), ".txt"),
+    Format("updates", UPDATES, _updates),
+    Format("graph, tabs", TRIPLES, lambda path: open_graph(str(path)), ".tsv"),
+    Format("graph, N-Triples", NTRIPLES, lambda path: open_graph(str(path)), ".nt"),
+    Format("graph index", _index(), GraphIndex.load, ".npz"),
+    Format("facts, Turtle", TURTLE, _facts, ".ttl"),
+    Format("facts, JSON-LD", JSONLD, _facts, ".jsonld"),
+    Format("questions, tabs", b"who made [Alien]\tScott\n", lambda path: load_questions(str(path), "metaqa"), ".txt"),
+    Format("questions, JSON", QUESTION, lambda path: load_questions(str(path), "rog"), ".jsonl"),
+    Format("archive", _zip(b"text", "a.txt"), lambda path: unpack(path, path.with_suffix(""), ArchiveLimits()), ".zip"),
+    Format("ontology", _program().ontology.to_turtle().encode(), lambda path: Ontology.from_turtle(_text(path))),
+    Format("program language", b"subtract(206588, 181001), divide(#0, 181001)", lambda p: Derivation.parse(_text(p))),
+    Format("budget", b"calls=500,tokens=200000,usd=1.50", lambda path: Budget.parse(_text(path))),
+    Format(
+        "conversation",
+        _conversation(),
+        lambda p: Conversation.from_json(_program(), _program().world(REPORT), _text(p)),
     ),
     *(
-        Target(f"saved program, {name}", content if name.endswith("ttl") else json.loads(content), _saved(name), ".x")
+        Format(f"saved program, {name}", json.loads(content) if name.endswith("json") else content, _saved(name), ".x")
         for name, content in sorted(_saved_files().items())
     ),
-    Target(
-        "saved conversation",
-        _conversation(),
-        lambda path: Conversation.from_json(_program(), ReportWorld(REPORT), _text(path)),
-    ),
-    *(Target(*one) for one in newer_formats()),
 )

@@ -17,9 +17,9 @@ from experiments.tracking import Tracker, TrackingConfig
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
-from programs.reports.world import ReportWorld
 from programs.turns.program import State
 from programs.turns.turn import PastTurn, Turn, Usage
+from programs.worlds.report import ReportWorld
 
 
 @dataclass(frozen=True)

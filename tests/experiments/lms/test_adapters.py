@@ -17,7 +17,7 @@ from programs.evidence import EvidencePlan
 from programs.lm import adapter_files, file_sha256, write_card
 
 MODEL = "qwen2.5-coder-0.5b"
-PLAN = EvidencePlan("likelihood", prompt="brief", fitted=True)
+PLAN = EvidencePlan("brief")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from kg.errors import ConfigError, LMError
 from kg.ontology.learning import build_ontology
 from kg.ontology.ontology import Ontology
 from kg.reports.report import Report
-from programs.evidence import EvidencePlan
+from programs.evidence import Blend, EvidencePlan
 
 
 def test_none_is_no_model() -> None:
@@ -290,7 +290,7 @@ def test_an_ontology_is_asked_for_through_the_adapter_that_suits_the_model(
             adapters.append(dspy.settings.adapter)
             return build_ontology(reports)
 
-    monkeypatch.setattr("programs.reports.OntologyBuilder", Builder)
+    monkeypatch.setattr("programs.ontology.OntologyBuilder", Builder)
     command = (
         f"ontology build sample:dev --lm openai/m --lm-set api_base={serve(200, 'ok').api_base} --out {tmp_path}/o.ttl"
     )
@@ -400,16 +400,16 @@ class _Engine:
         self.loads += 1
 
 
-@pytest.mark.parametrize(("skip_above", "loads"), [(0.6, 1), (None, 1), (0.0, 0)])
+@pytest.mark.parametrize(("share", "loads"), [(0.2, 1), (0.0, 0)])
 def test_weights_are_loaded_before_the_first_turn_that_may_ask(
-    monkeypatch: pytest.MonkeyPatch, skip_above: float | None, loads: int
+    monkeypatch: pytest.MonkeyPatch, share: float, loads: int
 ) -> None:
     engine = _Engine()
     lm = dspy.utils.DummyLM([])
     lm.model, lm.engine = "local/small+mine", engine
     monkeypatch.setattr(lms, "lm_settings", lambda _: {"lm": lm})
     program = find_program("beam").program
-    plan = EvidencePlan("likelihood", prompt="brief", fitted=True, skip_above=skip_above)
-    program.turn.set_evidence(dataclasses.replace(program.turn.evidence, plans={lm.model: plan}))
+    plan = EvidencePlan("brief", blend=Blend({"beam": 1.0, "share": share}))
+    program.evidence = dataclasses.replace(program.turn.evidence, plans={lm.model: plan})
     reach_lm(LMConfig("local/small+mine"), program)
     assert engine.loads == loads

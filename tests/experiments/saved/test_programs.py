@@ -19,21 +19,21 @@ from kg.encoder import TextEncoder
 from kg.errors import ConfigError, TrackingError
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring import DerivationScorer
+from programs.agent import AgentQA
+from programs.conversation import ConversationQA
 from programs.evidence.blend import Blend
-from programs.evidence.config import EvidenceConfig, EvidencePlan
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 from programs.graphs import QueryQA
-from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
 
 
 @pytest.fixture
 def program() -> ConversationQA:
-    return create_program(
-        "beam", ontology=build_ontology([REPORT], min_reports=1), config=DerivationConfig(beam_width=4)
-    )
+    return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1), config=DerivationConfig(beam_width=4))
 
 
 @pytest.fixture
@@ -163,13 +163,9 @@ def test_a_scorer_that_lost_its_encoder_is_refused(
 
 
 def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
-    plan = EvidencePlan(
-        "index", understand=True, shown=5, skip_above=0.8, blend=Blend({"beam": 0.9, "share": 0.25}, {"rest": 1})
-    )
+    plan = EvidencePlan("page", 5, Blend({"beam": 0.9, "share": 0.25}, {"rest": 1}))
     shown = (Demonstration("Q1: what was the revenue?", "[revenue, 2020]"),)
-    program.evidence = EvidenceConfig(
-        demonstrations=shown, plans={"openai/gpt": plan}, escalate="agent", none_above=0.7
-    )
+    program.evidence = EvidenceConfig(seed=3, demonstrations=shown, plans={"openai/gpt": plan})
     saved = load_program(save_program(program, tmp_path / "one", Origin())).program
     assert saved.evidence == program.evidence
     assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {
@@ -177,7 +173,7 @@ def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Pa
         "share": 0.25,
     }
     assert [name for name, _ in saved.named_predictors()] == [name for name, _ in program.named_predictors()]
-    agent = create_program("agent", ontology=program.ontology)
+    agent = ConversationQA(AgentQA(ReportReader(program.ontology, DerivationScorer.untrained())))
     assert agent.evidence is None
     with pytest.raises(ConfigError, match="kind 'agent' chooses among no candidates"):
         agent.evidence = EvidenceConfig()

@@ -21,7 +21,6 @@ from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.forms import FormScorer
-from kg.scoring.question_features import SearchHint
 from kg.scoring.scorer import DerivationScorer
 from kg.search.beam import SearchStatistics
 from kg.search.merging import merge_key
@@ -35,10 +34,8 @@ CONFIG = DerivationConfig(beam_width=20, output_top_k=20, histories=4)
 QUESTIONS = ["what was net income in 2009?", "and in 2008?", "what is the change?", "and in percent?"]
 
 
-def _search(
-    count: int = 1, histories: object = START, config: DerivationConfig = CONFIG, hint: SearchHint | None = None
-) -> TurnSearch:
-    return search_turn(INDEX, QUESTIONS[:count], histories, UNTRAINED, config, hint)  # type: ignore[arg-type]
+def _search(count: int = 1, histories: object = START, config: DerivationConfig = CONFIG) -> TurnSearch:
+    return search_turn(INDEX, QUESTIONS[:count], histories, UNTRAINED, config)  # type: ignore[arg-type]
 
 
 def _answers(found: TurnSearch) -> list[tuple[str, float]]:
@@ -162,19 +159,6 @@ def test_a_history_that_cannot_be_calculated_with_leaves_a_history() -> None:
     (kept,) = found.next_histories(1)
     assert [turn.derivation for turn in kept.turns] == [past[0].derivation, None]
     assert kept.log_probability == 0.0
-
-
-def test_a_hint_moves_its_operation_up() -> None:
-    def share(found: TurnSearch, operation: str) -> float:
-        return sum(
-            found.probability(place)
-            for place, candidate in enumerate(found.candidates)
-            if candidate.derivation.steps[-1].operation == operation
-        )
-
-    config = replace(CONFIG, beam_width=100, output_top_k=200)
-    hinted = _search(config=config, hint=SearchHint((), (), "add"))
-    assert share(hinted, "add") > share(_search(config=config), "add")
 
 
 @pytest.mark.parametrize("questions", [[""], ["?"], ["%$ 2008 (" * 50], ["né ü 数"]])

@@ -19,7 +19,6 @@ from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
 from kg.scoring.forms import FormScorer
 from kg.scoring.operand_features import read_history
-from kg.scoring.question_features import SearchHint
 from kg.scoring.scorer import DerivationScorer
 from kg.search.space import Action, Frontier
 
@@ -44,9 +43,9 @@ def _history(*answers: str | None, log_probability: float = 0.0) -> WeightedHist
     return WeightedHistory(read_history(INDEX, past), log_probability)
 
 
-def _space(*histories: WeightedHistory, hint: SearchHint | None = None) -> DerivationSpace:
+def _space(*histories: WeightedHistory) -> DerivationSpace:
     turns = len(histories[0].turns)
-    return DerivationSpace(INDEX, ["?"] * turns + ["net income in 2009?"], histories, _scorer(), hint)
+    return DerivationSpace(INDEX, ["?"] * turns + ["net income in 2009?"], histories, _scorer())
 
 
 def _frontier(*states: Sequence[int]) -> Frontier:
@@ -106,14 +105,6 @@ def test_a_figure_whose_label_shares_words_with_the_question_is_likelier() -> No
     expansion = _space(_history()).expand(_frontier([0, 0]))
     by_text = dict(zip(INDEX.texts, expansion.log_probability, strict=True))
     assert by_text["10"] > by_text["4.5"]
-
-
-def test_a_hint_makes_its_operation_likelier() -> None:
-    plain = _space(_history()).form_log_probabilities[0]
-    hinted = _space(_history(), hint=SearchHint((), (), "subtract")).form_log_probabilities[0]
-    assert hinted[1] > plain[1]
-    assert (hinted[[0, 2, 3]] < plain[[0, 2, 3]]).all()
-    assert np.exp(hinted).sum() == pytest.approx(1)
 
 
 def test_a_history_goes_on_after_a_failure() -> None:

@@ -21,7 +21,7 @@ from kg.ontology.ontology import Ontology
 from kg.report_graphs.archive import ReportStore
 from kg.report_graphs.graph import ReportGraph, build_report_graph
 from kg.reports.report import Report
-from programs.registry import create_program
+from programs.conversation import ConversationQA
 from programs.turns.turn import PastTurn, Turn
 
 PLANTED = "77345.125"
@@ -60,7 +60,7 @@ def prompts_of(report: Report, questions: Sequence[str], ontology: Ontology) -> 
     """Every prompt that the beam program writes about a report."""
     model = DummyLM([_UNDERSTOOD, _PICKED] * len(questions))
     with dspy.context(lm=model, adapter=dspy.ChatAdapter()):
-        create_program("beam", ontology=ontology)(report=report, questions=questions)
+        ConversationQA.unfitted(ontology)(report=report, questions=questions)
     return [json.dumps([entry["prompt"], entry["messages"]], default=str) for entry in model.history]
 
 
@@ -98,9 +98,7 @@ def test_no_triple_holds_the_answer() -> None:
 
 def test_no_path_and_no_candidate_holds_the_answer(dev: Path) -> None:
     conversation = load_conversations(dev, cache_dir=str(dev.parent)).conversations[0]
-    turns = create_program("beam", ontology=_ontology())(
-        report=conversation.report, questions=conversation.questions
-    ).turns
+    turns = ConversationQA.unfitted(_ontology())(report=conversation.report, questions=conversation.questions).turns
     assert all(turn.candidates for turn in turns)
     for turn in turns:
         assert not leaks(turn, *(candidate.path for candidate in turn.candidates))

@@ -12,7 +12,7 @@ from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
-from kg.scoring.question_features import QuestionFeatures, SearchHint
+from kg.scoring.question_features import QuestionFeatures
 from tests.kg.scoring.pages import GRAPH, INDEX, REPORT, item
 
 
@@ -42,14 +42,6 @@ def test_years_are_carried_from_the_latest_question_that_named_some() -> None:
     question = QuestionFeatures(INDEX, ["income in 2007?", "and in 2008?", "and the margin?"])
     assert question.years == ()
     assert question.carried_years == (2008,)
-
-
-def test_a_hint_adds_words_and_years_where_the_question_names_none() -> None:
-    hint = SearchHint(("net income",), ("2007",), "select")
-    question = QuestionFeatures(INDEX, ["and the other one?"], hint)
-    assert {"net", "incom"} <= set(question.words), "their stems"
-    assert question.years == (2007,)
-    assert QuestionFeatures(INDEX, ["in 2008?"], hint).years == (2008,), "the question's own come first"
 
 
 def test_an_opening_balance_is_of_its_own_year_where_the_beginning_is_asked_for() -> None:

@@ -15,6 +15,7 @@ from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError
 from kg.ontology import build_ontology
 from kg.reports import Report
+from kg.scoring import DerivationScorer
 from optimize.compiling import parse_optimizers
 from optimize.encoders import EncoderOptimizer, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports
@@ -23,8 +24,9 @@ from optimize.needs import Extras
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig
-from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
+from programs.agent import AgentQA
+from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
 
 TINY = TrainingConfig(hidden=4, epochs=2)
 SETTINGS = EncoderOptimizer(
@@ -47,7 +49,7 @@ def train() -> list[dspy.Example]:
 @pytest.fixture(scope="module")
 def student(train: list[dspy.Example]) -> ConversationQA:
     config = DerivationConfig(beam_width=6, histories=3)
-    return create_program("beam", ontology=build_ontology([one.report for one in train]), config=config)
+    return ConversationQA.unfitted(build_ontology([one.report for one in train]), config=config)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +139,7 @@ def test_what_is_missing_is_named(
     monkeypatch.setattr("optimize.encoders.encoder.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"needs torch, which is not installed: pip install 'finpath\[train\]'"):
         FitEncoder(SETTINGS).compile(student, trainset=train)
-    agent = create_program("agent", ontology=student.ontology)
+    agent = ConversationQA(AgentQA(ReportReader(student.ontology, DerivationScorer.untrained())))
     with pytest.raises(ConfigError, match="the agent has no scorer to fit: choose another optimizer than 'encoder'"):
         FitEncoder(SETTINGS).compile(agent, trainset=train)
 

@@ -20,24 +20,20 @@ from kg.ontology.learning import build_ontology
 from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
-from optimize.evidence.weights import Fitted, JudgedTurn, ask_threshold
 from optimize.needs import Extras, Sizes
 from optimize.prompts.turns import turn_examples
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
-from programs.evidence.blend import Blend, Evidence
-from programs.evidence.config import BEAM_ALONE, EvidenceConfig
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.evidence.plans import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
-from programs.registry import create_program
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.reader import ReportReader
+from programs.worlds.reader import ReportReader
 
-BLANK = Evidence("likelihood", (math.log(0.5), math.log(0.5)))
 FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)
-SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, ask_below=1.0, scorer=FAST)
+SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, scorer=FAST)
 
 
 class Oracle:
@@ -70,7 +66,7 @@ def examples() -> list[dspy.Example]:
 
 @pytest.fixture(scope="module")
 def student(examples: list[dspy.Example]) -> ConversationQA:
-    return create_program("beam", ontology=build_ontology([one.report for one in examples]))
+    return ConversationQA.unfitted(build_ontology([one.report for one in examples]))
 
 
 def _knowing(student: ConversationQA, examples: list[dspy.Example]) -> Oracle:
@@ -98,9 +94,8 @@ def test_a_model_that_knows_is_given_weight(student: ConversationQA, examples: l
     compiled, fit = _fit(student, examples, GuardedLM("local/knowing", engine=engine, cache=False))
     assert compiled.evidence is not None
     plan = compiled.evidence.plans["local/knowing"]
-    assert (plan.mode, plan.fitted, plan.understand) == ("likelihood", True, False)
+    assert (plan.prompt, plan.decides) == ("shown", False)
     assert plan.blend.uses_evidence
-    assert plan.skip_above is None or plan.skip_above > 0
     assert fit.report["fitted"] > fit.report["asked_beam"]
     assert len(compiled.evidence.demonstrations) == 4
     assert student.evidence is not None
@@ -133,32 +128,16 @@ def test_demonstrations_that_are_there_are_kept(student: ConversationQA, example
 def test_a_model_that_knows_nothing_is_not_asked(student: ConversationQA, examples: list[dspy.Example]) -> None:
     compiled, fit = _fit(student, examples, GuardedLM("local/blank", engine=Oracle({}), cache=False))
     assert compiled.evidence is not None
-    plan = compiled.evidence.plans["local/blank"]
-    assert plan.skip_above == 0.0
-    assert not plan.asks([math.log(0.2), math.log(0.1)])
-    assert fit.report["by_threshold"][0.0] == fit.report["alone"]
-
-
-def test_a_gain_within_chance_is_none() -> None:
-    def threshold(better: int, worse: int) -> float:
-        gains = [1] * better + [-1] * worse + [0] * (200 - better - worse)
-        turns = [
-            JudgedTurn(str(n), (math.log(0.4), math.log(0.3)), (1, 1), (gain < 0, gain > 0), BLANK)
-            for n, gain in enumerate(gains)
-        ]
-        alone = Fitted(Blend(), 0.0, 0.0, 0.0, 0.0, (0,) * 200, (0.4,) * 200)
-        return ask_threshold(turns, alone, replace(alone, picks=tuple(int(gain != 0) for gain in gains)))[0]
-
-    assert threshold(better=9, worse=8) == 0.0
-    assert threshold(better=0, worse=0) == 0.0
-    assert threshold(better=17, worse=8) == 0.5
+    lm = GuardedLM("local/blank", engine=Oracle({}), cache=False)
+    assert not compiled.evidence.plan_for(lm).asks(lm)
+    assert fit.report["helps"] is False
 
 
 def test_without_a_model_only_the_beam_is_calibrated(student: ConversationQA, examples: list[dspy.Example]) -> None:
     compiled, _ = _fit(student, examples, None)
     assert compiled.evidence is not None
     assert set(compiled.evidence.plans) == {BEAM_ALONE}
-    alone = compiled.evidence.plans[BEAM_ALONE].alone
+    alone = compiled.evidence.plans[BEAM_ALONE].blend
     assert not alone.uses_evidence
     assert "turns of" in alone.fitted_on
     answered = compiled(report=examples[0].report, questions=list(examples[0].questions)).turns
@@ -171,8 +150,8 @@ def test_what_is_asked_about_can_be_capped(student: ConversationQA, examples: li
     with dspy.context(lm=GuardedLM("local/blank", engine=engine, cache=False)):
         fit.compile(student, trainset=examples)
     assert 5 <= len(engine.questions) <= 5 + 2 * 8, "a conversation that was begun is asked to its end"
-    assert len(engine.questions) <= fit.settings.need(Sizes(0, 0, 0, turns=500)).evidence_calls < 50
-    assert fit.settings.need(Sizes(0, 0, 0, turns=12)).evidence_calls == 12
+    assert len(engine.questions) <= fit.settings.need(Sizes(0, 0, 0, turns=500)).evidence_calls < 100
+    assert fit.settings.need(Sizes(0, 0, 0, turns=12)).evidence_calls == 24
 
 
 @pytest.fixture
@@ -266,12 +245,12 @@ class PageReader:
 
 @pytest.mark.slow
 def test_weights_of_a_model_that_reads_the_page(student: ConversationQA, examples: list[dspy.Example]) -> None:
-    fit = FitEvidence(replace(SETTINGS, understand=True))
+    fit = FitEvidence(SETTINGS)
     with dspy.context(lm=GuardedLM("openai/reader", engine=PageReader(student, examples), cache=False)):
         compiled = fit.compile(student, trainset=examples)
     assert compiled.evidence is not None
     plan = compiled.evidence.plans["openai/reader"]
-    assert (plan.mode, plan.understand, plan.reads, plan.trust, plan.fitted) == ("index", True, "page", "blend", True)
+    assert (plan.prompt, plan.decides) == ("page", False)
     assert plan.blend.uses_evidence
     assert fit.report["fitted"] > fit.report["asked_beam"] + 0.2
 
@@ -280,4 +259,4 @@ def test_it_is_in_the_registry() -> None:
     optimizer = OptimizerStep("evidence", {"shown": 5}).optimizer().make(3, Extras())
     assert isinstance(optimizer, FitEvidence)
     assert (optimizer.settings.shown, optimizer.seed) == (5, 3)
-    assert isinstance(create_program("beam", ontology=build_ontology([])).turn, BeamQA)
+    assert isinstance(ConversationQA.unfitted(build_ontology([])).turn, BeamQA)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kg.errors import DataError
-from optimize.evidence.weights import JudgedTurn, choose_blend, fit_blend
-from programs.evidence.blend import BEAM_DECIDES, Evidence
+from optimize.evidence.weights import JudgedTurn, choose_blend, fit_blend, improves
+from programs.evidence.blend import Blend, Evidence
 
 SCORES = tuple(np.log([0.4, 0.3, 0.15]))
 
@@ -52,7 +52,7 @@ def test_the_more_a_model_knows_the_more_its_word_weighs() -> None:
 
 def test_a_strong_pull_leaves_the_beam_alone() -> None:
     blend = fit_blend(_turns(knows=1.0), ("share", "first"), 1e7)
-    assert blend.weights["beam"] == pytest.approx(BEAM_DECIDES.weights["beam"], abs=0.01)
+    assert blend.weights["beam"] == pytest.approx(Blend().weights["beam"], abs=0.01)
     assert blend.weights["share"] == pytest.approx(0, abs=0.01)
 
 
@@ -83,3 +83,10 @@ def test_without_evidence_only_the_beam_and_lengths_are_weighed() -> None:
 def test_turns_of_one_report_cannot_be_cross_validated() -> None:
     with pytest.raises(DataError, match="at least two reports"):
         choose_blend(_turns(1.0)[:2], seed=0)
+
+
+@pytest.mark.parametrize(("better", "worse", "helps"), [(9, 8, False), (0, 0, False), (17, 8, True)])
+def test_a_gain_within_chance_is_none(better: int, worse: int, helps: bool) -> None:
+    same = 200 - better - worse
+    before, after = [False] * better + [True] * (worse + same), [True] * better + [False] * worse + [True] * same
+    assert improves(before, after) is helps

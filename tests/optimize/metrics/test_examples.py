@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from types import SimpleNamespace
-from typing import Any
 
 import dspy
 import pytest
@@ -11,20 +9,25 @@ from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
 from optimize.metrics.examples import keep_turn, score_turn
-from optimize.metrics.labels import GoldUnderstanding
+from optimize.metrics.labels import GoldMeaning
 from optimize.prompts.turns import ReportHandle
 from programs.turns.turn import Turn
+from signatures.understand import Understanding
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "50", "40"), ("revenue", "200", "160")), ())
-GOLD = GoldUnderstanding("the change", "none", ("net income",), ("2009", "2008"), "subtract", (), True, True)
-UNDERSTOOD: Any = SimpleNamespace(operation="subtract", periods=["2009", "2008"], properties=["net income"])
+GOLD = GoldMeaning("the change", "subtract")
+
+
+REFUSED = Understanding(description="", calculation="", confidence=0.5, refused=["[r9c9] is no figure of the page"])
 
 
 def example() -> dspy.Example:
     return dspy.Example(report=ReportHandle(REPORT), program="subtract(50, 40)", answer=Decimal(10), gold=GOLD)
 
 
-def prediction(program: str, others: tuple[str, ...] = (), understanding: Any = UNDERSTOOD) -> dspy.Prediction:
+def prediction(
+    program: str, others: tuple[str, ...] = (), understanding: Understanding | None = None
+) -> dspy.Prediction:
     derivations = [Derivation.parse(text) for text in (program, *others)]
     candidates = tuple(Candidate(one, one.execute(), -1.0, "path") for one in derivations)
     turn = Turn(
@@ -50,8 +53,8 @@ def prediction(program: str, others: tuple[str, ...] = (), understanding: Any = 
         (prediction("divide(50, 40)"), "The figures are right, but the operations are not."),
         (prediction("subtract(50, 160)"), "the right column but the wrong row"),
         (
-            prediction("subtract(50, 50)", understanding=SimpleNamespace(**{**vars(UNDERSTOOD), "periods": ["2009"]})),
-            "Misunderstood: the period was understood as 2009, but it is 2008.",
+            prediction("subtract(50, 50)", understanding=REFUSED),
+            "Misunderstood: a calculation was refused: [r9c9] is no figure of the page.",
         ),
     ],
 )
@@ -74,6 +77,6 @@ def test_only_good_turns_become_demonstrations() -> None:
     # 200 - 190 has the right answer by the wrong calculation.
     assert keep_turn(example(), prediction("subtract(200, 190)")) == 1.0
     assert keep_turn(example(), prediction("subtract(200, 190)"), []) is False
-    lucky = prediction("subtract(50, 40)", understanding=SimpleNamespace(**{**vars(UNDERSTOOD), "operation": "add"}))
+    lucky = prediction("subtract(50, 40)", understanding=REFUSED)
     assert keep_turn(example(), lucky, []) is False
     assert keep_turn(example(), prediction("subtract(40, 50)"), []) is False

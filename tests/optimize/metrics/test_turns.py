@@ -20,8 +20,8 @@ from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
 from optimize.metrics.feedback import rank_of_gold
 from optimize.metrics.turns import TurnScore, exact_match, lenient_match, score_conversation, summarise
-from programs.turns.turn import FactReading, Turn, Usage
-from signatures.page import PageReading
+from programs.turns.turn import Turn, Usage
+from signatures.understand import Understanding
 
 REPORT = Report(
     "ACME/2020/page_7.pdf",
@@ -259,23 +259,6 @@ def test_summary(scores: list[TurnScore]) -> None:
     assert (summary["exe_accuracy_low"], summary["exe_accuracy_high"]) == (0, 1)
 
 
-def test_turns_that_escalated_are_counted_apart() -> None:
-    turns = [replace(answered("?", "120"), escalated="agent"), answered("?", "120")]
-    scores = score_conversation(Gold(), turns)
-    assert [score.escalated for score in scores] == ["agent", None]
-    figures = summarise(scores, seed=0)
-    assert figures["escalated_agent"] == 1
-    assert "reading_calls" not in figures
-
-
-def test_what_reading_the_text_took_is_counted_apart() -> None:
-    reading = FactReading(usage=Usage(lm_calls=3, prompt_tokens=200, completion_tokens=20))
-    read = replace(answered("?", "120"), escalated="thoughts", reading=reading)
-    figures = summarise(score_conversation(Gold(), [read, answered("?", "120")]), seed=0)
-    assert (figures["escalated_thoughts"], figures["inserted_figures"]) == (1, 0)
-    assert (figures["reading_calls"], figures["reading_tokens"]) == (3, 220)
-
-
 def test_the_summary_repeats(scores: list[TurnScore]) -> None:
     assert summarise(scores, seed=3) == summarise(scores, seed=3)
 
@@ -322,7 +305,7 @@ def test_lenient_cannot_be_trusted(full_data: Path) -> None:
 
 def test_costs_of_a_model_that_reads_the_page_are_counted() -> None:
     usages = [Usage(1, 100, 5, 0.1, 60, True), Usage(2, 200, 10, 0.2, 150)]
-    reading = PageReading(
+    reading = Understanding(
         description="", calculation="100", confidence=0.9, refused=["no"], rows_cut=3, sentences_cut=1
     )
     turns = [replace(answered("?", "120", usage=usage), understanding=reading) for usage in usages]

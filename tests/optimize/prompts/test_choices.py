@@ -14,9 +14,10 @@ from optimize.needs import Extras
 from optimize.prompts import LabeledOptimizer, TurnStudent
 from optimize.prompts.choices import SHOWN, with_choices
 from optimize.prompts.turns import turn_examples
+from programs.beam import BeamQA
 from programs.evidence import EvidenceConfig
-from programs.reports import BeamQA, ReportReader
-from signatures.aggregation import PickCandidate
+from programs.worlds.reader import ReportReader
+from signatures.aggregate import Aggregate
 
 REPORT = Report(
     id="r",
@@ -36,7 +37,7 @@ CONVERSATION = dspy.Example(
 @pytest.fixture(scope="module")
 def turn() -> BeamQA:
     reader = ReportReader(build_ontology([REPORT]), DerivationScorer.untrained())
-    return BeamQA(reader, evidence=EvidenceConfig(trust="model", evidence="index"))
+    return BeamQA(reader, evidence=EvidenceConfig())
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +64,10 @@ def test_a_question_without_a_right_candidate_is_labelled_none(turn: BeamQA) -> 
 
 def test_labels_are_demonstrations_of_the_choice(turn: BeamQA) -> None:
     examples = turn_examples([CONVERSATION], turn.reader)
-    student = TurnStudent(turn, active={"turn.aggregate"})
+    student = TurnStudent(turn, active={"turn.aggregate.predict"})
     compiled = LabeledOptimizer(k=2).make(0, Extras()).compile(student, trainset=examples)
-    demos = compiled.turn.aggregate.demos
+    demos = compiled.turn.aggregate.predict.demos
     assert len(demos) == 2
-    assert all(set(one.keys()) == set(PickCandidate.fields) for one in demos)
+    assert all(set(one.keys()) == set(Aggregate.fields) for one in demos)
     later = [one for one in demos if one.question != CONVERSATION.questions[0]]
     assert all("[a1] what was the net income in 2009? -> 10 = [r1c1]" in one.history for one in later)

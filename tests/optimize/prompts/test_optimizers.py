@@ -5,13 +5,14 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.errors import ConfigError
+from kg.scoring import DerivationScorer
 from optimize.compiling.compile import compile_program
 from optimize.compiling.plan import CompilePlan, CompileSettings
 from optimize.compiling.registry import OPTIMIZERS, parse_optimizers
-from programs.evidence.config import EvidenceConfig
+from programs.agent import AgentConfig, AgentQA
+from programs.conversation import ConversationQA
 from programs.lm.guarded import GuardedLM
-from programs.registry import create_program, read_config
+from programs.worlds.reader import ReportReader
 
 SMALL = CompileSettings(train_turns=8, val_turns=4, measure_turns=1, keep="last")
 SETTINGS = {
@@ -73,11 +74,11 @@ def test_the_candidates_of_infer_rules_keep_their_own_rules(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
     """DSPy writes them into the signature's class, which all copies of the program share."""
-    from signatures.page import ReadPage
+    from signatures.understand import Understand
 
-    before = ReadPage.instructions
+    before = Understand.instructions
     compiled_with("infer-rules", shipped_beam, sample_train, any_lm)
-    assert ReadPage.instructions == before
+    assert Understand.instructions == before
 
 
 def test_a_teacher_answers_in_place_of_the_program_s_own_model(
@@ -99,37 +100,19 @@ def test_gepa_reflects_on_our_feedback(shipped_beam: Any, sample_train: list[dsp
     assert any("Wrong. Question:" in prompt for prompt in reflection.engine.prompts)
 
 
-def test_reanchor_needs_decisions(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
-    with pytest.raises(ConfigError, match=r"reanchor calibrates decisions \(bool, Literal, Choice\); .* have none"):
-        compile_program(
-            shipped_beam, parse_optimizers("reanchor"), trainset=sample_train, lms={"task": any_lm}, settings=SMALL
-        )
-
-
 def test_every_optimizer_of_the_issue_is_there() -> None:
     wanted = "labeled-few-shot bootstrap bootstrap-random-search miprov2 gepa simba infer-rules copro knn-few-shot"
-    assert set(wanted.split()) | {"reanchor", "scorer"} <= set(OPTIMIZERS)
+    assert set(wanted.split()) | {"scorer"} <= set(OPTIMIZERS)
     assert [step.name for step in parse_optimizers("better-together:scorer,bootstrap")] == ["scorer", "bootstrap"]
 
 
 @pytest.mark.slow
-def test_reanchor_calibrates_what_is_decided_path_by_path(
-    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
-) -> None:
-    program = shipped_beam.deepcopy()
-    program.turn.set_evidence(EvidenceConfig(evidence="per-path"))
-    chain = parse_optimizers("reanchor")
-    small = CompileSettings(train_turns=2, val_turns=1, measure_turns=1, keep="last")
-    done = compile_program(program, chain, trainset=sample_train, lms={"task": any_lm}, settings=small)
-    assert [name for name, _ in done.scores] == ["start", "reanchor"]
-
-
 @pytest.mark.parametrize("name", ["bootstrap", "gepa"])
 def test_the_tool_agent_is_compiled_alike(
     name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
-    settings = read_config("agent", {"max_iterations": 2})
-    agent = create_program("agent", ontology=shipped_beam.ontology, config=settings)
+    settings = AgentConfig(2)
+    agent = ConversationQA(AgentQA(ReportReader(shipped_beam.ontology, DerivationScorer.untrained()), settings))
     chain = parse_optimizers(name, ["gepa.max_metric_calls=4"] if name == "gepa" else [])
     small = CompileSettings(train_turns=3, val_turns=2, measure_turns=1, keep="last")
     done = compile_program(agent, chain, trainset=sample_train, lms={"task": any_lm}, settings=small)

@@ -14,10 +14,11 @@ from kg.reports import Report
 from kg.scoring import DerivationScorer
 from optimize.metrics import keep_turn, score_turn
 from optimize.prompts.turns import TurnStudent, demonstrations, tidy_demonstrations, turn_examples
+from programs.beam import BeamQA
 from programs.evidence import EvidenceConfig
-from programs.page import PagePredict, shortened
-from programs.reports import BeamQA, ReportReader
-from signatures.page import ReadPage
+from programs.worlds.page import shortened
+from programs.worlds.reader import ReportReader
+from signatures.understand import Understand
 
 REPORT = Report(
     id="r",
@@ -70,14 +71,14 @@ def test_gold_programs_become_calculations_over_identifiers(examples: list[dspy.
 
 
 def test_labels_are_demonstrations_of_the_predictor(examples: list[dspy.Example]) -> None:
-    found = demonstrations(examples, ReadPage, 900, seed=0)
+    found = demonstrations(examples, Understand, 900, seed=0)
     assert len(found) == 4
-    assert all(set(one.keys()) == set(ReadPage.fields) for one in found)
+    assert all(set(one.keys()) == set(Understand.fields) for one in found)
     assert any("[a1]" in one.history for one in found), "the history has the names that calculations use"
 
 
 def _answered(reader: ReportReader, example: dspy.Example, replies: list[dict[str, Any]]) -> Any:
-    program = BeamQA(reader, evidence=EvidenceConfig(trust="model", evidence="index"))
+    program = BeamQA(reader, evidence=EvidenceConfig())
     with dspy.context(lm=DummyLM(replies), adapter=dspy.ChatAdapter()):
         return TurnStudent(program)(report=example.report, question=example.question, history=example.history)
 
@@ -105,26 +106,23 @@ def test_bootstrapped_demonstrations_are_shortened(reader: ReportReader) -> None
     student = BeamQA(reader)
     page = "Table:\nr0: | 2009\nr1: a | [r1c1] 5\nr2: b | [r2c1] 6\nr3: c | [r3c1] 7\nText:\ns0: x [s0n0] 1\ns1: y"
     whole = dspy.Example(page=page, history="none", question="a?", note="none", meaning="a", confidence=90)
-    student.read_page.demos = [dspy.Example(**whole, calculation="[r1c1]", augmented=True, report="dropped")]
+    student.understand.predict.demos = [dspy.Example(**whole, calculation="[r1c1]", augmented=True, report="dropped")]
     short = "Table:\nr0: | 2009\nr1: a | [r1c1] 5\nr2: b | [r2c1] 6\nText:"
-    assert shortened(student.read_page.demos[0]).page == short
-    shown = student.read_page._forward_preprocess(page="p", history="h", question="q", note="n", lm=DummyLM([{}]))
-    assert [one.page for one in shown[3]] == [short]
+    assert shortened(student.understand.predict.demos[0]).page == short
     tidy_demonstrations(student)
-    [kept] = student.read_page.demos
+    [kept] = student.understand.predict.demos
     assert (kept.page, kept.get("report"), kept.augmented) == (short, None, True)
 
 
 def test_bootstrap_compiles_the_reading_of_pages(reader: ReportReader, examples: list[dspy.Example]) -> None:
-    program = BeamQA(reader, evidence=EvidenceConfig(trust="model", evidence="index"))
-    assert isinstance(program.read_page, PagePredict)
+    program = BeamQA(reader, evidence=EvidenceConfig())
     lm = DummyLM([_reply("[r1c1]")] * 20)
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        student = TurnStudent(program, active={"turn.read_page"})
+        student = TurnStudent(program, active={"turn.understand.predict"})
         bootstrap = dspy.BootstrapFewShot(keep_turn, max_bootstrapped_demos=1, max_labeled_demos=2)
         compiled = bootstrap.compile(student, trainset=examples)
     tidy_demonstrations(compiled)
-    demos = compiled.turn.read_page.demos
+    demos = compiled.turn.understand.predict.demos
     assert demos
     assert all("[r1c1]" in one.page for one in demos if "[r1c1]" in one.calculation)
     assert max(len(one.page) for one in demos) < 400

@@ -25,9 +25,10 @@ from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key
 from optimize.needs import Extras, in_turn
 from optimize.scorers.derivations import FitScorer, document_name, training_data
-from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
+from programs.agent import AgentQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
+from programs.worlds.reader import ReportReader
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
@@ -58,7 +59,7 @@ def train() -> list[dspy.Example]:
 @pytest.fixture(scope="module")
 def student(train: list[dspy.Example]) -> ConversationQA:
     ontology = build_ontology([example.report for example in train])
-    return create_program("beam", ontology=ontology, config=DerivationConfig(beam_width=6, histories=3))
+    return ConversationQA.unfitted(ontology, config=DerivationConfig(beam_width=6, histories=3))
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def test_the_scorer_says_what_it_was_fitted_on(compiled: ConversationQA, train: 
 def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: ConversationQA) -> None:
     loaded = DerivationScorer.from_json(_scorer(compiled).to_json())
     assert loaded.to_json() == _scorer(compiled).to_json()
-    twin = create_program("beam", ontology=compiled.ontology, scorer=loaded, config=compiled.config)
+    twin = ConversationQA.unfitted(compiled.ontology, scorer=loaded, config=compiled.config)
     dev = _examples("dev")[:8]
     for one, other in zip(_turns(compiled, dev), _turns(twin, dev), strict=True):
         assert one.candidates == other.candidates, "scores too"
@@ -259,6 +260,6 @@ def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: Conversa
 
 
 def test_an_agent_has_no_scorer_to_fit() -> None:
-    agent = create_program("agent", ontology=build_ontology([]))
+    agent = ConversationQA(AgentQA(ReportReader(build_ontology([]), DerivationScorer.untrained())))
     with pytest.raises(ConfigError, match="the agent has no scorer to fit"):
         FitScorer(seed=0).compile(agent, trainset=[])

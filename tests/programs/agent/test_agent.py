@@ -15,11 +15,12 @@ from dspy import lm15
 from kg.errors import ConfigError
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
+from kg.scoring import DerivationScorer
 from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
-from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
+from programs.worlds.reader import ReportReader
 
 TABLE = (("", "2009", "2008"), ("net income", "$ 103102", "$ 104222"), ("net cash from operations", "206588", "181001"))
 REPORT = Report("r", ("the tax rate was 35% in 2009 .",), TABLE, ())
@@ -37,7 +38,7 @@ def query(year: str, name: str = "net_income") -> dict[str, str]:
 
 
 def agent(max_iterations: int = 7) -> ConversationQA:
-    return create_program("agent", ontology=ONTOLOGY, config=AgentConfig(max_iterations))
+    return ConversationQA(AgentQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), AgentConfig(max_iterations)))
 
 
 KIND = next(
@@ -290,7 +291,7 @@ def test_threads_work_on_their_own_reports() -> None:
 
     lm = dspy.LM("local/fluent", engine=_Fluent(), cache=False)
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        program = create_program("agent", ontology=ONTOLOGY, config=AgentConfig(2))
+        program = ConversationQA(AgentQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), AgentConfig(2)))
         dspy.Evaluate(devset=examples, metric=keep, num_threads=6, display_progress=False)(program)
     assert {name: [str(turn.answer) for turn in turns] for name, turns in found.items()} == {
         f"r{place}": [f"{place}7"] * 2 for place in range(1, 9)

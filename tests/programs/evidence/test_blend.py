@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 
 import pytest
 
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError
-from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence, length_of
-from programs.evidence.config import BEAM_ALONE, CAUTIOUS, EvidenceConfig, EvidencePlan
+from programs.evidence.blend import Blend, Evidence, length_of
+from programs.evidence.plans import BEAM_ALONE, Abstention, EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]
@@ -18,10 +20,10 @@ FOR_SECOND = Evidence("likelihood", tuple(math.log(p) for p in (0.1, 0.8, 0.1)),
 
 
 def test_the_beam_alone_keeps_its_probabilities() -> None:
-    judged = BEAM_DECIDES.judge(SCORES, LENGTHS, FOR_SECOND)
+    judged = Blend().judge(SCORES, LENGTHS, FOR_SECOND)
     assert judged.candidates == pytest.approx((0.5, 0.3, 0.1))
     assert judged.none == pytest.approx(0.1)
-    assert (judged.pick, BEAM_DECIDES.uses_evidence) == (0, False)
+    assert (judged.pick, Blend().uses_evidence) == (0, False)
 
 
 def test_probabilities_sum_to_one_whatever_the_weights() -> None:
@@ -46,12 +48,6 @@ def test_the_first_choice_and_lengths_count_by_themselves() -> None:
     assert shorter.candidates[1] / shorter.candidates[0] == pytest.approx(0.6 * math.exp(-1))
 
 
-def test_without_fitted_weights_a_sure_model_turns_near_ties_only() -> None:
-    sure = Evidence("index", (math.log(0.004), math.log(0.98), math.log(0.004)), none=math.log(0.004))
-    assert CAUTIOUS.judge(SCORES, LENGTHS, sure).pick == 1
-    assert CAUTIOUS.judge([math.log(0.7), math.log(0.2), math.log(0.05)], LENGTHS, sure).pick == 0
-
-
 def test_a_model_that_says_none_raises_the_probability_of_none() -> None:
     blend = Blend({"beam": 1.0}, {"rest": 1.0, "none": 1.0})
     sure, unsure = (blend.judge(SCORES, LENGTHS, Evidence("index", (-3.0,) * 3, none=none)) for none in (-0.1, -4.0))
@@ -63,27 +59,6 @@ def test_a_derivation_is_as_long_as_its_figures_and_operations() -> None:
     assert length_of(Derivation.parse("subtract(10, 12), divide(#0, 12)")) == 5
 
 
-def test_wrong_settings_are_named() -> None:
-    with pytest.raises(ConfigError, match="got 'shares'"):
-        Blend({"shares": 1.0})
-    with pytest.raises(ConfigError, match="finite"):
-        Blend({"beam": math.nan})
-    with pytest.raises(ConfigError, match="shown must be at least 2, got 1"):
-        EvidencePlan("index", shown=1)
-    with pytest.raises(ConfigError, match=r"skip_above must be in \[0, 1\], got 2"):
-        EvidencePlan("index", skip_above=2)
-    with pytest.raises(ConfigError, match="mode must be one of"):
-        EvidencePlan("guess")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="escalate must be one of never, agent, thoughts, got 'always'"):
-        EvidenceConfig(escalate="always")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="samples must be at least 1"):
-        EvidenceConfig(samples=0)
-    with pytest.raises(ConfigError, match="evidence must be auto or one of"):
-        EvidenceConfig(evidence="letter")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="none_above"):
-        EvidenceConfig(none_above=0)
-
-
 class _Holdable:
     model, can_choose = "local/small", True
 
@@ -92,32 +67,46 @@ class _Remote:
     model, can_choose = "openai/large", False
 
 
-def test_a_model_without_weights_does_not_overrule() -> None:
-    with pytest.warns(UserWarning, match="no evidence weights are fitted for"):
-        held, remote = EvidenceConfig().plan_for(_Holdable()), EvidenceConfig().plan_for(_Remote())
-    assert not held.asks(SCORES), "a small model is not even asked"
-    assert (remote.mode, remote.understand, remote.reads, remote.trust) == ("index", True, "page", "model")
-    forced = EvidenceConfig(evidence="index").plan_for(_Holdable())
-    assert (forced.asks(SCORES), forced.blend) == (True, BEAM_DECIDES)
-    assert not EvidenceConfig().plan_for(None).asks(SCORES)
-
-
-def test_the_weights_of_the_model_at_hand_are_taken() -> None:
-    plan = EvidencePlan("likelihood", shown=5, skip_above=0.6, blend=Blend({"beam": 1.0, "share": 0.3}), fitted=True)
-    config = EvidenceConfig(
-        plans={"local/small": plan, BEAM_ALONE: EvidencePlan("likelihood", skip_above=0.0, alone=CAUTIOUS)}
-    )
-    assert config.plan_for(_Holdable()) == plan
-    assert plan.asks([math.log(0.5), -3.0])
-    assert not plan.asks([math.log(0.7), -3.0])
-    assert not plan.asks([-1.0]), "there is nothing to choose among"
-    assert config.plan_for(None).alone == CAUTIOUS
-    assert config.plan_for(_Remote()).alone == CAUTIOUS, "how sure the beam is of itself is known whatever the model"
-    assert EvidenceConfig(evidence="index", plans=config.plans).plan_for(_Holdable()).blend == BEAM_DECIDES
-    assert EvidenceConfig(understand=True, plans=config.plans).plan_for(_Holdable()).understand
+def test_the_model_decides_unless_weights_are_fitted_for_it() -> None:
+    fitted = EvidencePlan("shown", blend=Blend({"beam": 1.0, "share": 0.2}))
+    useless = EvidencePlan("shown", blend=Blend({"beam": 1.0, "length": -0.1}))
+    config = EvidenceConfig(plans={"local/small": fitted, "local/useless": useless})
+    assert config.plan_for(_Holdable()) is fitted
+    assert fitted.asks(_Holdable())
+    assert not useless.asks(_Holdable())
+    assert not fitted.asks(None)
+    assert config.plan_for(_Remote()).decides
+    with pytest.warns(UserWarning, match=r"no evidence weights are fitted for local/small: it decides alone"):
+        assert EvidenceConfig().plan_for(_Holdable()).decides
 
 
 def test_settings_are_read_as_they_were_written() -> None:
-    plan = EvidencePlan("index", understand=True, blend=Blend({"beam": 0.5, "share": 1.25}, {"bias": -1.0}, "3 turns"))
-    config = EvidenceConfig(samples=3, plans={"m": plan}, demonstrations=(Demonstration("Q1: a?", "[b, c]"),))
+    plan = EvidencePlan("brief", 5, Blend({"beam": 0.9, "share": 0.1}), abstention=Abstention({"bias": 0.4}, 0.5))
+    config = EvidenceConfig(page_tokens=99, seed=3, demonstrations=(Demonstration("a", "b"),), plans={"x": plan})
     assert EvidenceConfig.from_dict(config.to_dict()) == config
+
+
+def test_plans_of_earlier_revisions_are_read() -> None:
+    blend, alone = {"weights": {"beam": 1.0, "share": 0.2}, "none": {}}, {"weights": {"beam": 0.9}, "none": {}}
+    old = {"mode": "likelihood", "understand": False, "shown": 10, "skip_above": 0.6, "prompt": "brief"}
+    old |= {"blend": blend, "alone": alone, "fitted": True, "trust": "blend", "reads": "labels"}
+    plans = {"a": old, "b": {**old, "skip_above": 0.0}, BEAM_ALONE: {**old, "skip_above": 0.0}}
+    config = EvidenceConfig.from_dict({"evidence": "auto", "samples": 3, "page_tokens": 3000, "plans": plans})
+    assert (config.plans["a"].prompt, config.plans["a"].blend.weights["share"]) == ("brief", 0.2)
+    assert "share" not in config.plans["b"].blend.weights
+    assert config.plan_for(None).blend.weights == {"beam": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EvidencePlan("loud"), "prompt must be one of page, shown, brief, got 'loud'"),
+        (lambda: EvidencePlan(shown=1), "shown must be at least 2, got 1"),
+        (lambda: EvidenceConfig(page_tokens=0), "page_tokens must be at least 1, got 0"),
+        (lambda: EvidenceConfig(answer="never"), "answer must be confident or always, got 'never'"),
+        (lambda: Abstention({"x": 1.0}, 0.5), "weights of an abstention must be of bias, answerable, none; got 'x'"),
+    ],
+)
+def test_wrong_settings_are_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        make()

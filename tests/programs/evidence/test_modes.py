@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,16 +13,14 @@ from dspy.utils import DummyLM
 
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
-from kg.errors import ConfigError
 from kg.figures.figure_index import ReportIndex
 from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
-from programs.agent import AgentQA
-from programs.evidence.blend import BEAM_DECIDES, Blend, Evidence
-from programs.evidence.config import EvidenceConfig, EvidencePlan
-from programs.evidence.index import Token, evidence_of, shares_from_tokens, tokens_of
-from programs.evidence.per_path import evidence_of as rated
+from programs.beam import BeamQA
+from programs.evidence.blend import Blend, Evidence
+from programs.evidence.index import Token, shares_from_tokens, tokens_of
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import (
     Demonstration,
     likelihood_prompt,
@@ -33,10 +29,8 @@ from programs.evidence.prompt import (
 )
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
-from programs.lm.meter import metered
-from programs.reports.beam import BeamQA
-from programs.reports.reader import ReportReader
 from programs.turns.turn import Turn
+from programs.worlds.reader import ReportReader
 
 REPORT = Report(
     "r",
@@ -137,20 +131,6 @@ def test_tokens_are_read_from_a_client_s_mappings_and_from_the_engine_s_types() 
     assert tokens_of(None) == []
 
 
-def test_several_replies_are_averaged() -> None:
-    said = [dspy.Prediction(choice=choice, confidence=0.9) for choice in (1, 1, 2)]
-    found = evidence_of(said, 3)
-    assert (found.first, found.votes) == (0, 3)
-    assert math.exp(found.shares[0]) == pytest.approx((0.9 + 0.9 + 0.1 / 3) / 3)
-    assert sum(map(math.exp, found.shares)) + math.exp(found.none or 0) == pytest.approx(1)
-
-
-def test_ratings_are_shares_and_none_is_that_all_are_wrong() -> None:
-    found = rated([0.9, 0.3])
-    assert [math.exp(one) for one in found.shares] == pytest.approx([0.75, 0.25])
-    assert math.exp(found.none or 0) == pytest.approx(0.1 * 0.7)
-
-
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +170,7 @@ def _held(wanted: str) -> tuple[GuardedLM, ChoosingEngine]:
 
 def test_the_likelihood_of_a_derivation_decides_in_one_call() -> None:
     lm, engine = _held("[net sales, 2009]")
-    plan = EvidencePlan("likelihood", shown=20, blend=TRUSTING, fitted=True)
+    plan = EvidencePlan("shown", 20, TRUSTING)
     turn = _asked(lm, EvidenceConfig(plans={"local/held": plan}, demonstrations=(Demonstration("Q1: x?", "[a, b]"),)))
     assert turn.answer == Decimal(100)
     assert (turn.usage.lm_calls, turn.usage.prompt_tokens, lm.spent.calls) == (1, 7, 1)
@@ -203,125 +183,16 @@ def test_the_likelihood_of_a_derivation_decides_in_one_call() -> None:
     assert turn.confidence > 0.8
 
 
-def test_the_prior_is_asked_without_the_question() -> None:
-    lm, engine = _held("[net sales, 2009]")
-    plan = EvidencePlan(
-        "likelihood", prior=True, blend=Blend({"beam": 1.0, "share": 1.0, "prior": -1.0}, {"bias": -20.0})
-    )
-    turn = _asked(lm, EvidenceConfig(plans={"local/held": plan}))
-    assert engine.prompts[1][-1]["content"] == "Q1: ..."
-    assert (turn.usage.lm_calls, turn.pick) == (2, 0), "what is as likely without the question says nothing"
-
-
-def test_a_sure_beam_is_not_checked() -> None:
-    lm, engine = _held("[net sales, 2009]")
-    plan = EvidencePlan("likelihood", skip_above=0.01, blend=TRUSTING)
-    turn = _asked(lm, EvidenceConfig(plans={"local/held": plan}))
-    assert (turn.pick, turn.usage.lm_calls, turn.evidence, engine.prompts) == (0, 0, None, [])
-
-
-def test_without_weights_a_held_model_is_not_asked_and_the_beam_answers() -> None:
-    lm, engine = _held("[net sales, 2009]")
-    turn, alone = _asked(lm, EvidenceConfig()), _asked(None, EvidenceConfig())
-    assert (turn.answer, turn.confidence, engine.prompts) == (alone.answer, alone.confidence, [])
-
-
-def test_a_model_that_improved_nothing_is_asked_on_request() -> None:
-    lm, _ = _held("[net sales, 2009]")
-    plan = EvidencePlan("likelihood", skip_above=0.0, blend=Blend({"beam": 1.0, "share": 0.1}), fitted=True)
-    evidence = EvidenceConfig(plans={lm.model: plan})
-    with pytest.warns(UserWarning, match="improved nothing where its weights were fitted"):
-        assert not evidence.plan_for(lm).asks([-1.0, -1.1])
-    asked = replace(evidence, trust="blend").plan_for(lm)
-    assert asked.asks([-1.0, -1.1])
-    assert asked.blend == plan.blend
-
-
-def test_path_by_path_a_held_model_says_yes_or_no() -> None:
-    lm, engine = _held("yes")
-    config = EvidenceConfig(
-        evidence="per-path", plans={"local/held": EvidencePlan("per-path", shown=3, blend=TRUSTING)}
-    )
-    turn = _asked(lm, config)
-    assert engine.replies == [["yes", "no"]] * 3
-    assert "calculation: " in engine.prompts[0][-1]["content"]
-    assert turn.evidence is not None
-    assert [math.exp(one) for one in turn.evidence.shares] == pytest.approx([1 / 3] * 3)
-
-
-def test_path_by_path_any_model_is_asked_a_call_a_candidate() -> None:
-    replies = [{"answers": answer, "confidence": "0.9"} for answer in ("no", "yes", "no")]
-    plan = EvidencePlan("per-path", shown=3, blend=TRUSTING)
-    turn = _asked(DummyLM(replies), EvidenceConfig(evidence="per-path", plans={"dummy": plan}))
-    assert (turn.pick, turn.usage.lm_calls) == (1, 3)
-
-
-def test_a_majority_of_samples_decides() -> None:
-    picks = [{"choice": choice, "confidence": "0.8"} for choice in ("2", "3", "2")]
-    plan = EvidencePlan("index", shown=4, blend=TRUSTING)
-    turn = _asked(DummyLM(picks), EvidenceConfig(samples=3, plans={"dummy": plan}))
-    assert (turn.pick, turn.usage.lm_calls) == (1, 3)
-    assert turn.evidence is not None
-    assert turn.evidence.votes == 3
-
-
 def test_a_model_without_likelihoods_cannot_be_asked_for_them() -> None:
-    turn = _asked(DummyLM([]), EvidenceConfig(evidence="likelihood", understand=False))
+    turn = _asked(DummyLM([]), EvidenceConfig(plans={"dummy": EvidencePlan("shown", blend=TRUSTING)}))
     assert turn.failure == "lm_error"
-    assert "does not say how probable a given reply is: choose another mode" in turn.message
-
-
-def test_a_turn_whose_candidates_seem_wrong_escalates_within_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    unsure = EvidencePlan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
-    config = EvidenceConfig(escalate="agent", plans={"dummy": unsure})
-    program = BeamQA(READER, agent=AgentQA, evidence=config)
-    assert any(name.startswith("agent.") for name, _ in program.named_predictors())
-    answered = Turn("?", answer=Decimal(90), derivation=Derivation.parse("90"), candidates=(), pick=0)
-    asked: list[Any] = []
-
-    def answer(*arguments: Any) -> Any:
-        asked.append(arguments)
-        return type("TurnOutcome", (), {"turn": answered})()
-
-    monkeypatch.setattr(program.agent, "answer", answer)
-    with dspy.context(lm=DummyLM([{"choice": "1", "confidence": "0.5"}]), adapter=dspy.ChatAdapter()):
-        turn = program(report=REPORT, question=QUESTION).turn
-    assert (turn.answer, turn.escalated, turn.failure, len(asked)) == (Decimal(90), "agent", None, 1)
-    assert turn.pick is not None
-    assert turn.candidates[turn.pick].answer == Decimal(90)
-    answered = replace(answered, answer=None, derivation=None, failure="picked_none")
-    with dspy.context(lm=DummyLM([{"choice": "1", "confidence": "0.5"}]), adapter=dspy.ChatAdapter()):
-        turn = program(report=REPORT, question=QUESTION).turn
-    assert (turn.failure, turn.escalated) == ("picked_none", "agent")
-    quiet = BeamQA(READER, evidence=replace(config, escalate="never"))
-    assert quiet.agent is None
-    with pytest.raises(ConfigError, match="escalate must be one of"):
-        replace(config, escalate="always")  # type: ignore[arg-type]
+    assert "does not say how probable a given reply is: fit its evidence again" in turn.message
 
 
 def test_evidence_that_was_not_asked_for_has_no_features() -> None:
     scores, lengths = [math.log(0.6), math.log(0.3)], [1, 3]
-    with_none, without = (BEAM_DECIDES.judge(scores, lengths, one) for one in (None, Evidence("index", (-1.0, -2.0))))
+    with_none, without = (Blend().judge(scores, lengths, one) for one in (None, Evidence("index", (-1.0, -2.0))))
     assert with_none == without
-
-
-def test_tokens_of_the_agent_are_counted_once(
-    monkeypatch: pytest.MonkeyPatch, scripted_lm: Callable[..., dspy.LM]
-) -> None:
-    plan = EvidencePlan("index", blend=Blend({"beam": 0.1}, {"bias": 9.0}))
-    program = BeamQA(READER, agent=AgentQA, evidence=EvidenceConfig(escalate="agent", plans={"local/scripted": plan}))
-
-    def answer(*_: Any) -> Any:
-        with metered() as measured:
-            dspy.Predict("question -> answer")(question="?")
-        turn = Turn("?", answer=Decimal(90), derivation=Derivation.parse("90"), usage=measured.usage)
-        return type("TurnOutcome", (), {"turn": turn})()
-
-    monkeypatch.setattr(program.agent, "answer", answer)
-    lm = scripted_lm([{"choice": "1", "confidence": "0.5"}, {"answer": "90"}])
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        turn = program(report=REPORT, question=QUESTION).turn
-    assert (turn.escalated, turn.usage.lm_calls, turn.usage.prompt_tokens) == ("agent", 2, 200)
 
 
 # -- a fine-tuned model ----------------------------------------------------------------------------------------------
@@ -341,7 +212,7 @@ def test_a_fine_tuned_model_is_asked_by_the_brief_prompt() -> None:
             wanted = "r1c2" if len(prompt) == 2 else "r1c1"
             return [ReplyChoice(value, value) for value in (0.0 if one == wanted else -9.0 for one in replies)]
 
-    plan = EvidencePlan("likelihood", blend=TRUSTING, fitted=True, prompt="brief")
+    plan = EvidencePlan("brief", blend=TRUSTING)
     program = BeamQA(READER, evidence=EvidenceConfig(plans={"local/m+mine": plan}))
     lm = GuardedLM("local/m+mine", engine=Tuned(), free=True, cache=False)
     with dspy.context(lm=lm):

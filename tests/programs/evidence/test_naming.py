@@ -7,7 +7,7 @@ from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.evidence.naming import figure_names
-from programs.reports import ReportReader
+from programs.worlds.reader import ReportReader
 
 REPORT = Report(
     "r",

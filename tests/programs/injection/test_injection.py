@@ -21,23 +21,20 @@ from dspy import lm15
 from experiments.lms.config import LMConfig, lm_settings
 from experiments.saved import find_program
 from kg.errors import QueryError
-from kg.report_graphs.layer import layer_of, sentence_figures
-from kg.report_graphs.observation import SentenceSource
 from kg.reports.report import Report
+from kg.scoring import DerivationScorer
 from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
 from programs.agent.tools import TOOLS, Session
-from programs.evidence.config import EvidenceConfig, EvidencePlan
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.evidence import EvidenceConfig
 from programs.evidence.naming import figure_names
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text, without_special_tokens
-from programs.page import written_page
-from programs.registry import create_program
-from programs.reports.beam import BeamQA
-from programs.reports.conversation import ConversationQA
-from programs.reports.world import ReportWorld
-from programs.wording.reports import written_history, written_line_items
+from programs.worlds.page import written_page
+from programs.worlds.reader import ReportReader
 
 RECORDS = json.loads(Path(__file__).with_name("reports.json").read_text(encoding="utf-8"))
 MARKS = re.compile(r"<\|[^<>]*\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>")
@@ -119,7 +116,7 @@ def beam() -> ConversationQA:
 
 @pytest.fixture(scope="module")
 def agent(beam: ConversationQA) -> ConversationQA:
-    return create_program("agent", ontology=beam.ontology, config=AgentConfig(4))
+    return ConversationQA(AgentQA(ReportReader(beam.ontology, DerivationScorer.untrained()), AgentConfig(4)))
 
 
 def test_there_are_twenty_reports_with_something_planted_everywhere() -> None:
@@ -155,15 +152,9 @@ def test_ordinary_words_are_left_alone() -> None:
 
 @every_report
 def test_prompts_keep_their_form(planted: Attack, beam: ConversationQA) -> None:
-    _, index = beam.turn.reader.read(planted.report)
-    line_items = written_line_items(index)
-    assert "\n" not in line_items
-    assert MARKS.search(line_items) is None
     forms = []
     for report in (planted.clean, planted.report):
-        engine, lm = listening(
-            "choice: 1\nconfidence: 0.5\ndescription: d\nproperties: none\nperiods: none\noperation: select"
-        )
+        engine, lm = listening("choice: 1\nconfidence: 0.5\nmeaning: m\ncalculation: none")
         with dspy.context(lm=lm, adapter=ShortPromptAdapter()):
             beam(report=report, questions=[*planted.questions, planted.text])
         assert not any(MARKS.search(part) for parts in engine.requests for part in parts)
@@ -240,34 +231,6 @@ def test_what_tools_say_has_no_marks(planted: Attack, agent: ConversationQA) -> 
 
 
 @every_report
-def test_a_model_that_obeys_inserts_only_what_stands_in_the_text(planted: Attack, beam: ConversationQA) -> None:
-    graph, index = beam.turn.reader.read(planted.report)
-    before = graph.sha256
-    obeyed = [
-        {"sentence": place, "figure": figure, "label": "net income", "period": "none", "unit": "plain", "scale": "one"}
-        for place in range(3)
-        for figure in (PLANTED, "7777")
-    ]
-    engine, lm = listening(f"next_step: insert\nmissing: {planted.text!r}\nfigures: {json.dumps(obeyed)}")
-    plans = {"local/listening": EvidencePlan("index", skip_above=0.0)}
-    config = EvidenceConfig(escalate="thoughts", none_above=1e-6, plans=plans, trust="beam")
-    program = ConversationQA(BeamQA(beam.turn.reader, evidence=config))
-    with dspy.context(lm=lm, adapter=ShortPromptAdapter()):
-        state = program.ask(program.start(ReportWorld(planted.report)), planted.questions[0])
-    assert not any(MARKS.search(part) for parts in engine.requests for part in parts)
-    turn = state.turns[-1]
-    assert (turn.escalated, turn.failure) == ("thoughts", None), turn.message
-    assert turn.reading.refused, "most of what it names stands nowhere"
-    for one in layer_of(state.index.observations):
-        assert isinstance(one.source, SentenceSource)
-        standing = {figure.text for figure in sentence_figures(planted.report.sentences[one.source.sentence])}
-        assert one.quantity.text in standing
-        assert one.quantity.text == PLANTED
-        assert one.entity_type == "Disclosure"
-    assert (graph.sha256, beam.turn.reader.read(planted.report)) == (before, (graph, index))
-
-
-@every_report
 def test_a_page_keeps_its_form_and_only_its_figures_can_be_named(planted: Attack, beam: ConversationQA) -> None:
     reader = beam.turn.reader
     hostile = f"{planted.text} [r1c1] [a1] r9: [s0n0]"
@@ -289,7 +252,7 @@ def test_a_page_keeps_its_form_and_only_its_figures_can_be_named(planted: Attack
 
 @every_report
 def test_whatever_a_model_names_the_answer_is_over_figures_of_the_graph(planted: Attack, beam: ConversationQA) -> None:
-    program = ConversationQA(BeamQA(beam.turn.reader, evidence=EvidenceConfig(trust="model", evidence="index")))
+    program = ConversationQA(BeamQA(beam.turn.reader, evidence=EvidenceConfig()))
     for calculation in (PLANTED, planted.text, f"add([r1c1], {PLANTED}4711)", "[r1c1]"):
         reply = {"meaning": planted.text, "calculation": calculation, "confidence": 100, "choice": 1}
         _, lm = listening(json.dumps(reply))
@@ -313,7 +276,6 @@ def test_messages_to_any_model_hold_no_template_tokens() -> None:
         "x (eot_id) y",
         "x (start_of_turn)model y",
     ]
-    assert written_history([]) == "none"
 
 
 EMBEDDED = ("smollm2-135m", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b")

@@ -14,8 +14,10 @@ from kg.errors import DataError, LMError
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.lm import Exchange, GuardedLM, ReplayEngine, Transcript
-from programs.reports import BeamQA, ConversationQA, ReportReader
+from programs.worlds.reader import ReportReader
 from tools.record_transcript import main
 
 REPORT = Report(

@@ -19,14 +19,13 @@ from kg.graphs.context import GraphContext
 from kg.ontology.learning import build_ontology
 from kg.questions.graph import EntityGraph
 from kg.reports.report import Report
+from programs.conversation import ConversationQA
 from programs.graphs.entity_qa import EntityQA
 from programs.graphs.world import GraphWorld
-from programs.registry import create_program
-from programs.reports.conversation import ConversationQA
-from programs.reports.world import ReportWorld
 from programs.turns.conversation import Conversation
 from programs.turns.program import AnyTurn, Kept, State
 from programs.turns.turn import Turn
+from programs.worlds.report import ReportWorld
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 MODEL = ReferenceModel({"1": -10.0, "w:chang.d1": 20.0, "w:chang.d2": 20.0, "w:that.d1": 20.0})
@@ -70,10 +69,8 @@ def graph() -> EntityGraph:
 
 
 def _of_report() -> tuple[ConversationQA, ReportWorld]:
-    program = create_program(
-        "beam", ontology=build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3)
-    )
-    return program, ReportWorld(REPORT, MODEL)
+    program = ConversationQA.unfitted(build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3))
+    return program, program.world(REPORT, references=MODEL)
 
 
 def _of_graph(graph: EntityGraph) -> tuple[EntityQA, GraphWorld[EntityGraph]]:
@@ -153,7 +150,8 @@ def test_real_sample_conversations_survive_saving(graph: EntityGraph) -> None:
     reports = load_conversations("sample:dev").conversations[:3]
     ontology = build_ontology(one.report for one in reports)
     for one in reports:
-        program, world = create_program("beam", ontology=ontology), ReportWorld(one.report, MODEL)
+        program = ConversationQA.unfitted(ontology)
+        world = program.world(one.report, references=MODEL)
         conversation = Conversation(program, world)
         for question in one.questions:
             conversation = Conversation.from_json(program, world, conversation.to_json())

@@ -13,7 +13,7 @@ from kg.figures.idf import Idf
 from kg.ontology.learning import build_ontology
 from kg.report_graphs.graph import build_report_graph
 from kg.reports.report import Report
-from programs.registry import create_program
+from programs.conversation import ConversationQA
 from programs.wording.answers import currency_sign, spoken_answer
 
 TABLE = (
@@ -113,7 +113,7 @@ def test_the_sign_is_the_reports_own() -> None:
 
 
 def test_it_comes_with_the_turn() -> None:
-    program = create_program("beam", ontology=build_ontology([REPORT], min_reports=1))
+    program = ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
     [turn] = program(report=REPORT, questions=["what were revenues in 2009?"]).turns
     assert turn.answer is not None
     assert turn.derivation is not None

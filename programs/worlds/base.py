@@ -1,0 +1,133 @@
+"""The interface of a world: what a question is asked about, and all that differs between a report, a graph and texts.
+
+    world = ReportWorld(report, reader)
+    state = world.start()
+    search = world.search(state, "what were revenues in 2008?")     # the beam; no model is asked
+    search.candidates[0].answer                                     # Decimal('9362.2')
+    search.prompt(config, predict)                                                 # the inputs of Understand: the page
+    search.execute(reply).candidate.path                            # what the model named, as a candidate
+
+:class:`programs.beam.BeamQA` knows nothing else of a world. A state is a conversation after some turns
+(:class:`programs.turns.program.State`); it is never changed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from programs.evidence import Choice, EvidenceConfig
+from programs.turns import AnyTurn, Kept
+from signatures.understand import Understanding
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A model's understanding of a question, and the candidate that its expression is.
+
+    Attributes:
+        understanding: What the model wrote.
+        candidate: Its expression with answer, path and sources; ``None`` where it names none.
+    """
+
+    understanding: Understanding
+    candidate: Any = None
+
+
+class Search(ABC):
+    """The search for one question: what a model is shown, what its expression means, and how a candidate is told.
+
+    Attributes:
+        question: The question.
+        candidates: The beam's proposals, best first.
+        nothing: Why a question without any candidate has no answer.
+    """
+
+    question: str
+    candidates: tuple[Any, ...]
+    nothing: str = "nothing fits the question"
+
+    @property
+    def can_execute(self) -> bool:
+        """Whether the world holds anything that an expression could name."""
+        return True
+
+    @abstractmethod
+    def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:
+        """The inputs by which a model understands the question, with an identifier for all that they show.
+
+        Args:
+            config: The budget of tokens.
+            predict: The predictor that is asked; the inputs may have a narrower ``signature``.
+        """
+
+    @abstractmethod
+    def retry(self, prompt: dict[str, Any], reply: Any, reason: str) -> dict[str, Any]:
+        """The inputs for another reply, with the reason why the last one's expression was refused."""
+
+    @abstractmethod
+    def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
+        """What a model wrote, after the expressions that were refused."""
+
+    @abstractmethod
+    def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
+        """What a model wrote, with its expression as a candidate.
+
+        Raises:
+            ProgramError: The expression is not over what the world shows.
+            QueryError: The same, of a query.
+        """
+
+    def combine(self, execution: Execution | None) -> Choice | None:  # noqa: ARG002
+        """The choice of a world that weighs both by itself; ``None`` where Aggregate compares the candidates."""
+        return None
+
+    @abstractmethod
+    def confidence(self, choice: Choice, pick: int) -> tuple[float, bool]:
+        """The confidence in [0, 1] of a candidate, and whether the world does not seem to answer."""
+
+    @abstractmethod
+    def nearest(self) -> str:
+        """Why there is no answer, with what comes nearest."""
+
+    @abstractmethod
+    def fields(self, candidate: Any) -> dict[str, Any]:
+        """The fields of a turn that a candidate answers: ``answer``, ``words`` and what the world has besides."""
+
+    def grounds(self, candidate: Any) -> dict[str, str]:  # noqa: ARG002
+        """The inputs ``calculation`` and ``facts`` of an explanation."""
+        return {"calculation": "none", "facts": "none"}
+
+    @abstractmethod
+    def after(self, turn: AnyTurn, choice: Choice) -> Any:
+        """The state after the turn of a choice."""
+
+
+class World(ABC):
+    """A source of answers.
+
+    Attributes:
+        kind: ``report``, ``graph`` or ``texts``; the name of its predictor in Understand.
+        name: A report's id, a graph's name.
+    """
+
+    kind: ClassVar[str]
+    name: str
+
+    @abstractmethod
+    def start(self, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> Any:
+        """The state before the first question, or after turns that were answered earlier.
+
+        Args:
+            turns: The earlier turns.
+            kept: :meth:`programs.turns.program.State.kept` of the state after them.
+
+        Raises:
+            FinpathError: The world cannot be read.
+        """
+
+    @abstractmethod
+    def search(self, state: Any, question: str) -> Search:
+        """Searches candidates for a question; asks no language model."""

@@ -1,0 +1,249 @@
+"""A report's page as a language model reads it: rows and sentences with an identifier for every figure.
+
+    >>> print(written_page(graph, index).text)
+    Table (figures read as thousand (currency) unless noted; the page's own words count):
+    r0: ( in thousands ) | 2009 | 2008
+    r1: net cash from operations | [r1c1] $ 206588 | [r1c2] $ 181001
+    r2: tax rate {percent} | [r2c1] 31% | [r2c2] 30%
+    Text:
+    s0: the company sold [s0n0] 5 stores in 2009 .
+
+A page that is longer than its budget is cut: the rows and sentences that the search gives the highest probabilities are
+shown, and the page states the number of the others. What is cut depends on the first question of a conversation alone,
+so that all its prompts begin alike; lines that a later question points to are shown apart (:attr:`PageText.more`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+
+from kg.figures import ReportIndex
+from kg.ontology import table_context
+from kg.report_graphs import Observation, SentenceSource
+from kg.reports import Report, analyse_table
+from kg.text import SCALE_WORDS, english_sentence
+from programs.lm import plain_text
+from programs.worlds.page.figures import IDENTIFIER, without_identifiers
+from programs.worlds.page.relevance import Relevance
+
+CHARACTERS_A_TOKEN = 3.2
+"""By which tokens are estimated: figures and identifiers take more tokens than words do."""
+
+BASE_SHARE = 0.8
+"""The share of the budget that the lines for the first question take; the rest is for those of later questions."""
+
+_LONGEST_CELL = 120
+_LINE = re.compile(r"[rs]\d+: ")
+_MARKED = re.compile(rf"\[({IDENTIFIER.pattern})\]")
+
+
+@dataclass(frozen=True)
+class PageText:
+    """A page as it is shown.
+
+    Attributes:
+        text: The lines that all prompts of a conversation share.
+        more: Further lines that the question points to; empty if the page is shown whole.
+        rows_cut: Rows that are not shown.
+        sentences_cut: Sentences that are not shown.
+    """
+
+    text: str
+    more: str = ""
+    rows_cut: int = 0
+    sentences_cut: int = 0
+
+    @property
+    def identifiers(self) -> list[str]:
+        """The identifiers of the figures that are shown."""
+        found = _MARKED.findall(f"{self.text}\n{self.more}")
+        return list(dict.fromkeys(found))
+
+
+Line = tuple[str, int]
+"""A line of a page: ``row`` or ``sentence``, and its number."""
+
+
+class PageLines:
+    """The lines of a report's page.
+
+    Args:
+        report: The report.
+        index: Its index, with the figures that a conversation read from the text.
+    """
+
+    def __init__(self, report: Report, index: ReportIndex) -> None:
+        self.report, self.index = report, index
+        headers = {number for _, number in self.headers()}
+        self._cells: dict[tuple[int, int], list[Observation]] = {}
+        self._spans: dict[int, dict[tuple[int, int], Observation]] = {}
+        for one in index.reported():
+            source = one.source
+            if isinstance(source, SentenceSource):
+                self._spans.setdefault(source.sentence, {}).setdefault((source.start, source.end), one)
+            elif not one.in_header and source.row not in headers:
+                self._cells.setdefault((source.row, source.column), []).append(one)
+        counted = Counter(_measured(one) for cell in self._cells.values() for one in cell)
+        self.common = counted.most_common(1)[0][0] if counted else None
+
+    def title(self) -> str:
+        """The line before the table, with the unit and scale of most figures."""
+        if self.common is None:
+            return "Table:"
+        return f"Table (figures read as {_measure(*self.common)} unless noted; the page's own words count):"
+
+    def row(self, number: int) -> str:
+        """A row of the table; its unit and scale are noted where they differ from those of most figures."""
+        found = [self._cells.get((number, column), []) for column in range(len(self.report.table[number]))]
+        cells = [
+            " ".join([*(f"[{one.id}]" for one in figures), _data(cell)]).strip()
+            for cell, figures in zip(self.report.table[number], found, strict=True)
+        ]
+        measures = Counter(_measured(one) for figures in found for one in figures)
+        noted = measures and measures.most_common(1)[0][0] != self.common
+        if noted:
+            cells[0] = f"{cells[0]} {{{_measure(*measures.most_common(1)[0][0])}}}".strip()
+        return f"r{number}: {' | '.join(cells)}"
+
+    def sentence(self, number: int, only: Collection[str] | None = None) -> str:
+        """A sentence with the identifier before each figure, or before those in ``only``."""
+        text = english_sentence(self.index.sentences[number])
+        parts: list[str] = []
+        position = 0
+        for (start, _), one in sorted(self._spans.get(number, {}).items()):
+            if one.id in only if only is not None else not one.in_header:
+                parts += [_data(text[position:start], None), f"[{one.id}]"]
+                position = start
+        parts.append(_data(text[position:], None))
+        return f"s{number}: {' '.join(part for part in parts if part)}"
+
+    def write(self, line: Line) -> str:
+        """A line."""
+        return self.row(line[1]) if line[0] == "row" else self.sentence(line[1])
+
+    def headers(self) -> list[Line]:
+        """The header rows of the tables, which are shown always."""
+        found: list[Line] = []
+        for start, part in self.report.tables:
+            layout = analyse_table(part.table, table_context(part))
+            found += [("row", start + row) for row in range(layout.header_rows)]
+        return found
+
+    def every(self) -> list[Line]:
+        """All lines, in the order of the page."""
+        kept = self.report.kept_rows
+        rows: list[Line] = [("row", number) for number in (range(len(self.report.table)) if kept is None else kept)]
+        texts = self.index.sentences
+        return rows + [("sentence", number) for number, text in enumerate(texts) if kept is None or text]
+
+
+def written_page(
+    report: Report, index: ReportIndex, tokens: int, relevance: Callable[[], tuple[Relevance, Relevance]]
+) -> PageText:
+    """The page within a budget.
+
+    Args:
+        report: The report.
+        index: Its index.
+        tokens: The budget in tokens, by :data:`CHARACTERS_A_TOKEN`.
+        relevance: Returns the relevance to the conversation's first question and to the one asked; it is called only
+            for a page that is longer.
+    """
+    lines = PageLines(report, index)
+    every = lines.every()
+    texts = {line: lines.write(line) for line in every}
+    costs = {line: len(text) / CHARACTERS_A_TOKEN + 1 for line, text in texts.items()}
+    if sum(costs.values()) <= tokens:
+        return PageText(_joined(lines, texts, every))
+    first, last = relevance()
+    shown = _best(every, costs, first, tokens * BASE_SHARE, set(lines.headers()))
+    further = set() if last is first else _best(every, costs, last, tokens * (1 - BASE_SHARE), set(), shown)
+    rows, sentences = _counted(line for line in every if line not in shown)
+    note = f"The page is cut: {rows} rows and {sentences} sentences that seem not to matter are left out."
+    text = f"{_joined(lines, texts, [line for line in every if line in shown])}\n{note}"
+    more = "\n".join(texts[line] for line in every if line in further)
+    return PageText(text, more, *_counted(line for line in every if line not in shown | further))
+
+
+def excerpt(page: str, identifiers: Collection[str], neighbours: int = 1) -> str:
+    r"""The lines of a page that a demonstration needs: titles, headers, those of some figures, and their neighbours.
+
+    >>> excerpt("Table:\nr0: | 2009\nr1: sales | [r1c1] 5\nr2: cash | [r2c1] 6\nr3: debt | [r3c1] 7", ["r1c1"])
+    'Table:\nr0: | 2009\nr1: sales | [r1c1] 5\nr2: cash | [r2c1] 6'
+
+    Args:
+        page: A page as :func:`written_page` writes it.
+        identifiers: The figures that are used.
+        neighbours: Lines before and after each such line that are kept too.
+    """
+    lines = page.splitlines()
+    used = {place for place, line in enumerate(lines) if any(f"[{one}]" in line for one in identifiers)}
+    kept = {near for place in used for near in range(place - neighbours, place + neighbours + 1)}
+    first = next((place for place, line in enumerate(lines) if "[" in line), len(lines))
+    titles = {place for place, line in enumerate(lines) if place < first or not _LINE.match(line)}
+    return "\n".join(line for place, line in enumerate(lines) if place in kept | titles)
+
+
+def shortened(demonstration: Any) -> dspy.Example:
+    """A demonstration with the lines of its page that its calculation and conversation use, and their neighbours."""
+    values = dict(demonstration)
+    used = _MARKED.findall(f"{values.get('calculation', '')} {values.get('history', '')}")
+    if isinstance(values.get("page"), str):
+        values["page"] = excerpt(values["page"], used)
+    return dspy.Example(**values)
+
+
+def _best(
+    every: Sequence[Line],
+    costs: Mapping[Line, float],
+    relevance: Relevance,
+    budget: float,
+    always: set[Line],
+    known: Collection[Line] = (),
+) -> set[Line]:
+    """The lines of the highest relevance within a budget, and those that are shown always."""
+    chosen = set(always)
+    left = budget - sum(costs[line] for line in chosen)
+    weights = {"row": relevance.rows, "sentence": relevance.sentences}
+    for line in sorted(every, key=lambda line: -weights[line[0]].get(line[1], 0.0)):
+        if line not in chosen and line not in known and costs[line] <= left:
+            if not weights[line[0]].get(line[1]) and known:
+                break  # further lines must have a figure that the search gives a probability
+            chosen.add(line)
+            left -= costs[line]
+    return chosen
+
+
+def _counted(lines: Iterable[Line]) -> tuple[int, int]:
+    kinds = Counter(kind for kind, _ in lines)
+    return kinds["row"], kinds["sentence"]
+
+
+def _joined(lines: PageLines, texts: Mapping[Line, str], shown: Sequence[Line]) -> str:
+    rows = [texts[line] for line in shown if line[0] == "row"]
+    sentences = [texts[line] for line in shown if line[0] == "sentence"]
+    table = [lines.title(), *rows] if rows else []
+    return "\n".join([*table, *(["Text:", *sentences] if sentences else [])])
+
+
+def _measured(one: Observation) -> tuple[str, int]:
+    """A figure's unit and scale."""
+    return one.quantity.unit, one.quantity.scale
+
+
+def _measure(unit: str, scale: int) -> str:
+    """A unit with its scale: ``million (currency)``, ``percent``."""
+    word = SCALE_WORDS.get(scale)
+    return f"{word} ({unit})" if word else unit
+
+
+def _data(text: str, longest: int | None = _LONGEST_CELL) -> str:
+    """A text of a report, in which nothing reads as a mark of the prompt or as an identifier."""
+    seen = without_identifiers(plain_text(text))
+    return seen if longest is None or len(seen) <= longest else f"{seen[: longest - 1]}…"

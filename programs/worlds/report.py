@@ -1,0 +1,432 @@
+"""A report as a world: the page with an identifier for every figure, calculations over them, and their cells.
+
+world = ReportWorld(report, reader)
+search = world.search(world.start(), "what was the change in net income?")
+search.candidates[0].path       # 'subtract(IncomeStatement_2009 -> net_income -> 103102, ...)'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import dspy
+import numpy as np
+from pydantic import WithJsonSchema
+
+from kg.candidates import (
+    MEMORY,
+    START,
+    Candidate,
+    DerivationConfig,
+    TurnSearch,
+    WeightedHistory,
+    confidence_features,
+    considered_figures,
+    fixed_history,
+    search_turn,
+)
+from kg.derivations import Answer as KGAnswer
+from kg.derivations import Derivation, PastTurn
+from kg.figures import ReportIndex
+from kg.graphs import ContextConfig, GraphContext, TurnEntities
+from kg.report_graphs import ReportGraph, report_base
+from kg.reports import Report, is_large
+from kg.search import merge_key
+from programs.evidence import (
+    Choice,
+    EvidenceConfig,
+    EvidencePlan,
+    by_likelihood,
+    evidence_beside_none,
+    evidence_of_replies,
+    length_of,
+    probability_of,
+    stated,
+    tokens_of,
+)
+from programs.lm import HELD, plain_text
+from programs.turns import AnyTurn, Kept, State, Turn, history_records, read_histories
+from programs.wording import currency_sign, spoken_answer, written_number
+from programs.worlds.base import Execution, Search, World
+from programs.worlds.page import (
+    NO_ANSWER,
+    BriefPage,
+    NamedCalculation,
+    PageFigures,
+    PageText,
+    Relevance,
+    answered,
+    brief_prompt,
+    brief_reply,
+    comparable,
+    function_rules,
+    merged,
+    read_calculation,
+    relevance_of,
+    stated_numbers,
+    written_evidence,
+    written_page,
+    written_turns,
+)
+from programs.worlds.page import START as GRAMMAR_START
+from programs.worlds.reader import ReportReader
+from signatures.understand import Understand, Understanding
+
+if TYPE_CHECKING:
+    from kg.coreference import ReferenceModel
+
+NEAREST = 3
+"""Figures that a turn without an answer names."""
+
+_LEAST_REST = 1e-3
+_LONGEST_SHOWN, _LONGEST_MEANING = 200, 600
+
+
+@dataclass(frozen=True, eq=False)
+class ReportWorld(World):
+    """A report.
+
+    Attributes:
+        report: The report.
+        reader: Reads it; the ontology and the scorer.
+        config: The beam's settings.
+        references: The model of the earlier turns that a question uses. Without one, no references are spelled out and
+            turns have no graph context.
+        context: The size of a turn's graph context.
+    """
+
+    report: Report
+    reader: ReportReader
+    config: DerivationConfig = field(default_factory=DerivationConfig)
+    references: ReferenceModel | None = None
+    context: ContextConfig | None = None
+    kind: ClassVar[str] = "report"
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The report's id."""
+        return self.report.id
+
+    def start(self, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> ReportState:
+        """See :meth:`programs.worlds.base.World.start`.
+
+        Raises:
+            FinpathError: The report's graph cannot be built.
+        """
+        questions = [turn.question for turn in turns]
+        graph, index = self._read(questions, turns)
+        if kept:
+            histories = read_histories(kept, index, questions)
+        else:
+            histories = fixed_history(index, [turn.past() for turn in turns]) if turns else START
+        return ReportState(self, tuple(turns), index=index, histories=histories, entities=self._entities(graph))
+
+    def search(self, state: ReportState, question: str) -> ReportSearch:
+        """See :meth:`programs.worlds.base.World.search`."""
+        return ReportSearch(self.narrowed(state, question), question)
+
+    def narrowed(self, state: ReportState, question: str) -> ReportState:
+        """The state for a question: of a large report, with the excerpt that the question needs."""
+        if not is_large(self.report):
+            return state
+        questions = [turn.question for turn in state.turns]
+        graph, index = self._read([*questions, question], state.turns)
+        histories = read_histories(state.kept(), index, questions) if state.turns else state.histories
+        return replace(state, index=index, histories=histories, entities=self._entities(graph))
+
+    def words(self, derivation: Derivation, answer: KGAnswer, question: str, index: ReportIndex) -> str:
+        """An answer in words, with unit, sign and scale."""
+        sign = currency_sign(self.reader.graph_of(index).report)
+        return spoken_answer(derivation, answer, question, index.observations, sign)
+
+    def added(self, state: ReportState, turn: Turn, histories: tuple[WeightedHistory, ...]) -> ReportState:
+        """The state with one more turn, whose references are spelled out where the world has their model."""
+        after = replace(state, turns=(*state.turns, turn), histories=histories)
+        if self.references is None or state.entities is None:
+            return after
+        from kg.coreference import resolve_report
+
+        past = tuple(one.past() for one in state.turns)
+        canonicals = [one.canonical for one in state.turns]
+        resolution = resolve_report(turn.question, past, canonicals, state.index, self.references)
+        turn = replace(turn, resolution=resolution, context=state.entities.of(after.turns, state.index))
+        return replace(after, turns=(*state.turns, turn))
+
+    def _read(self, questions: Sequence[str], turns: Sequence[AnyTurn]) -> tuple[ReportGraph, ReportIndex]:
+        return self.reader.read(self.report, questions, [turn.derivation for turn in turns[-MEMORY:]])
+
+    def _entities(self, graph: ReportGraph) -> ReportContext | None:
+        return ReportContext(graph, self.context) if self.references is not None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportState(State[ReportWorld]):
+    """A conversation about a report after some turns.
+
+    Attributes:
+        index: The report's index.
+        histories: The histories of own answers with their weights.
+        entities: The lookup of graph context, where the world has references.
+    """
+
+    index: ReportIndex
+    histories: tuple[WeightedHistory, ...] = START
+    entities: ReportContext | None = None
+
+    def after(self, turn: AnyTurn) -> ReportState:
+        """See :meth:`programs.turns.program.State.after`: the histories continue as after a failure."""
+        histories = tuple(history.after_failure() for history in self.histories)
+        return replace(self, turns=(*self.turns, turn), histories=histories)
+
+    def kept(self) -> list[dict[str, Any]]:
+        """The histories."""
+        return history_records(self.histories)
+
+
+class ReportSearch(Search):
+    """The search for one question about a report.
+
+    Args:
+        state: The conversation before it.
+        question: The question.
+    """
+
+    def __init__(self, state: ReportState, question: str) -> None:
+        self.state, self.question = state, question
+        self.world, self.index = state.world, state.index
+        self.past: tuple[PastTurn, ...] = tuple(turn.past() for turn in state.turns)
+        self.questions = (*(turn.question for turn in self.past), question)
+        self.found = self._search(self.questions, state.histories)
+        self.candidates: tuple[Candidate, ...] = self.found.candidates
+
+    def _search(self, questions: Sequence[str], histories: Sequence[WeightedHistory]) -> TurnSearch:
+        return search_turn(self.index, questions, histories, self.world.reader.scorer, self.world.config)
+
+    @property
+    def report(self) -> Report:
+        """The report, or the excerpt of it that was read."""
+        return self.world.reader.graph_of(self.index).report
+
+    @property
+    def can_execute(self) -> bool:
+        """Whether the report has figures."""
+        return any(not one.in_header for one in self.index.observations)
+
+    # --- Understand: the page, and calculations over its figures ---
+
+    def page(self, tokens: int) -> PageText:
+        """The page within a budget of tokens."""
+
+        def relevance() -> tuple[Relevance, Relevance]:
+            last = relevance_of(self.found)
+            first = last if len(self.questions) == 1 else relevance_of(self._search(self.questions[:1], START))
+            return first, last
+
+        return written_page(self.report, self.index, tokens, relevance)
+
+    def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:
+        """See :meth:`programs.worlds.base.Search.prompt`."""
+        page = self._page = self.page(config.page_tokens)
+        return {
+            "page": page.text,
+            "history": written_turns(self.past),
+            "question": plain_text(self.question),
+            "note": page.more if page.more else "none",
+            **self._held(predict, page),
+        }
+
+    def retry(self, prompt: dict[str, Any], reply: Any, reason: str) -> dict[str, Any]:
+        """See :meth:`programs.worlds.base.Search.retry`."""
+        wrong = plain_text(str(reply.calculation))[:_LONGEST_SHOWN]
+        complaint = f"Your calculation {wrong} is refused: {reason}. Write another one, or none."
+        return {**prompt, "note": f"{self._page.more}\n{complaint}" if self._page.more else complaint}
+
+    def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
+        """See :meth:`programs.worlds.base.Search.understanding`."""
+        return Understanding(
+            description=plain_text(str(reply.meaning))[:_LONGEST_MEANING],
+            calculation=str(reply.calculation),
+            confidence=_confidence(reply),
+            refused=list(refused),
+            rows_cut=self._page.rows_cut,
+            sentences_cut=self._page.sentences_cut,
+        )
+
+    def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
+        """See :meth:`programs.worlds.base.Search.execute`."""
+        understanding = self.understanding(reply, refused)
+        named = read_calculation(str(reply.calculation), PageFigures(self.index), self.past, self.questions)
+        if named is None:
+            return Execution(understanding.model_copy(update={"says_none": True}))
+        return Execution(understanding, candidate_of(named, self.found, self.index))
+
+    def _held(self, predict: Any, page: PageText) -> dict[str, Any]:
+        """The signature that holds the calculation to the page's figures, for a model that can be held to a grammar."""
+        engine = getattr(dspy.settings.lm, "engine", None)
+        figures = PageFigures(self.index)
+        identifiers = [one for one in page.identifiers if figures.has(one)]
+        if not getattr(engine, "reads_lines", False) or not identifiers:
+            return {}
+        compared = comparable(figures, identifiers)
+        rules = function_rules(identifiers, answered(self.past), stated_numbers(self.questions), compared)
+        schema = {"type": "string", HELD: {"start": GRAMMAR_START, "rules": rules}}
+        signature = getattr(predict, "signature", Understand)
+        return {"signature": signature.with_updated_fields("calculation", type_=Annotated[str, WithJsonSchema(schema)])}
+
+    # --- Aggregate: candidates with evidence ---
+
+    def lengths(self, candidates: Sequence[Candidate]) -> list[int]:
+        """Figures and operations of each candidate."""
+        return [length_of(one.derivation) for one in candidates]
+
+    def groups(self, candidates: Sequence[Candidate], named: int | None) -> list[tuple[int, ...]]:
+        """The places of candidates of the same calculation; the first of each group represents it."""
+        return merged(candidates, self.past, named)
+
+    def options(self, candidates: Sequence[Candidate], meaning: str) -> dict[str, Any]:
+        """The inputs of the signature that chooses among candidates."""
+        return {
+            "history": written_turns(self.past),
+            "question": self.question,
+            "meaning": meaning,
+            "candidates": written_evidence(candidates, self.report, self.index, self.past),
+        }
+
+    def likelihood(self, lm: Any, plan: EvidencePlan, candidates: Sequence[Candidate], config: EvidenceConfig) -> Any:
+        """How probable each candidate's calculation is as a reply of a model that can be held to it."""
+        if plan.prompt == "shown":
+            return by_likelihood(lm, candidates, self.past, self.question, self.index, config.demonstrations)
+        page = BriefPage(self.report, self.index)
+        prompt = brief_prompt(page, self.past, self.question, considered_figures(candidates))
+        replies = [brief_reply(one.derivation, self.past) for one in candidates]
+        if plan.abstention is None:
+            return evidence_of_replies(lm, prompt, replies)
+        return evidence_beside_none(lm, prompt, replies, NO_ANSWER)
+
+    @cached_property
+    def _calibrated(self) -> Any:
+        fitted = self.world.reader.scorer.confidence
+        return None if fitted is None else fitted.judge(confidence_features(self.found))
+
+    @property
+    def abstains(self) -> bool:
+        """Whether the search's own confidence says that the report does not answer."""
+        fitted = self.world.reader.scorer.confidence
+        return fitted is not None and self._calibrated.answerable < fitted.least_answerable
+
+    # --- Answer ---
+
+    nothing = "no derivation over the report's figures fits the question"
+
+    def confidence(self, choice: Choice, pick: int) -> tuple[float, bool]:
+        """The confidence in [0, 1] of a candidate, and whether the report does not seem to answer."""
+        scores, evidence = choice.scores.candidates, choice.evidence
+        confidence = scores[pick] if pick < len(scores) else 0.0
+        if self._calibrated is None:
+            return confidence, False
+        if evidence is None:
+            return (self._calibrated.right, self.abstains) if pick == 0 else (confidence, False)
+        if evidence.mode != "likelihood" or choice.is_decided:
+            return confidence, False
+        fitted = choice.plan.abstention
+        if fitted is None or evidence.none is None:
+            return confidence, self.abstains
+        return confidence, fitted.judge(self._calibrated.answerable, evidence.none) < fitted.least
+
+    def nearest(self) -> str:
+        """Why there is no answer, with the figures that come nearest."""
+        paths = (number.path for one in self.candidates for number in one.derivation.numbers if number.path)
+        shown = "; ".join(list(dict.fromkeys(paths))[:NEAREST])
+        return f"the report does not say; the nearest figures are: {shown}" if shown else "the report does not say"
+
+    def fields(self, candidate: Candidate) -> dict[str, Any]:
+        """See :meth:`programs.worlds.base.Search.fields`; the words have unit, sign and scale."""
+        words = self.world.words(candidate.derivation, candidate.answer, self.question, self.index)
+        return {"answer": candidate.answer, "derivation": candidate.derivation, "words": words}
+
+    def grounds(self, candidate: Candidate) -> dict[str, str]:
+        """A candidate's calculation with its results, and where each figure stands."""
+        sources = written_evidence([candidate], self.report, self.index, self.past).splitlines()
+        steps = f"{candidate.path} = {written_number(candidate.answer)}"
+        return {"calculation": plain_text(steps), "facts": "\n".join(sources)}
+
+    def after(self, turn: Turn, choice: Choice) -> ReportState:
+        """See :meth:`programs.worlds.base.Search.after`."""
+        return self.world.added(self.state, turn, self._histories(turn, choice))
+
+    def _histories(self, turn: Turn, choice: Choice) -> tuple[WeightedHistory, ...]:
+        if choice.refuses:
+            return tuple(history.after_failure() for history in self.state.histories)
+        if turn.pick is not None:
+            chosen = merge_key(choice.candidates[turn.pick].answer)
+            if choice.is_decided or all(merge_key(one.answer) != chosen for one in self.candidates):
+                return fixed_history(self.index, (*self.past, turn.past()))
+        judged = None
+        if choice.evidence is not None:
+            judged = weights_of(self.found, choice.candidates, choice.scores.candidates)
+        return self.found.next_histories(self.world.config.histories, judged=judged)
+
+
+class ReportContext:
+    """The graph context of turns about a report.
+
+    Args:
+        graph: The report's graph.
+        config: The size of a context.
+    """
+
+    def __init__(self, graph: ReportGraph, config: ContextConfig | None) -> None:
+        from kg.graphs import GraphContextRetriever, MemoryStore
+        from kg.report_graphs import ReportStore
+
+        store = MemoryStore()
+        ReportStore(store).put(graph)
+        self.retriever = GraphContextRetriever(store, config)
+        self._base = report_base(graph.report.id)
+        self._known = {one.entity for one in graph.observations}
+
+    def of(self, turns: Sequence[AnyTurn], index: ReportIndex) -> GraphContext:
+        """The instances whose figures the latest answers used, with all their properties."""
+        used = []
+        for turn in turns:
+            places = index.align(turn.derivation, turn.question) if turn.derivation is not None else ()
+            entities = [index.observations[place].entity for place in places]
+            nodes = dict.fromkeys(f"{self._base}#{entity}" for entity in entities if entity in self._known)
+            used.append(TurnEntities(results=tuple(nodes)))
+        return self.retriever.for_turns(used)
+
+
+def _confidence(reply: Any) -> float:
+    """The probability of the calculation by the model's tokens, or its stated confidence where it returns none."""
+    known = probability_of(tokens_of(getattr(reply, "logprobs", None)), str(reply.calculation))
+    return known if known is not None else stated(reply.confidence)
+
+
+def candidate_of(named: NamedCalculation, search: TurnSearch, index: ReportIndex) -> Candidate:
+    """The calculation with the search's probability of its answer.
+
+    Percentages of the page are read as 12 or as 0.12; the search knows which of the two a question expects.
+    """
+    scores = {merge_key(one.answer): one.score for one in reversed(search.candidates)}
+    options = [named.derivation, *named.readings]
+    known = [(scores[key], one) for one in options if (key := merge_key(one.execute())) in scores]
+    rest = max(1.0 - sum(math.exp(one.score) for one in search.candidates), _LEAST_REST)
+    score, derivation = max(known, key=lambda one: one[0]) if known else (math.log(rest), named.derivation)
+    sources = {one.id: one.source for one in index.observations}
+    of_figures = tuple(sources[n.source] for n in derivation.numbers if n.source is not None and n.source in sources)
+    return Candidate(derivation, derivation.execute(), score, derivation.path, of_figures)
+
+
+def weights_of(search: TurnSearch, candidates: Sequence[Candidate], probabilities: Sequence[float]) -> list[float]:
+    """The probabilities of the search's own candidates, from those of ``candidates``."""
+    by_answer = {merge_key(one.answer): value for one, value in zip(candidates, probabilities, strict=False)}
+    last = max((place for place, one in enumerate(search.candidates) if merge_key(one.answer) in by_answer), default=-1)
+    own = [by_answer.get(merge_key(one.answer)) for one in search.candidates[: last + 1]]
+    return [
+        value if value is not None else float(np.exp(one.score)) * max(0.0, 1.0 - sum(probabilities))
+        for value, one in zip(own, search.candidates, strict=False)
+    ]

@@ -1,0 +1,301 @@
+"""The program for one question, with scripted models: two calls, a pick, and typed failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from math import exp
+from typing import Any
+
+import dspy
+import pytest
+from dspy import lm15
+from dspy.utils import DummyLM
+
+from kg.candidates.search import DerivationConfig
+from kg.derivations.derivation import Derivation
+from kg.derivations.history import PastTurn
+from kg.ontology.learning import build_ontology
+from kg.reports.report import Report
+from kg.scoring.scorer import DerivationScorer
+from kg.search.merging import merge_key
+from programs.beam import BeamQA
+from programs.evidence.blend import Blend
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
+from programs.lm.budget import Budget
+from programs.lm.guarded import GuardedLM
+from programs.lm.meter import CallMeter
+from programs.turns.turn import Turn
+from programs.wording import written_number
+from programs.worlds.page import merged, written_evidence
+from programs.worlds.reader import ReportReader
+from signatures.understand import Understanding
+
+REPORT = Report(
+    id="r",
+    pre_text=("the company sold 5 units in 2009 .",),
+    table=(("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "-3 ( 3 )")),
+    post_text=(),
+)
+EMPTY = Report("empty", ("nothing here .",), (), ())
+ONTOLOGY = build_ontology([REPORT])
+QUESTION = "what was the net income in 2008?"
+
+UNDERSTOOD = {"meaning": "income of 2008", "calculation": "add([r1c1], [r2c2])", "confidence": "60"}
+"""An understanding that the search does not share, so that Aggregate is asked."""
+
+
+def _picked(choice: object, confidence: object = 0.7) -> dict[str, str]:
+    return {"choice": str(choice), "confidence": str(confidence)}
+
+
+STRONG = EvidencePlan(blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}))
+TRUSTED = EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG, "raw": STRONG, "local/lines": STRONG})
+"""Weights as they are fitted for a model that is nearly always right."""
+
+
+def _program(config: DerivationConfig | None = None, evidence: EvidenceConfig = TRUSTED) -> BeamQA:
+    return BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), config, evidence)
+
+
+def _ask(
+    lm: dspy.BaseLM | None,
+    report: Report = REPORT,
+    history: tuple[PastTurn, ...] = (),
+    evidence: EvidenceConfig = TRUSTED,
+) -> Turn:
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        turn: Turn = _program(evidence=evidence)(report=report, question=QUESTION, history=history).turn
+    return turn
+
+
+def test_without_a_model_the_search_alone_answers() -> None:
+    turn = _ask(None)
+    assert turn.pick == 0
+    assert turn.answer == turn.candidates[0].answer
+    assert turn.derivation == turn.candidates[0].derivation
+    assert turn.confidence == pytest.approx(exp(turn.candidates[0].score))
+    assert (turn.usage.lm_calls, turn.understanding, turn.failure) == (0, None, None)
+    assert turn.usage.seconds > 0
+
+
+def test_the_prediction_has_the_answer_in_writing() -> None:
+    prediction = _program()(report=REPORT, question=QUESTION)
+    assert Decimal(prediction.answer) == prediction.turn.answer
+
+
+def test_a_turn_takes_two_calls() -> None:
+    lm = DummyLM([UNDERSTOOD, _picked(1)])
+    turn = _ask(lm)
+    assert len(lm.history) == 2
+    assert turn.usage.lm_calls == 2
+    assert isinstance(turn.understanding, Understanding)
+    assert turn.understanding.calculation == UNDERSTOOD["calculation"]
+
+
+@pytest.mark.parametrize("choice", [1, 2, 5])
+def test_the_pick_is_honoured(choice: int) -> None:
+    lm = DummyLM([UNDERSTOOD, _picked(choice)])
+    turn = _ask(lm)
+    prompt = lm.history[1]["messages"][-1]["content"]
+    [line] = [line for line in prompt.splitlines() if line.startswith(f"{choice}. ")]
+    assert line.partition(" = ")[2].partition(":")[0] == written_number(turn.answer)
+    assert turn.derivation == turn.candidates[turn.pick].derivation
+    assert turn.failure is None
+    assert turn.confidence is not None
+    assert 0.9 < turn.confidence < 1
+
+
+@pytest.mark.parametrize("said", [5, -1, 0.25])
+def test_confidence_is_a_probability_whatever_the_model_states(said: float) -> None:
+    turn = _ask(DummyLM([UNDERSTOOD, _picked(1, said)]))
+    assert turn.confidence is not None
+    assert 0 < turn.confidence < 1
+    assert turn.evidence is not None
+    assert sum(map(exp, turn.evidence.shares)) + exp(turn.evidence.none) == pytest.approx(1, abs=3e-3)
+
+
+def test_the_model_is_told_the_history_the_meaning_and_the_candidates() -> None:
+    lm = DummyLM([UNDERSTOOD, _picked(1)])
+    past = (PastTurn("and in 2009?", Derivation.parse("10"), Decimal(10)),)
+    turn = _ask(lm, history=past)
+    first, second = (entry["messages"][-1]["content"] for entry in lm.history)
+    assert "[a1] and in 2009? -> 10" in first
+    assert "r1: net income | [r1c1] $ 10 | [r1c2] $ 12" in first
+    assert QUESTION in first
+    assert "income of 2008" in second
+    _, index = ReportReader(ONTOLOGY, DerivationScorer.untrained()).read(REPORT)
+    groups = merged(turn.candidates[:10], past, turn.evidence.named)
+    written = written_evidence([turn.candidates[places[0]] for places in groups], REPORT, index, past)
+    for line in written.splitlines():
+        assert line.partition(". ")[2] in second
+    assert "11. " not in second
+
+
+def test_a_model_that_picks_none_lowers_the_confidence_and_refuses_the_turn_if_it_decides() -> None:
+    answered = _ask(DummyLM([UNDERSTOOD, _picked(0)]))
+    assert answered.failure is None
+    assert answered.confidence is not None
+    assert answered.confidence < 0.1
+    decides = EvidenceConfig(plans={"dummy": replace(STRONG, decides=True)})
+    turn = _ask(DummyLM([UNDERSTOOD, _picked(0)]), evidence=decides)
+    assert turn.failure == "picked_none"
+    assert turn.message.startswith("none of the candidates seems right (probability 1.00)")
+    assert (turn.answer, turn.derivation, turn.pick, turn.confidence) == (None, None, None, None)
+    assert turn.candidates, "what it could have picked is still told"
+    assert turn.usage.lm_calls == 2
+
+
+@pytest.mark.parametrize("choice", [11, 99, -1])
+def test_a_choice_out_of_range_is_no_valid_one(choice: int) -> None:
+    turn = _ask(DummyLM([UNDERSTOOD, *[_picked(choice)] * 2]))
+    assert (turn.failure, turn.answer) == ("no_valid_choice", None)
+    assert turn.message.startswith("AdapterParseError: ")
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [{"meaning": "I cannot say."}] * 2,
+        [{**UNDERSTOOD, "confidence": "rather high"}] * 2,
+        [UNDERSTOOD, *[_picked("the first")] * 2],
+        [UNDERSTOOD, *[_picked(1, "rather sure")] * 2],
+        [UNDERSTOOD, *[{"choice": "1"}] * 2],
+    ],
+)
+def test_a_reply_that_cannot_be_read_is_a_typed_failure(replies: list[dict[str, Any]]) -> None:
+    turn = _ask(DummyLM(replies))
+    assert (turn.failure, turn.answer, turn.question) == ("no_valid_choice", None, QUESTION)
+    assert turn.message.startswith("AdapterParseError: ")
+
+
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (lm15.TransportError("it is down"), "LMTransportError: [local/scripted] it is down"),
+        (lm15.RateLimitError("slow down"), "LMRateLimitError: [local/scripted] slow down"),
+        (RuntimeError("the engine broke"), "LMUnexpectedError: [local/scripted] the engine broke"),
+    ],
+)
+def test_a_model_that_fails_is_a_typed_failure(
+    scripted_lm: Callable[..., dspy.LM], error: Exception, message: str, before: int
+) -> None:
+    turn = _ask(scripted_lm([*[UNDERSTOOD] * before, error]))
+    assert (turn.failure, turn.answer) == ("lm_error", None)
+    assert turn.message.startswith(message)
+
+
+def test_a_budget_that_is_spent_is_a_failure_of_the_model(scripted_lm: Callable[..., dspy.LM]) -> None:
+    turn = _ask(scripted_lm([UNDERSTOOD], budget=Budget(calls=1)))
+    assert (turn.failure, turn.answer) == ("lm_error", None)
+    assert turn.message == "LMError: the budget of local/scripted is spent: 1 calls"
+
+
+@pytest.mark.parametrize("with_model", [False, True])
+def test_a_report_without_figures_is_an_empty_beam(with_model: bool) -> None:
+    turn = _ask(DummyLM([]) if with_model else None, EMPTY)
+    assert (turn.failure, turn.answer, turn.candidates) == ("empty_beam", None, ())
+    assert turn.message == "no derivation over the report's figures fits the question"
+
+
+def test_tokens_are_counted(scripted_lm: Callable[..., dspy.LM]) -> None:
+    turn = _ask(scripted_lm([UNDERSTOOD, _picked(1)]))
+    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (200, 14)
+    assert turn.usage.seconds > 0
+
+
+def test_answers_merge_by_value_so_none_is_offered_twice() -> None:
+    keys = [merge_key(candidate.answer) for candidate in _ask(None).candidates]
+    assert len(set(keys)) == len(keys) <= 20
+
+
+def test_the_history_is_searched_too() -> None:
+    past = (PastTurn("a?", Derivation.parse("10"), Decimal(10)), PastTurn("b?", Derivation.parse("12"), Decimal(12)))
+    programs = {str(candidate.derivation) for candidate in _ask(None, history=past).candidates}
+    assert "subtract(10, 12)" in programs
+
+
+@pytest.mark.parametrize(
+    ("replies", "report", "calls"),
+    [([], EMPTY, 0), ([UNDERSTOOD, *[_picked("the first")] * 2], REPORT, 3)],
+    ids=["empty beam", "unreadable"],
+)
+def test_calls_of_a_failed_turn_are_counted(replies: list[dict[str, Any]], report: Report, calls: int) -> None:
+    assert _ask(DummyLM(replies), report).usage.lm_calls == calls
+
+
+def test_a_confidence_that_is_not_a_number_is_no_valid_value() -> None:
+    turn = _ask(DummyLM([UNDERSTOOD, _picked(1, "nan")]))
+    assert (turn.failure, turn.answer, turn.confidence) == ("no_valid_choice", None, None)
+    assert turn.message == "the model gave its confidence as nan, which is not a number"
+
+
+def test_a_call_that_fails_is_counted(scripted_lm: Callable[..., dspy.LM]) -> None:
+    assert _ask(scripted_lm([UNDERSTOOD, lm15.TransportError("it is down")])).usage.lm_calls == 2
+
+
+def test_calls_that_the_cache_answers_are_counted_without_tokens(scripted_lm: Callable[..., dspy.LM]) -> None:
+    lm = scripted_lm([UNDERSTOOD, _picked(1)], cache=True)
+    first, second = _ask(lm), _ask(lm)
+    assert (first.usage.lm_calls, first.usage.prompt_tokens) == (2, 200)
+    assert (second.usage.lm_calls, second.usage.prompt_tokens, second.answer) == (2, 0, first.answer)
+    assert lm.spent.cache_hits == 2
+
+
+def test_callbacks_of_the_user_are_still_called() -> None:
+    seen = CallMeter()
+    with dspy.context(callbacks=[seen]):
+        _ask(DummyLM([UNDERSTOOD, _picked(1)]))
+    assert seen.calls == 2
+
+
+class RawLM(dspy.BaseLM):
+    """A model of the old kind, with a ``forward`` of its own that raises what it likes."""
+
+    def forward(self, prompt: object = None, messages: object = None, **settings: object) -> object:
+        raise ConnectionResetError("the line is dead")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_model_of_the_old_kind_fails_its_own_turn_only() -> None:
+    turn = _ask(RawLM("raw"))
+    assert (turn.failure, turn.usage.lm_calls) == ("lm_error", 1)
+    assert turn.message == "ConnectionResetError: the line is dead"
+
+
+def test_an_error_of_the_program_is_not_blamed_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("programs.worlds.report.search_turn", broken)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        _ask(DummyLM([UNDERSTOOD]))
+
+
+class LineEngine:
+    """A model that can be held to lines, as the embedded one; it keeps the prompts it is given."""
+
+    reads_lines = True
+
+    def __init__(self, replies: list[str]) -> None:
+        self.replies = list(replies)
+        self.requests: list[lm15.Request] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LineEngine:
+        return self
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        self.requests.append(request)
+        message = lm15.Message.assistant(self.replies.pop(0))
+        usage = lm15.Usage(input_tokens=1, output_tokens=1)
+        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+
+def test_without_an_adapter_the_one_that_suits_the_model_is_taken() -> None:
+    understood = "meaning: income of 2008\ncalculation: add([r1c1], [r2c2])\nconfidence: 60"
+    engine = LineEngine([understood, "choice: 2\nconfidence: 0.5"])
+    with dspy.context(lm=GuardedLM("local/lines", engine=engine, cache=False)):
+        turn = _program()(report=REPORT, question=QUESTION).turn
+    assert (turn.failure, turn.usage.lm_calls) == (None, 2), turn.message

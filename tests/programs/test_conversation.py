@@ -1,0 +1,174 @@
+"""A conversation: its own answers are the history, and one failed turn does not end it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+import dspy
+import pytest
+from dspy import lm15
+from dspy.utils import DummyLM
+
+from kg.candidates.search import DerivationConfig
+from kg.derivations.derivation import Derivation
+from kg.derivations.history import PastTurn
+from kg.errors import DataError
+from kg.ontology.learning import build_ontology
+from kg.reports.report import Report
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.evidence.blend import Blend
+from programs.evidence.plans import EvidenceConfig, EvidencePlan
+from programs.turns.turn import Turn
+
+REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
+EMPTY = Report("empty", ("nothing here .",), (), ())
+QUESTIONS = ["what was net income in 2009?", "and in 2008?", "what is the change?"]
+UNDERSTOOD = {"meaning": "x", "calculation": "add([r1c1], [r2c2])", "confidence": "60"}
+PICKED = {"choice": "1", "confidence": "0.7"}
+
+
+STRONG = EvidencePlan(blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), decides=True)
+
+
+def _program() -> ConversationQA:
+    made = ConversationQA.unfitted(build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3))
+    assert isinstance(made.turn, BeamQA)
+    made.evidence = EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG})
+    return made
+
+
+def _turns(lm: dspy.BaseLM | None = None, report: Report = REPORT, count: int = 3) -> list[Turn]:
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        turns: list[Turn] = _program()(report=report, questions=QUESTIONS[:count]).turns
+    return turns
+
+
+def _told(lm: dspy.BaseLM) -> list[str]:
+    return [entry["messages"][-1]["content"] for entry in lm.history]
+
+
+def test_there_is_a_turn_for_every_question_in_order() -> None:
+    turns = _turns()
+    assert [turn.question for turn in turns] == QUESTIONS
+    assert all(turn.answer is not None and turn.failure is None for turn in turns)
+    assert _program()(report=REPORT, questions=[]).turns == []
+
+
+def test_the_same_conversation_is_answered_alike() -> None:
+    assert [turn.derivation for turn in _turns()] == [turn.derivation for turn in _turns()]
+
+
+def test_earlier_turns_do_not_depend_on_later_questions() -> None:
+    assert [turn.derivation for turn in _turns(count=2)] == [turn.derivation for turn in _turns()][:2]
+
+
+def test_the_program_s_own_answers_are_what_the_model_is_told() -> None:
+    lm = DummyLM([UNDERSTOOD, PICKED] * 3)
+    turns = _turns(lm)
+    told = _told(lm)
+    assert len(told) == 6
+    assert all(turn.usage.lm_calls == 2 for turn in turns)
+    assert "[a1]" not in told[0].rpartition("## history ## ]]")[2]
+    assert f"[a1] {QUESTIONS[0]} -> {turns[0].answer} = " in told[4]
+    assert f"[a2] {QUESTIONS[1]} -> " in told[4]
+
+
+def test_what_is_picked_is_what_later_turns_build_on() -> None:
+    lm = DummyLM([UNDERSTOOD, {**PICKED, "choice": "4"}, UNDERSTOOD, PICKED])
+    program = _program()
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        state = program.ask(program.start(program.world(REPORT)), QUESTIONS[0])
+    picked = state.turns[0].derivation
+    assert picked is not None
+    [history] = state.histories
+    assert history.turns[0].derivation == picked
+
+
+def test_asking_one_by_one_is_asking_all() -> None:
+    program = _program()
+    state = program.start(program.world(REPORT))
+    for question in QUESTIONS:
+        state = program.ask(state, question)
+    assert [turn.derivation for turn in state.turns] == [turn.derivation for turn in _turns()]
+
+
+def test_asking_asynchronously_is_asking() -> None:
+    def answers(turns: Sequence[Turn]) -> list[object]:
+        return [(turn.answer, turn.derivation, turn.pick, turn.failure, turn.usage.lm_calls) for turn in turns]
+
+    async def together() -> list[list[object]]:
+        asked = [dspy.asyncify(program)(report=one, questions=QUESTIONS) for one in (REPORT, EMPTY, REPORT)]
+        return [answers(found.turns) for found in await asyncio.gather(*asked)]
+
+    program = _program()
+    assert asyncio.run(together()) == [answers(_turns()), answers(_turns(report=EMPTY)), answers(_turns())]
+    lm = DummyLM([UNDERSTOOD, {**PICKED, "choice": "2"}] * 3)
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        turns = asyncio.run(dspy.asyncify(program)(report=REPORT, questions=QUESTIONS)).turns
+    assert all(turn.pick is not None for turn in turns)
+    assert all(turn.usage.lm_calls == 2 for turn in turns)
+
+
+def test_a_state_is_not_changed_by_what_is_asked_next() -> None:
+    program = _program()
+    start = program.start(program.world(REPORT))
+    first = program.ask(start, QUESTIONS[0])
+    program.ask(first, QUESTIONS[1])
+    assert start.turns == ()
+    assert len(first.turns) == 1
+    assert program.ask(first, QUESTIONS[1]).turns[1].derivation == program.ask(first, QUESTIONS[1]).turns[1].derivation
+
+
+def test_a_model_that_fails_once_does_not_end_the_conversation(scripted_lm: Callable[..., dspy.LM]) -> None:
+    lm = scripted_lm([UNDERSTOOD, PICKED, lm15.TransportError("it is down"), UNDERSTOOD, PICKED])
+    turns = _turns(lm)
+    assert [turn.failure for turn in turns] == [None, "lm_error", None]
+    assert f"[a2] {QUESTIONS[1]} -> not answered" in _told(lm)[-1]
+
+
+@pytest.mark.parametrize(("choice", "failure"), [("0", "picked_none"), ("99", "no_valid_choice")])
+def test_a_turn_without_a_pick_does_not_end_the_conversation(choice: str, failure: str) -> None:
+    refused = {**PICKED, "choice": choice}
+    tries = 2 if failure == "no_valid_choice" else 1  # a reply that cannot be read is asked for once more, as JSON
+    turns = _turns(DummyLM([UNDERSTOOD, *[refused] * tries, UNDERSTOOD, PICKED, UNDERSTOOD, *[refused] * tries]))
+    assert [turn.failure for turn in turns] == [failure, None, failure]
+    assert turns[1].answer is not None
+
+
+def test_a_reply_that_cannot_be_read_does_not_end_the_conversation() -> None:
+    broken = {"understanding": "hm"}
+    turns = _turns(DummyLM([broken, broken, UNDERSTOOD, PICKED, UNDERSTOOD, PICKED]))
+    assert [turn.failure for turn in turns] == ["no_valid_choice", None, None]
+
+
+@pytest.mark.parametrize("with_model", [False, True])
+def test_a_report_without_figures_fails_turn_by_turn(with_model: bool) -> None:
+    turns = _turns(DummyLM([UNDERSTOOD] * 3) if with_model else None, EMPTY)
+    assert [turn.failure for turn in turns] == ["empty_beam"] * 3
+
+
+def test_a_report_that_cannot_be_read_fails_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = _program()
+
+    def broken(report: Report, *_: object) -> None:
+        raise DataError("it has no rows", place=f"report {report.id!r}")
+
+    monkeypatch.setattr(program.turn.reader, "read", broken)
+    turns = program(report=REPORT, questions=QUESTIONS).turns
+    assert [(turn.question, turn.failure) for turn in turns] == [(question, "error") for question in QUESTIONS]
+    assert turns[0].message == "DataError: report 'r': it has no rows"
+
+
+PAST = [
+    PastTurn(QUESTIONS[0], Derivation.parse("4.5%"), Decimal("0.045")),
+    PastTurn(QUESTIONS[1], Derivation.parse("3.5%"), Decimal("0.035")),
+    PastTurn(QUESTIONS[2], Derivation.parse("subtract(4.5%, 3.5%)"), Decimal("0.01")),
+]
+
+
+def test_a_turn_is_remembered_without_its_candidates() -> None:
+    turn = _turns()[0]
+    assert turn.past() == PastTurn(turn.question, turn.derivation, turn.answer, turn.confidence)

@@ -1,0 +1,87 @@
+"""Reports read with a frozen ontology and scorer, each once."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import programs.worlds.reader
+from kg.ontology.learning import build_ontology
+from kg.reports.report import Report
+from kg.scoring.scorer import DerivationScorer
+from programs.conversation import ConversationQA
+from programs.worlds.reader import ReportReader
+
+
+def _report(number: int = 0) -> Report:
+    return Report(f"r{number}", (), (("", "2009", "2008"), ("net income", str(number), "7")), ())
+
+
+def _reader() -> ReportReader:
+    return ReportReader(build_ontology([_report()]), DerivationScorer.untrained())
+
+
+def test_a_report_is_read_once() -> None:
+    reader = _reader()
+    graph, index = reader.read(_report(5))
+    assert [observation.quantity.text for observation in graph.observations if not observation.in_header] == ["5", "7"]
+    again = reader.read(_report(5))
+    assert again[0] is graph
+    assert again[1] is index
+    assert reader.read(_report(6))[0] is not graph
+
+
+def test_reports_of_one_name_are_told_apart_by_what_they_say() -> None:
+    reader = _reader()
+    other = Report("r0", (), (("", "2009"), ("net income", "99")), ())
+    assert reader.read(_report(0))[0] is not reader.read(other)[0]
+
+
+def test_only_the_latest_reports_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs.worlds.reader, "KEPT_REPORTS", 2)
+    reader = _reader()
+    first = reader.read(_report(1))[0]
+    second = reader.read(_report(2))[0]
+    reader.read(_report(1))
+    reader.read(_report(3))
+    assert reader.read(_report(1))[0] is first, "used more lately than the second"
+    assert reader.read(_report(2))[0] is not second
+
+
+def test_several_threads_may_read() -> None:
+    reader = _reader()
+    with ThreadPoolExecutor(4) as threads:
+        sizes = list(threads.map(lambda number: len(reader.read(_report(number % 3))[1]), range(24)))
+    assert len(set(sizes)) == 1
+
+
+def test_a_copied_program_shares_the_reader() -> None:
+    program = ConversationQA.unfitted(_reader().ontology)
+    reader = program.turn.reader
+    for twin in (program.deepcopy(), copy.deepcopy(program), program.reset_copy()):
+        assert twin is not program
+        assert twin.turn is not program.turn
+        assert twin.turn.reader is reader
+        assert twin.turn.understand is not program.turn.understand
+    assert copy.copy(reader) is reader
+
+
+def test_a_reader_is_pickled_by_what_it_knows() -> None:
+    reader = _reader()
+    reader.read(_report(5))
+    other = pickle.loads(pickle.dumps(reader))
+    assert other is not reader
+    assert other.ontology.sha256 == reader.ontology.sha256
+    assert other.scorer.sha256 == reader.scorer.sha256
+    ids = [[observation.id for observation in one.read(_report(5))[0].observations] for one in (reader, other)]
+    assert ids[0] == ids[1]
+
+
+def test_a_line_item_that_the_ontology_does_not_cover_is_read_all_the_same() -> None:
+    strange = Report("s", (), (("", "2009"), ("never heard of", "5")), ())
+    graph, index = _reader().read(strange)
+    assert [observation.mapped for observation in graph.observations if not observation.in_header] == [False]
+    assert "5" in index.texts
