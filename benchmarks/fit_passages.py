@@ -41,11 +41,17 @@ from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from kg.sentences import plain_name
 from programs.advisor import GraphAnswers, ReadingModel, near_documents
-from programs.worlds.news.quoting import NONE
-from programs.worlds.news.quoting import LONGEST, QUOTE_FEATURES, QuoteReader, asked_messages, quote_models
-from programs.worlds.news.readings import ReadAnswer
-from programs.worlds.news.quoting import HeldReply
 from programs.lm import EngineSettings
+from programs.worlds.news.quoting import (
+    LONGEST,
+    NONE,
+    QUOTE_FEATURES,
+    HeldReply,
+    QuoteReader,
+    asked_messages,
+    quote_models,
+)
+from programs.worlds.news.readings import ReadAnswer
 
 PENALTY = 1.0
 THRESHOLDS = (0.0, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)

@@ -1,25 +1,20 @@
 """Graphs that the words of a command line name: files, folders, tables of triples, and SPARQL endpoints.
 
->>> world = graph_world(["films.ttl"])
->>> Conversation(graph_program(), world).ask("who made Alien?").words
+>>> program = ConversationQA.for_graphs()
+>>> Conversation(program, program.world(**graph_of(["films.ttl"]))).ask("who made Alien?").words
 'Ridley Scott'
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from experiments.files import check_address, read_text
 from kg.errors import DataError
 from kg.facts import RDF_FILES, TABLE_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
-
-if TYPE_CHECKING:
-    from kg.parsing import QuestionReader
-    from programs.graphs import GraphWorld, QueryQA
 
 GEOGRAPHY = "geography"
 """The name of the shipped graph."""
@@ -45,27 +40,19 @@ def is_graph(word: str) -> bool:
     return False
 
 
-def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
-    """The graph of some files, folders or endpoints, together.
+def graph_of(words: Sequence[str]) -> dict[str, Any]:
+    """The graph of some files, folders or endpoints, together, and its name: the arguments of a program's world.
 
     Raises:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
     """
     from experiments.saved import question_reader
-    from programs.graphs import GraphWorld
 
     name = " + ".join(words)
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
-    return GraphWorld(question_reader(graph), name)
-
-
-def graph_program(today: date | None = None) -> QueryQA:
-    """The program that answers questions about any graph."""
-    from programs.graphs import QueryQA
-
-    return QueryQA(today=today)
+    return {"graph": question_reader(graph), "name": name}
 
 
 def triples_of(word: str) -> Iterator[Triple]:

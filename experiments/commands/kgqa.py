@@ -49,7 +49,7 @@ from kg.errors import ConfigError
 if TYPE_CHECKING:
     from experiments.compiling import SplitBy
     from experiments.tracking import Tracker
-    from programs.graphs import Aggregation
+    from programs.worlds.paths import Aggregation
 
 _PROGRAM = (
     "a program's folder, as `finpath kgqa train` writes it; or untrained, which matches relations to the question "

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 from rdflib import OWL, RDF, Graph, URIRef
 
 from experiments.commands.chat_session import Subject
-from experiments.commands.graph_files import GEOGRAPHY, graph_program, graph_world, is_graph
+from experiments.commands.graph_files import GEOGRAPHY, graph_of, is_graph
 from experiments.commands.options import open_tracker
 from experiments.console import say, write_share
 from experiments.facade.documents import resolve_report
@@ -27,8 +28,10 @@ from kg.figures import ReportIndex
 from kg.graphs import MemoryStore, read_turtle
 from kg.questions import LEX, EntityGraph
 from kg.report_graphs import Source, Unmapped
-from programs.graphs import EntityQA, EntityTurn, GraphWorld, QueryQA, QueryTurn
+from programs.conversation import ConversationQA
 from programs.turns import EntityDetail, QueryDetail, Turn
+from programs.worlds.entities import EntityTurn, EntityWorld
+from programs.worlds.graph import GraphConfig, GraphWorld, QueryTurn
 
 
 def find_subject(
@@ -84,22 +87,21 @@ def graph_subject(words: Sequence[str], program: str = "") -> Subject:
         text = read_text(words[0])
         if LEX in text:
             return _annotated_subject(Path(words[0]), text)
-    world = graph_world(words)
+    answering = _compiled(program) or ConversationQA.for_graphs()
+    world = cast(GraphWorld, answering.world(**graph_of(words)))
     graph = world.graph.graph
     entities = [node for node in range(len(graph.values)) if graph.is_entity(node)]
     kinds = sorted(one.names[0] for one in graph.classes)
     title = f"{world.name}: {len(entities)} entities: {', '.join(kinds[:5])}".removesuffix(": ")
     labels = {graph.name(node) for node in entities[:50_000]}
     names = frozenset(word for label in labels for word in label.split()) | labels
-    return Subject(
-        title, _compiled(program) or graph_program(), world, lambda turn: _why_of_query(turn, world.name), names
-    )
+    return Subject(title, answering, world, lambda turn: _why_of_query(turn, world.name), names)
 
 
-def _compiled(program: str) -> QueryQA | None:
+def _compiled(program: str) -> ConversationQA | None:
     """The compiled program for any graph that a reference names, or ``None``."""
     found = None if program in ("", *shipped_programs()) else find_program(program, open_tracker()).program
-    return found if isinstance(found, QueryQA) else None
+    return found if isinstance(found, ConversationQA) and isinstance(found.config, GraphConfig) else None
 
 
 def _why_of_query(turn: QueryTurn, name: str) -> Iterator[str]:
@@ -141,8 +143,8 @@ def _subject_of_graph(graph: EntityGraph, name: str, types: str) -> Subject:
     labels = set(graph.lexicon.labels.values())
     words = frozenset(word for label in labels for word in label.split()) | labels
     title = f"{name}: {len(graph.lexicon.types)} entities: {types}"
-    world = GraphWorld(graph, graph.name)
-    return Subject(title, EntityQA(), world, lambda turn: _why_of_graph(graph, turn), words)
+    world = EntityWorld(graph, graph.name)
+    return Subject(title, ConversationQA.for_graphs(), world, lambda turn: _why_of_graph(graph, turn), words)
 
 
 def _why_of_graph(graph: EntityGraph, turn: EntityTurn) -> Iterator[str]:

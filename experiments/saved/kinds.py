@@ -112,7 +112,7 @@ class GraphProgram:
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:
         """Returns the program."""
         from kg.paths import LearnedRelationScorer, PathConfig
-        from programs.graphs import KGQA
+        from programs.kgqa import KGQA
 
         scorer = LearnedRelationScorer.from_json(read_file(folder / RELATIONS))
         settings = PathConfig.from_saved(config["settings"])
@@ -124,20 +124,24 @@ class QueryProgram:
 
     def write(self, program: Any, folder: Path) -> dict[str, Any]:  # noqa: ARG002
         """Returns the kind, the limits of confidence and the confidence in replies."""
+        fitted = program.config.reply_confidence
         settings = {
-            "answer_from": program.answer_from,
-            "trust": program.trust,
-            "reply_confidence": dataclasses.asdict(program.reply_confidence) if program.reply_confidence else None,
+            "answer_from": program.config.answer_from,
+            "trust": program.config.trust,
+            "reply_confidence": dataclasses.asdict(fitted) if fitted is not None else None,
         }
-        return {"kind": program.kind, "settings": settings, "scorer_sha256": None}
+        return {"kind": "queries", "settings": settings, "scorer_sha256": None}
 
     def read(self, folder: Path, config: Mapping[str, Any]) -> Any:  # noqa: ARG002
         """Returns the program."""
-        from programs.graphs import QueryQA, ReplyConfidence
+        from programs.conversation import ConversationQA
+        from programs.graphs import ReplyConfidence
+        from programs.worlds.graph import GraphConfig
 
         settings = dict(config["settings"])
         fitted = settings.pop("reply_confidence", None)
-        return QueryQA(**settings, reply_confidence=ReplyConfidence(**fitted) if fitted else None)
+        confidence = ReplyConfidence(**fitted) if fitted else None
+        return ConversationQA.for_graphs(GraphConfig(**settings, reply_confidence=confidence))
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker | None:
@@ -235,7 +239,7 @@ def kind_of(program: Any) -> ProgramKind:
     """Returns the format of a program."""
     if hasattr(program, "ontology"):
         return ReportProgram()
-    return _OWN_KINDS[getattr(program, "kind", "kgqa")]
+    return _OWN_KINDS["queries" if hasattr(program.config, "answer_from") else "kgqa"]
 
 
 def read_file(path: Path) -> str:

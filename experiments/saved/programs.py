@@ -252,7 +252,7 @@ def _unfitted(kind: str) -> SavedProgram:
 def _untrained() -> SavedProgram:
     """Returns the program for graphs that is not fitted."""
     from kg.paths import LearnedRelationScorer, PathConfig
-    from programs.graphs import KGQA
+    from programs.kgqa import KGQA
 
     scorer = LearnedRelationScorer.untrained()
     config = {"kind": "kgqa", "scorer_sha256": scorer.sha256}

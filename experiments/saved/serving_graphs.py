@@ -25,7 +25,7 @@ from kg.graphs import GraphIndex
 from kg.growing import GrowingGraph
 from kg.paths import QuestionGraph
 from programs.advisor import Answers, GraphAnswers, ModelAnswers, TypedAnswers
-from programs.graphs import KGQA
+from programs.kgqa import KGQA
 from programs.turns import PathDetail
 
 MOST_TRIPLES = 2_000_000

@@ -12,7 +12,7 @@ from kg.errors import ConfigError
 if TYPE_CHECKING:
     from kg.report_graphs import Unmapped
     from programs.conversation import ConversationQA
-    from programs.graphs import Aggregation
+    from programs.worlds.paths import Aggregation
 
 
 def with_program_settings(
@@ -59,7 +59,8 @@ def with_graph_settings(
     Raises:
         ConfigError: The program is of another kind, or a setting is out of its range.
     """
-    from programs.graphs import KGQA, LMRelationScorer
+    from programs.graphs import LMRelationScorer
+    from programs.kgqa import KGQA
 
     if not isinstance(saved.program, KGQA):
         raise ConfigError(

@@ -1,7 +1,7 @@
 """Conversations about a graph, scored by the names, values and yes-or-no answers of a script.
 
-    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), name="geography")
-    evaluate(SavedProgram(EntityQA(), "entity", Path()), task).figures["accuracy"]
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), name="geography")
+    evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task).figures["accuracy"]
 
 A script is a mapping with ``name`` and ``turns``; a turn has ``question`` and one of ``entities``, ``value``,
 ``values`` and ``answer``.
@@ -21,8 +21,8 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, Trace, TurnRecorder
 from kg.errors import DataError
 from optimize.metrics import bootstrap_ratio
-from programs.graphs import EntityTurn, GraphWorld
-from programs.turns import TurnProgram, read_turn, turn_record
+from programs.turns import TurnProgram, World, read_turn, turn_record
+from programs.worlds.entities import EntityTurn
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class GraphConversations(Task[Script, EntityTurn, bool]):
 
     run_kind = "conversations"
 
-    def __init__(self, scripts: Sequence[Mapping[str, Any]], world: GraphWorld[Any], name: str) -> None:
+    def __init__(self, scripts: Sequence[Mapping[str, Any]], world: World, name: str) -> None:
         self.scripts = [Script(one["name"], tuple(one["turns"])) for one in scripts]
         self.world, self.name = world, name
         content = json.dumps([[one.id, one.turns] for one in self.scripts], sort_keys=True)

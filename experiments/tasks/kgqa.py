@@ -28,8 +28,9 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, Trace, TurnRecorder, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, PathTurn
+from programs.kgqa import KGQA
 from programs.turns import PathDetail, read_turn, turn_record
+from programs.worlds.paths import PathTurn
 
 JOURNAL_SUFFIX = ".scores"
 """The end of the name of the journal of a predictions file."""

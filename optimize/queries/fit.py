@@ -1,7 +1,7 @@
 """The fit of demonstrations for the parse of questions by a language model, and its figures.
 
->>> fit = fit_queries(QueryQA(), "labeled-few-shot", demonstrations(turns), count=4)
->>> len(fit.program.parser.predict.demos)
+>>> fit = fit_queries(ConversationQA.for_graphs(), "labeled-few-shot", demonstrations(turns), count=4)
+>>> len(fit.program.beam.understand.predict.demos)
 4
 """
 
@@ -19,8 +19,10 @@ from scipy.optimize import minimize
 from kg.errors import ConfigError
 from kg.parsing import Parse
 from optimize.queries.examples import AskedTurn, chosen, is_right
-from programs.graphs import QueryQA, ReplyConfidence, kind_of_reply, log_odds
-from programs.lm import concurrently
+from programs.conversation import ConversationQA
+from programs.graphs import ReplyConfidence, kind_of_reply, log_odds
+from programs.lm import concurrently, metered
+from programs.worlds.graph import GraphSearch, GraphState, GraphWorld
 
 QUERY_OPTIMIZERS = ("none", "labeled-few-shot")
 
@@ -38,12 +40,14 @@ class QueryFit:
         demonstrations: Those that the program shows.
     """
 
-    program: QueryQA
+    program: ConversationQA
     pool: int
     demonstrations: int
 
 
-def fit_queries(student: QueryQA, optimizer: str, examples: Sequence[dspy.Example], *, count: int = 4) -> QueryFit:
+def fit_queries(
+    student: ConversationQA, optimizer: str, examples: Sequence[dspy.Example], *, count: int = 4
+) -> QueryFit:
     """Returns a copy of a program whose parser shows demonstrations.
 
     Args:
@@ -58,14 +62,14 @@ def fit_queries(student: QueryQA, optimizer: str, examples: Sequence[dspy.Exampl
     """
     if optimizer not in QUERY_OPTIMIZERS:
         raise ConfigError(f"the optimizer of queries must be one of {', '.join(QUERY_OPTIMIZERS)}, got {optimizer!r}")
-    compiled: QueryQA = student.deepcopy()
+    compiled: ConversationQA = student.deepcopy()
     if optimizer == "none":
-        return QueryFit(compiled, 0, len(compiled.parser.predict.demos))
+        return QueryFit(compiled, 0, len(compiled.beam.understand.predict.demos))
     if not examples:
         raise ConfigError("no turn can be a demonstration: the beam has no right query that a reply can write")
     best = chosen(examples, count)
-    fitted = LabeledFewShot(k=count).compile(compiled.parser.predict, trainset=best, sample=False)
-    compiled.parser.predict.demos = fitted.demos
+    fitted = LabeledFewShot(k=count).compile(compiled.beam.understand.predict, trainset=best, sample=False)
+    compiled.beam.understand.predict.demos = fitted.demos
     return QueryFit(compiled, len(examples), len(best))
 
 
@@ -95,7 +99,7 @@ class QueryScore:
 
 
 def asked_replies(
-    program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None, threads: int = 1
+    program: ConversationQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None, threads: int = 1
 ) -> list[Parse | None]:
     """The parses of the model that is set in DSPy, one a turn; ``None`` for a reply that is refused.
 
@@ -105,10 +109,18 @@ def asked_replies(
         done: Called after each turn.
         threads: Turns that are asked at a time.
     """
-    today = program.today if program.today is not None else date.today()
+    today = program.config.today if program.config.today is not None else date.today()
 
     def asked(turn: AskedTurn) -> Parse | None:
-        return program.parser.parse(turn.reading.question, turn.reader, turn.reading, turn.past, today)[0]
+        search = GraphSearch(GraphState(GraphWorld(turn.reader), past=turn.past), turn.reading, today)
+        if not search.has_names:
+            return None
+        with metered():
+            try:
+                parse: Parse | None = program.beam.understand(search, program.beam.evidence).candidate
+            except search.tolerated:
+                parse = None
+        return parse
 
     found = []
     for parse in concurrently(asked, turns, threads):
@@ -118,13 +130,13 @@ def asked_replies(
 
 
 def score_queries(
-    program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None, threads: int = 1
+    program: ConversationQA, turns: Sequence[AskedTurn], done: Callable[[], None] = lambda: None, threads: int = 1
 ) -> QueryScore:
     """Asks the model that is set in DSPy about each turn; see :func:`asked_replies`."""
     total = QueryScore()
     for turn, parse in zip(turns, asked_replies(program, turns, done, threads), strict=True):
         right = parse is not None and _fits(turn, None if parse.is_empty else parse)
-        answered = answered_score(turn, parse, program.confidence_in_replies(), program.answer_from)
+        answered = answered_score(turn, parse, program.config.confidence_in_replies(), program.config.answer_from)
         total += QueryScore(
             1, int(right), int(parse is not None and not right), int(parse is None), int(answered == "right"),
             int(answered == "wrong"),

@@ -9,7 +9,6 @@ from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
 from programs.advisor.shaping import left_out, shaped
 from programs.advisor.watch import Watch
 from programs.worlds.news.answering import AnswerMemory, Answers, GraphAnswers, TypedAnswers, is_contradiction
-from programs.worlds.news.citing import CitingReader
 from programs.worlds.news.documents import NearDocument, near_documents
 from programs.worlds.news.readings import PassageAnswer, ReadingModel
 
@@ -18,7 +17,6 @@ __all__ = [
     "AnswerMemory",
     "Answers",
     "Briefing",
-    "CitingReader",
     "DocumentExtraction",
     "DocumentReader",
     "GraphAnswers",

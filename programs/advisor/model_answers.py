@@ -110,7 +110,7 @@ def answer_question(
             answers = GraphAnswers(graph).answer(question)
             return ("; ".join(answers.values) or None), "\n".join(answers.facts) or answers.why
         turn = EntityWorld(view).answered(question)
-        if turn.detail.found is None:
+        if turn.detail is None or turn.detail.found is None:
             return None, turn.message
         return turn.words, "\n".join(turn.detail.found.facts[:5])
     tools = load_tools(["inspect_document"] if folder else [], ToolSettings(folder=Path(folder) if folder else None))

@@ -1,11 +1,12 @@
 """A conversation with any program: its turns, which can be saved and continued.
 
-    >>> conversation = Conversation(EntityQA(), GraphWorld(graph, graph.name))
+    >>> program = ConversationQA.for_graphs()
+    >>> conversation = Conversation(program, program.world(graph=graph))
     >>> conversation.ask("Which countries border Portugal?").words
     'Spain'
     >>> conversation.ask("What is its capital?").canonical
     "What is Portugal's capital?"
-    >>> later = Conversation.from_json(EntityQA(), GraphWorld(graph, graph.name), conversation.to_json())
+    >>> later = Conversation.from_json(program, program.world(graph=graph), conversation.to_json())
 
 A conversation that was saved as JSON and loaded continues as if it had never stopped.
 """

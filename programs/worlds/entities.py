@@ -83,7 +83,6 @@ class EntitySearch(Search):
     """
 
     signature = UnderstandReferences
-    attempts = 1
     tolerated = (AdapterParseError, DSPyLMError, LMError)
 
     def __init__(self, state: EntityState, question: str) -> None:
@@ -151,7 +150,7 @@ class EntitySearch(Search):
         understanding = execution.understanding if execution is not None else None
         return Choice((resolution,), ScoredCandidates((1.0,), 0.0), understanding=understanding)
 
-    def turn(self, choice: Choice) -> EntityTurn:
+    def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> EntityTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`."""
         detail = EntityDetail(named=self._asked.entities)
         turn = EntityTurn(self.question, resolution=choice.candidates[0], context=self.context, detail=detail)

@@ -123,7 +123,6 @@ class GraphSearch(Search):
     """
 
     signature = UnderstandGraph
-    attempts = 1
     tolerated = (AdapterParseError, DSPyLMError, LMError)
 
     def __init__(self, state: GraphState, reading: Reading, today: date) -> None:
@@ -138,12 +137,12 @@ class GraphSearch(Search):
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
         """Whether the parser leaves the question to a language model, and the graph has names to show."""
-        return (
-            lm is not None
-            and self.reading.confidence < self.world.config.trust
-            and bool(self._shown.starts)
-            and bool(self._shown.relations)
-        )
+        return lm is not None and self.reading.confidence < self.world.config.trust and self.has_names
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the graph has names and relations that a query could use."""
+        return bool(self._shown.starts) and bool(self._shown.relations)
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
@@ -176,7 +175,7 @@ class GraphSearch(Search):
         answers = bool(self.reading.parses) and self.reading.confidence >= self.world.config.answer_from
         return self.reading.parses[0] if answers else None
 
-    def turn(self, choice: Choice) -> QueryTurn:
+    def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> QueryTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`."""
         graph, best = self._reader.graph, self.best
         turn = QueryTurn(

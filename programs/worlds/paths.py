@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal, get_args
 import dspy
 import numpy as np
 
-from kg.errors import ConfigError
+from kg.errors import ConfigError, LMError
 from kg.graphs import GraphIndex
 from kg.paths import (
     EntityPath,
@@ -43,7 +43,7 @@ from kg.search import SearchStatistics
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
 from programs.turns import AnyTurn, Failure, Kept, PathDetail, State, Turn, trace_of
 from programs.worlds.base import Execution, Search, World
-from signatures.paths import ChoosePaths
+from signatures.paths import UnderstandPaths
 from signatures.understand import Understanding
 
 Aggregation = Literal["score", "index"]
@@ -113,8 +113,7 @@ class PathSearch(Search):
         question: The question.
     """
 
-    signature = ChoosePaths
-    attempts = 1
+    signature = UnderstandPaths
 
     def __init__(self, state: State[PathWorld], question: str) -> None:
         self.state, self.world, self.question = state, state.world, question
@@ -132,13 +131,22 @@ class PathSearch(Search):
 
     def _searched(self, index: GraphIndex) -> EntityPathAnswer:
         world, topics = self.world, self.topics.entities
+        if isinstance(world.scorer, dspy.Module) and dspy.settings.lm is None:
+            raise LMError("the scorer asks a language model, and none is set")
         if world.ranker is None or isinstance(world.scorer, dspy.Module):
             return answer_question(index, self.question, topics, world.scorer, world.config)
         return world.ranker.answer(index, self.question, topics, world.scorer.rules, world.config)
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
-        """Whether a language model chooses among the paths."""
-        return self.world.aggregation == "index" and self._failure is None
+        """Whether a language model chooses among the paths.
+
+        Raises:
+            LMError: It should, and none is set.
+        """
+        asks = self.world.aggregation == "index" and self._failure is None
+        if asks and lm is None:
+            raise LMError("the aggregation 'index' asks a language model, and none is set")
+        return asks
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
@@ -175,7 +183,7 @@ class PathSearch(Search):
         best = (self._answers.answers[0][1],) if self._answers is not None and self._answers.answers else ()
         return Choice(self.candidates, ScoredCandidates(best, 1 - sum(best)), understanding=understanding)
 
-    def turn(self, choice: Choice) -> PathTurn:
+    def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> PathTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`."""
         about: dict[str, Any] = {"understanding": choice.understanding}
         if self._answers is None:
@@ -244,7 +252,7 @@ class PathWalker:
         return samples
 
 
-def path_choice(count: int, signature: type[dspy.Signature] = ChoosePaths) -> Any:
+def path_choice(count: int, signature: type[dspy.Signature] = UnderstandPaths) -> Any:
     """The signature that lets only the numbers from 1 to ``count`` be chosen."""
     number: Any = Literal[tuple(range(1, count + 1))]
     return signature.with_updated_fields("chosen", type_=list[number])

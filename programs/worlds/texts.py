@@ -72,7 +72,6 @@ class TextSearch(Search):
     """
 
     signature = UnderstandTexts
-    attempts = 1
     tolerated: ClassVar[tuple[type[Exception], ...]] = (AdapterParseError, RecursionError)
 
     def __init__(self, state: State[TextsWorld], question: str) -> None:
@@ -193,7 +192,7 @@ class TextSearch(Search):
             return self._rules
         return Proposed(Answers((), (), found.why or rules.why, found.confidence or None))
 
-    def turn(self, choice: Choice) -> TextTurn:
+    def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> TextTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`; what sentences state is inserted."""
         answers = self._answer.answers
         if self._answer.facts:

@@ -293,7 +293,7 @@ class GraphAnswers:
         turn = EntityWorld(self._view).answered(question)
         if turn.answer == "no" and not self._is_denied(turn):  # news leave out more than they tell
             return Answers((), (), "the graph does not state it, and that is no denial")
-        if turn.detail.found is not None:
+        if turn.detail is not None and turn.detail.found is not None:
             return Answers(_values(turn), tuple(turn.detail.found.facts[:_MOST_FACTS]))
         if self._by_query is not None:
             found = self._by_query.answer(self._view, question)

@@ -16,10 +16,19 @@ from kg.errors import LMError
 from kg.news import Passage
 from programs.advisor import ReadingModel, near_documents
 from programs.advisor import quoting as module
-from programs.worlds.news.quoting import INSTRUCTIONS, ShownDocument, quote_messages, quote_reply
-from programs.worlds.news.quoting import QUOTE_FEATURES, QuoteReader, asked_messages, quote_models, quoting_model
+from programs.worlds.news.quoting import (
+    INSTRUCTIONS,
+    QUOTE_FEATURES,
+    HeldReply,
+    QuoteReader,
+    ShownDocument,
+    asked_messages,
+    quote_messages,
+    quote_models,
+    quote_reply,
+    quoting_model,
+)
 from programs.worlds.news.readings import PassageAnswer
-from programs.worlds.news.quoting import HeldReply
 
 OLDER = ("Tarrant Mills to cut 240 jobs", "Textile maker Tarrant Mills will cut 240 jobs in Keld and Orm, it said.")
 NEWER = ("Ardent buys Tarrant Mills", "Ardent Holdings has bought Tarrant Mills for at least $85 million.")
