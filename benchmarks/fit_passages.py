@@ -23,7 +23,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +39,10 @@ from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from kg.sentences import plain_name
-from programs.advisor import GraphAnswers, ReadingModel, near_documents
-from programs.lm import EngineSettings
-from programs.worlds.news.quoting import (
-    LONGEST,
-    NONE,
-    QUOTE_FEATURES,
-    HeldReply,
-    QuoteReader,
-    asked_messages,
-    quote_models,
-)
-from programs.worlds.news.readings import ReadAnswer
+from programs.advisor import GraphAnswers
+from programs.worlds.news.documents import near_documents
+from programs.worlds.news.quoting import QUOTE_FEATURES, quotation, quote, quote_models
+from programs.worlds.news.readings import ReadAnswer, ReadingModel
 
 PENALTY = 1.0
 THRESHOLDS = (0.0, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
@@ -118,7 +109,7 @@ def read(name: str, arguments: argparse.Namespace) -> None:
     questions = [one for one in questions if (name, one["id"]) not in done]
     begin = time.monotonic()
     with dspy.context(**lm_settings(LMConfig(arguments.lm, threads=1))):
-        readings = _quotes(given, questions, by_torch=arguments.torch)
+        readings = _quotes(given, questions)
         for question in questions:
             if time.monotonic() - begin > arguments.seconds:
                 break
@@ -139,41 +130,19 @@ def read(name: str, arguments: argparse.Namespace) -> None:
 Readings = Callable[[str, Sequence[str], float], list[ReadAnswer]]
 
 
-def _quotes(given: Set, questions: Sequence[dict[str, Any]], *, by_torch: bool) -> Readings:
+def _quotes(given: Set, questions: Sequence[dict[str, Any]]) -> Readings:
     """The readings of a model that quotes: one, or none where it replies so."""
-    reader = QuoteReader(given.clauses, dspy.settings.lm, ReadingModel(about="", weights={}, threshold=0.0))
     asked = {one["question"]: given.clauses.parse(one["question"]) for one in questions}
     near = {text: near_documents(one, given.clauses.library) for text, one in asked.items()}
-    if by_torch:
-        computed = _computed(
-            {asked[text].text: asked_messages(asked[text], found) for text, found in near.items() if found}
-        )
-        reader.reply = lambda one, _: computed[one.text]  # type: ignore[method-assign]
 
     def readings(question: str, values: Sequence[str], confidence: float) -> list[ReadAnswer]:
-        found = reader.reading(asked[question], near[question], values, confidence) if near[question] else None
+        if not near[question]:
+            return []
+        reply = quote(dspy.settings.lm, asked[question], near[question])
+        found = quotation(given.clauses, asked[question], near[question], reply, values, confidence)
         return [found] if found is not None else []
 
     return readings
-
-
-def _computed(prompts: dict[str, list[dict[str, str]]]) -> dict[str, HeldReply]:
-    """Returns the replies to the prompts of questions, computed by torch."""
-    model = _batch_replies(dspy.settings.lm.engine.settings)
-    ordered = sorted(prompts, key=lambda text: prompts[text][1]["content"])
-    written = model.replies([prompts[text] for text in ordered], LONGEST)
-    none = model.tokeniser.token_ids(NONE)[0]
-    return {
-        text: HeldReply(one.text, sum(one.probable), min(one.probable), float(one.first[none]))
-        for text, one in zip(ordered, written, strict=True)
-    }
-
-
-@cache
-def _batch_replies(settings: EngineSettings) -> Any:
-    from torch_replies import BatchReplies
-
-    return BatchReplies(settings)
 
 
 def stored(path: Path) -> list[dict[str, Any]]:
@@ -260,7 +229,7 @@ def fit(arguments: argparse.Namespace) -> None:
         other = stored(Path(path))
         print(f"{path}: {dict(counted(other, model))}")
     if arguments.write:
-        folder = Path(__file__).parent.parent / "programs" / "advisor"
+        folder = Path(__file__).parent.parent / "programs" / "worlds" / "news"
         written = json.dumps({**_written(), arguments.lm: model.model_dump()}, indent=1)
         (folder / "quotes.json").write_text(written + "\n", encoding="utf-8")
 
@@ -281,7 +250,6 @@ def main() -> None:
     one.add_argument("--skip", type=int, default=0)
     one.add_argument("--seconds", type=float, default=1200)
     one.add_argument("--rows", required=True)
-    one.add_argument("--torch", action="store_true", help="compute the replies of a model that quotes by torch")
     other = actions.add_parser("fit")
     other.add_argument("files", nargs="+")
     other.add_argument("--measure", nargs="*", default=[])

@@ -1,7 +1,6 @@
 """Trains an adapter (LoRA) of an embedded model that answers questions about news by quoting, on passages people wrote.
 
-$ python benchmarks/fit_quotes.py --lm local/qwen2.5-coder-0.5b
-$ python benchmarks/fit_quotes.py --lm local/qwen2.5-coder-1.5b --passes 3 --rank 8 --blocks 24 --tokens 4096
+$ python benchmarks/fit_quotes.py --lm local/qwen2.5-coder-1.5b --passes 3 --rank 8 --blocks 24
 
 It needs the extra ``finetune``. Two or three passages that follow each other in a file are read together with all their
 questions, as the product shows the documents nearest to a question. They often report on one affair. Some questions
@@ -19,9 +18,7 @@ from passage_readings import PassageQuestion, passage_files, read_file
 
 from experiments.lms import LMConfig, lm_settings
 from kg.news import Passage
-from optimize.finetuning import TrainingConfig
-from optimize.finetuning.sequences import ChatExample, Reply
-from optimize.finetuning.tune import tune
+from optimize.finetuning import Chat, TrainingConfig, train_adapter
 from programs.worlds.news.quoting import ADAPTER, NONE, POLAR, ShownDocument, quote_messages, quote_reply
 
 SIZES = (3, 3, 2, 3)
@@ -31,7 +28,7 @@ OTHERS = 2
 """Questions of passages that are not shown, for each reading."""
 
 
-def contexts(paths: Sequence[Path], generator: random.Random) -> Iterator[list[ChatExample]]:
+def contexts(paths: Sequence[Path], generator: random.Random) -> Iterator[list[Chat]]:
     """Yields the questions about passages that are read together, one example each.
 
     Args:
@@ -60,7 +57,7 @@ def _examples(
     own: Sequence[PassageQuestion],
     others: Sequence[PassageQuestion],
     generator: random.Random,
-) -> Iterator[ChatExample]:
+) -> Iterator[Chat]:
     documents = [_document([one for one in sentences if one.document == name]) for name in shown]
     replies = [(one.text, reply_of(one, sentences)) for one in own] + [(one.text, NONE) for one in others]
     generator.shuffle(replies)
@@ -68,7 +65,7 @@ def _examples(
         if reply is not None:
             messages = quote_messages(documents, text)
             answered = (*messages, {"role": "assistant", "content": reply})
-            yield ChatExample(answered, {len(messages): Reply(reply)}, group)
+            yield Chat(answered, frozenset({len(messages)}), group)
 
 
 def _document(sentences: Sequence[Passage]) -> ShownDocument:
@@ -89,21 +86,18 @@ def reply_of(question: PassageQuestion, sentences: Sequence[Passage]) -> str | N
 def main() -> None:
     """Trains the adapter; it is written into the folder ``adapters`` beside the model's file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lm", default="local/qwen2.5-coder-0.5b", help="the model; an adapter of it is trained on")
+    parser.add_argument("--lm", default="local/qwen2.5-coder-0.5b", help="the model")
     parser.add_argument("--files", default="*", metavar="PATTERN", help="the files of passages, by their names")
     parser.add_argument(
         "--kept", default="*", metavar="PATTERN", help="the files that are only measured, by their names"
     )
     parser.add_argument("--passes", type=int, default=1, help="how often each question is learned")
-    parser.add_argument("--hours", type=float, default=1.0, help="time for the training")
     parser.add_argument("--rate", type=float, default=4e-4, help="the largest learning rate")
-    parser.add_argument("--rank", type=int, default=4, help="the rank of the adapters")
-    parser.add_argument("--tokens", type=int, default=2048, help="tokens of a step at the most")
-    parser.add_argument("--blocks", type=int, default=14, help="blocks that get adapters, the last ones")
-    parser.add_argument("--points", type=float, default=1500.0, help="seconds between two measurements")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch")
+    parser.add_argument("--rank", type=int, default=4, help="the rank of the adapter")
+    parser.add_argument("--batch", type=int, default=16, help="questions of a step")
+    parser.add_argument("--blocks", type=int, default=14, help="blocks that get matrices, the last ones")
     parser.add_argument("--seed", type=int, default=0, help="of the groups, their order and the adapter's start")
-    parser.add_argument("--folder", type=Path, help="where checkpoints are kept, to continue from")
+    parser.add_argument("--folder", type=Path, help="the place of checkpoints, to continue from")
     arguments = parser.parse_args()
     generator = random.Random(arguments.seed)
     paths = [path for path in passage_files(kept=False) if path.match(f"{arguments.files}.txt")]
@@ -111,22 +105,13 @@ def main() -> None:
     kept = [path for path in passage_files(kept=True) if path.match(f"{arguments.kept}.txt")]
     measured = [one for group in contexts(kept, random.Random(0)) for one in group]
     config = TrainingConfig(
-        hours=arguments.hours,
         rank=arguments.rank,
-        alpha=2.0 * arguments.rank,
         blocks=arguments.blocks,
         learning_rate=arguments.rate,
-        weight_decay=0.01,
-        batch_tokens=arguments.tokens,
+        batch=arguments.batch,
         longest=4096,
-        together=64,
-        token_weight=1.0,
-        point_seconds=arguments.points,
-        threads=arguments.threads,
     )
-    if arguments.folder:
-        arguments.folder.mkdir(parents=True, exist_ok=True)
-    card = tune(
+    card = train_adapter(
         lm_settings(LMConfig(arguments.lm, threads=1))["lm"].engine,
         learned,
         measured,
@@ -135,7 +120,6 @@ def main() -> None:
         seed=arguments.seed,
         folder=arguments.folder,
         progress=lambda line: print(line, flush=True),
-        about={"name": ADAPTER, "data": f"{len(paths)} files of benchmarks/data/reader/passages"},
     )
     print(card["curves"][-1])
 

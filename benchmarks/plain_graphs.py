@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,14 +34,12 @@ import dspy
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from query_kinds import KINDS, kind_of
-
-from experiments.commands.graph_files import graph_program, graph_world
+from experiments.commands.graph_files import graph_of
 from experiments.lms import LMConfig, lm_settings
 from experiments.saved import load_program
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
-from programs.graphs import QueryQA
+from programs.conversation import ConversationQA
 from programs.turns import AnyTurn, Conversation
 
 FOLDER = Path(__file__).parent / "data"
@@ -104,13 +103,11 @@ class Scored(NamedTuple):
         talk: The conversation.
         turn: The turn.
         gold: The answers; ``None`` if the graph has none.
-        shape: The kind of question; ``None`` where the set has no gold queries.
     """
 
     talk: dict[str, Any]
     turn: AnyTurn
     gold: list[str] | None
-    shape: str | None
 
     @property
     def kind(self) -> str:
@@ -129,20 +126,17 @@ def talks_of(folder: Path, part: str, most: int | None = None) -> list[dict[str,
     return [one for one in found if one in drawn]
 
 
-def held(program: QueryQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig) -> list[Scored]:
+def held(program: ConversationQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig) -> list[Scored]:
     """The turns of some conversations, which are held side by side where a server answers."""
     settings = {} if lm.is_none else lm_settings(lm)
 
     def turns_of(talk: dict[str, Any]) -> list[Scored]:
         conversation = Conversation(program, worlds[talk["graph"]])
-        queries = talk.get("queries") or [None] * len(talk["questions"])
         found = []
-        for place, (question, gold, query) in enumerate(zip(talk["questions"], talk["answers"], queries, strict=True)):
+        for question, gold in zip(talk["questions"], talk["answers"], strict=True):
             with dspy.context(**settings):
                 turn = conversation.ask(question)
-            has_shape = gold is None or query is not None
-            shape = kind_of(query if gold is not None else None, is_later=place > 0) if has_shape else None
-            found.append(Scored(talk, turn, gold, shape))
+            found.append(Scored(talk, turn, gold))
         return found
 
     threads = lm.threads if lm.threads is not None else lm.default_threads
@@ -151,22 +145,17 @@ def held(program: QueryQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, 
 
 
 def report_all(turns: Sequence[Scored]) -> None:
-    """Prints the figures of some turns, by graph and by kind of question."""
+    """Prints the figures of some turns, by graph."""
     by_graph: dict[str, list[str]] = defaultdict(list)
-    by_shape: dict[str, list[str]] = defaultdict(list)
     scores: list[AnswerScore] = []
     for one in turns:
         kind = one.kind
         by_graph[one.talk["graph"]].append(kind)
-        if one.shape is not None:
-            by_shape[one.shape].append(kind)
         answer = None if answers_of(one.turn) is None else ("right",) if kind == "right" else ("wrong",)
         scores.append(AnswerScore(answer, one.turn.confidence or 0.0, None if one.gold is None else ("right",)))
     for name, kinds in by_graph.items():
         report(name, kinds)
     report("all", [kind for kinds in by_graph.values() for kind in kinds])
-    for shape in (one for one in KINDS if one in by_shape):
-        report(shape, by_shape[shape])
     for name, figure in abstention_figures(scores).items():
         print(f"  {name} {figure:.3f}")
     for point in risk_coverage(scores)[:: max(1, len(scores) // 8)]:
@@ -192,17 +181,18 @@ def main() -> None:
     if not talks:
         parser.error(f"the set {options.set} has no part {options.part}")
     files = {one["graph"]: one.get("file") or FILES[one["graph"]] for one in talks}
-    worlds = {name: graph_world([str(folder / file)]) for name, file in files.items()}
-    program = load_program(options.program).program if options.program else graph_program()
-    program.today = TODAY
-    program.trust = options.trust if options.trust is not None else program.trust
+    program = load_program(options.program).program if options.program else ConversationQA.for_graphs()
+    trust = options.trust if options.trust is not None else program.config.trust
+    program.beam.config = replace(program.config, today=TODAY, trust=trust)
+    worlds = {name: program.world(**graph_of([str(folder / file)])) for name, file in files.items()}
     turns = held(program, worlds, talks, LMConfig("none"))
     if not lm.is_none:
         print("without the language model")
         report_all(turns)
         turns = held(program, worlds, talks, lm)
         calls = sum(one.turn.usage.lm_calls for one in turns)
-        print(f"with {lm.name}, {calls} calls, {program.parser.refused} replies refused")
+        refused = sum(bool(one.turn.understanding and one.turn.understanding.refused) for one in turns)
+        print(f"with {lm.name}, {calls} calls, {refused} replies refused")
     if options.verbose and options.part == "dev":
         for one in turns:
             asked = f"{one.turn.question}  ({one.turn.canonical})"

@@ -21,6 +21,7 @@ AtLeast0 = Annotated[int, Field(ge=0)]
 AtLeast1 = Annotated[int, Field(ge=1)]
 AtLeast2 = Annotated[int, Field(ge=2)]
 NotNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
 
 
 @dataclass_transform(frozen_default=True)

@@ -202,13 +202,11 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         "budget": Budget.parse(config.budget) if config.budget is not None else None,
     }
     if config.is_local:
-        from optimize.finetuning import EmbeddedProvider
         from programs.lm import AsyncEmbeddedEngine
 
         engine = _engine(config.weights, config.threads)
-        provider = EmbeddedProvider(engine)
         both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
-        settings |= {**both, "provider": provider, "free": True}
+        settings |= {**both, "free": True}
         return GuardedLM(engine.settings.name, **settings)
     if config.is_replay:
         return _replayed(config.name.partition("/")[2], config.name)

@@ -1,4 +1,4 @@
-"""The report graph (ABox): the figures of a report's tables and text as observations in a frozen RDF graph.
+"""The report graph (ABox): the figures of a report's tables and text as observations, also in a frozen RDF graph.
 
     >>> from kg.ontology.learning import build_ontology
     >>> report = Report("a", ("cash was $ 5 million in 2009 .",), (("", "2009"), ("net income", "$ 7")), ())
@@ -28,7 +28,13 @@ from kg.errors import ConfigError, DataError, UnmappedRowError
 from kg.graphs import frozen_graph, graph_sha256, read_turtle, slug, turtle
 from kg.ontology import DISCLOSURE, Ontology, line_item_key, table_context
 from kg.report_graphs.observation import CellSource, Observation, SentenceSource
-from kg.report_graphs.triples import observation_triples, read_observations, report_base
+from kg.report_graphs.triples import (
+    document_order,
+    observation_triples,
+    read_observations,
+    report_base,
+    storable_text,
+)
 from kg.reports import CellFact, FigureMention, Report, TableLayout, analyse_table, base_label, read_sentence
 from kg.text import Quantity, english_sentence
 
@@ -45,14 +51,12 @@ class ReportGraph:
 
     Attributes:
         report: The report.
-        graph: Its triples; a write raises ``FrozenError``.
-        observations: Its figures, read from the triples, in document order.
+        observations: Its figures, in document order.
         rows: The number of line items in its tables.
         unmapped: The labels of the line items outside the ontology.
     """
 
     report: Report
-    graph: Graph
     observations: tuple[Observation, ...]
     rows: int
     unmapped: tuple[str, ...]
@@ -70,6 +74,13 @@ class ReportGraph:
     def coverage(self) -> float:
         """The share of line items that the ontology covers, in [0, 1]; 1 without line items."""
         return 1 - len(self.unmapped) / self.rows if self.rows else 1.0
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Its triples as a frozen graph: a write raises ``FrozenError``; made when it is first used."""
+        triples = observation_triples(self.report.id, self.observations)
+        owner = f"the graph of report {self.report.id!r}"
+        return frozen_graph(triples, owner=owner, identifier=report_base(self.report.id))
 
     @cached_property
     def sha256(self) -> str:
@@ -91,10 +102,9 @@ class ReportGraph:
         base = report_base(report.id)
         if not any(str(subject) == base for subject in parsed.subjects()):
             raise DataError("the Turtle is of another report", place=f"report {report.id!r}")
-        graph = frozen_graph(parsed, owner=f"the graph of report {report.id!r}", identifier=base)
         labels = _line_item_labels(_layouts(report))
         missing = tuple(label for label in labels if ontology.property_for(label) is None)
-        return cls(report, graph, tuple(read_observations(graph)), len(labels), missing)
+        return cls(report, tuple(read_observations(parsed)), len(labels), missing)
 
 
 def build_report_graph(report: Report, ontology: Ontology, *, unmapped: Unmapped = "keep") -> ReportGraph:
@@ -119,9 +129,21 @@ def build_report_graph(report: Report, ontology: Ontology, *, unmapped: Unmapped
             f"report {report.id!r}: the ontology covers none of these rows: {', '.join(map(repr, missing))}"
         )
     observations = [*_tables_observations(report, tables, ontology), *_text_observations(report, ontology)]
-    triples = observation_triples(report.id, observations)
-    graph = frozen_graph(triples, owner=f"the graph of report {report.id!r}", identifier=report_base(report.id))
-    return ReportGraph(report, graph, tuple(read_observations(graph)), len(labels), missing)
+    ordered = sorted(map(_storable, observations), key=lambda one: document_order(one.source))
+    return ReportGraph(report, tuple(ordered), len(labels), missing)
+
+
+def _storable(observation: Observation) -> Observation:
+    """An observation in texts that RDF allows, unlike JSON: without halves of characters."""
+    label, column_label, section = observation.label, observation.column_label, observation.section
+    if label.isascii() and column_label.isascii() and section.isascii():
+        return observation
+    return replace(
+        observation,
+        label=storable_text(label),
+        column_label=storable_text(column_label),
+        section=storable_text(section),
+    )
 
 
 Table = tuple[int, Report, TableLayout]

@@ -49,9 +49,14 @@ def _ontology_term(name: str) -> URIRef:
     return URIRef(KG + name)
 
 
+def storable_text(text: str) -> str:
+    """A text without lone surrogates, which JSON allows and RDF does not."""
+    return text.encode("utf-8", "replace").decode()
+
+
 @lru_cache(maxsize=65536)
 def _string(text: str) -> Literal:
-    return Literal(text.encode("utf-8", "replace").decode())  # RDF does not allow lone surrogates, JSON does
+    return Literal(storable_text(text))
 
 
 @lru_cache(maxsize=4096)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import dspy
 import numpy as np
@@ -39,6 +39,7 @@ from programs.evidence import (
     Demonstration,
     EvidenceConfig,
     EvidencePlan,
+    PromptForm,
     can_choose,
     length_of,
     name_of,
@@ -127,7 +128,7 @@ class FitEvidence(Teleprompter):
         shown = self._shown(compiled.turn, trainset)
         judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
         self.extras.progress(f"weights, on {len(judged)} turns")
-        plans = {**compiled.turn.evidence.plans, **self._plans(judged, lm)}
+        plans = {**compiled.turn.evidence.plans, **self._plans(compiled.turn, judged, lm)}
         self.extras.progress(_words(self.report))
         compiled.evidence = replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans)
         compiled._compiled = True
@@ -143,7 +144,7 @@ class FitEvidence(Teleprompter):
         places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
         return Shown(kept, frozenset(places))
 
-    def _plans(self, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, EvidencePlan]:
+    def _plans(self, turn: BeamQA, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, EvidencePlan]:
         about = f"{len(judged)} turns of {len({turn.group for turn in judged})} reports"
         alone = choose_blend(judged, seed=self.seed, with_evidence=False, description=about)
         self.report = {"turns": len(judged), "beam": alone.beam_accuracy, "alone": alone.accuracy}
@@ -160,7 +161,7 @@ class FitEvidence(Teleprompter):
         self.report |= {"asked": len(asked), "fitted": fitted.accuracy, "asked_beam": fitted.beam_accuracy}
         self.report |= {"helps": helps}
         # A model that helps nothing is not asked: the search's own weights have no place for its evidence.
-        plan = EvidencePlan(_prompt(lm), self.settings.shown, fitted.blend if helps else alone.blend)
+        plan = EvidencePlan(_prompt(turn, lm), self.settings.shown, fitted.blend if helps else alone.blend)
         return {**plans, name_of(lm): plan}
 
     def _judge(
@@ -215,7 +216,11 @@ class FitEvidence(Teleprompter):
         program.turn.reader = reader
         plans = {}
         if lm is not None:
-            plans = {name_of(lm): EvidencePlan(_prompt(lm), self.settings.shown, Blend({"beam": 1.0, "share": 0.1}))}
+            plans = {
+                name_of(lm): EvidencePlan(
+                    _prompt(program.turn, lm), self.settings.shown, Blend({"beam": 1.0, "share": 0.1})
+                )
+            }
         program.evidence = EvidenceConfig(answer="always", demonstrations=demonstrations, plans=plans)
         return program
 
@@ -243,6 +248,9 @@ def _words(report: Mapping[str, Any]) -> str:
     return f"{found}; with the model {report['fitted']:.1%} of {report['asked']} turns: {use}"
 
 
-def _prompt(lm: Any) -> Literal["page", "shown"]:
-    """Returns the prompt that suits a model: replies that it may be held to, where it gives their probabilities."""
+def _prompt(turn: BeamQA, lm: Any) -> PromptForm:
+    """Returns the prompt of the program's own plan for a model, or else the one that suits it."""
+    plan = turn.evidence.plans.get(name_of(lm))
+    if plan is not None:
+        return plan.prompt
     return "shown" if can_choose(lm) else "page"

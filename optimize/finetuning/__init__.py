@@ -1,12 +1,7 @@
-"""Fine-tuning of the embedded models: adapters (LoRA) for the choice among candidates, and DSPy's provider."""
+"""Fine-tuning of the embedded models: adapters (LoRA) for the choice among candidates."""
 
+from optimize.finetuning.adapter import TrainingConfig, train_adapter
+from optimize.finetuning.chats import Chat
 from optimize.finetuning.finetune import FinetuneOptimizer, FitAdapter
-from optimize.finetuning.provider import EmbeddedProvider
-from optimize.finetuning.settings import TrainingConfig
 
-__all__ = [
-    "EmbeddedProvider",
-    "FinetuneOptimizer",
-    "FitAdapter",
-    "TrainingConfig",
-]
+__all__ = ["Chat", "FinetuneOptimizer", "FitAdapter", "TrainingConfig", "train_adapter"]

@@ -19,13 +19,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from kg.derivations import Derivation, Operand, PastTurn, StepResult
+from kg.derivations import Derivation, Operand, PastTurn
 from kg.figures import ReportIndex
 from kg.ontology import table_context
 from kg.report_graphs import CellSource, Observation, SentenceSource
 from kg.reports import Report, analyse_table
 from programs.lm import plain_text
 from programs.worlds.page.figures import IDENTIFIER, without_identifiers
+from programs.worlds.page.language import results_in
 from programs.worlds.page.writing import written_operand
 
 INSTRUCTION = "Calculate from the figures."
@@ -168,9 +169,8 @@ def brief_reply(derivation: Derivation, past: Sequence[PastTurn] = ()) -> str:
         return f" {sign} ".join(parts) if outermost else f"({f' {sign} '.join(parts)})"
 
     def operand(one: Operand) -> str:
-        if isinstance(one, StepResult):
-            return write(one.index, outermost=False)
-        return _MARKED.sub(r"\1", written_operand(one, {}))
+        results = {place: write(place, outermost=False) for place in results_in(one)}
+        return _MARKED.sub(r"\1", written_operand(one, results))
 
     return write(len(derivation.steps) - 1, outermost=True)
 
