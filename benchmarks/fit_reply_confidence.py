@@ -62,7 +62,9 @@ def main() -> None:
         bar = progress(len(turns), "turn")
         replies = asked_replies(program, turns, bar.update)
         bar.close()
-    print(f"{len(turns)} of {len(unsure)} turns with a confidence below {program.config.trust}; {_kinds(turns, replies)}")
+    print(
+        f"{len(turns)} of {len(unsure)} turns with a confidence below {program.config.trust}; {_kinds(turns, replies)}"
+    )
     rows = list(zip(asked, replies, strict=True))
     graphs = sorted({graph for graph, _ in asked})
     for label, fit in (("constants of a capable model", False), ("fitted, graphs left out", True)):

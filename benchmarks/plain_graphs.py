@@ -23,8 +23,8 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -126,7 +126,9 @@ def talks_of(folder: Path, part: str, most: int | None = None) -> list[dict[str,
     return [one for one in found if one in drawn]
 
 
-def held(program: ConversationQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig) -> list[Scored]:
+def held(
+    program: ConversationQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig
+) -> list[Scored]:
     """The turns of some conversations, which are held side by side where a server answers."""
     settings = {} if lm.is_none else lm_settings(lm)
 

@@ -153,7 +153,8 @@ class EntitySearch(Search):
     def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> EntityTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`."""
         detail = EntityDetail(named=self._asked.entities)
-        turn = EntityTurn(self.question, resolution=choice.candidates[0], context=self.context, detail=detail)
+        about: dict[str, Any] = {"resolution": choice.candidates[0], "understanding": choice.understanding}
+        turn = EntityTurn(self.question, context=self.context, detail=detail, **about)
         is_same = turn.canonical == self._asked.text
         try:
             found = answer_entities(self.graph, self._asked if is_same else turn.canonical)

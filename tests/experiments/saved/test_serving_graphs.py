@@ -17,7 +17,7 @@ from kg.growing import AddNode, GrowingGraph, Origin, SetProperty
 from kg.growing.updates import NodeKey
 from kg.investments import investment_schema
 from kg.paths import LearnedRelationScorer
-from programs.graphs import KGQA
+from programs.kgqa import KGQA
 
 TRIPLES = [["Alien", "directed_by", "Ridley Scott"], ["Duel", "directed_by", "Steven Spielberg"]]
 
