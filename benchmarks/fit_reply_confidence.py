@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import plain_graphs
 from collect_parses import DEVELOPED
 
-from experiments.commands.graph_files import graph_of
 from experiments.console import progress
+from experiments.facade.subjects import graph_of
 from experiments.lms import LMConfig, lm_settings
 from kg.parsing import Parse
 from optimize.queries import AskedTurn, Talk, answered_score, asked_replies, asked_turns, fitted_confidence

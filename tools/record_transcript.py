@@ -1,11 +1,10 @@
-"""Records prompts and replies as a transcript that replaces the language model (:mod:`programs.lm.replay`).
+"""Records prompts and replies as a transcript that replaces the language model (:mod:`tests.replay`).
 
     python tools/record_transcript.py FOLDER transcript.jsonl       # in/00001.json with out/00001.txt, and so on
     python tools/record_transcript.py FOLDER transcript.jsonl --limit 60
     python tools/record_transcript.py FOLDER transcript.jsonl --answer    # writes the known replies into FOLDER/out
 
-The folder holds requests of the OpenAI protocol and the replies to them, as text. Evaluate with the transcript by
-``finpath evaluate beam --data sample:dev --lm replay/transcript.jsonl``.
+The folder holds requests of the OpenAI protocol and the replies to them, as text.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from programs.lm import Transcript  # noqa: E402
+from tests.replay import Transcript  # noqa: E402
 
 
 def answer(folder: Path, transcript: Transcript) -> int:

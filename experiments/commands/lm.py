@@ -60,7 +60,7 @@ def pull_model(model: str | None, write_figures: WriteFigures) -> None:
     "model", required=False, metavar="[MODEL]", help="by default the best installed model that fits in memory"
 )
 @click.option("--port", type=POSITIVE, default=8080, help="the port (8080)")
-@click.option("--threads", type=POSITIVE, help="threads of the model (the number of idle cores)")
+@click.option("--threads", type=POSITIVE, help="threads of the model (the number of cores, at most 4)")
 @click.option("--context", type=POSITIVE, default=8192, help="size of the context in tokens (8192)")
 @json_option
 def serve_model(model: str | None, port: int, threads: int | None, context: int, write_figures: WriteFigures) -> None:
@@ -68,13 +68,10 @@ def serve_model(model: str | None, port: int, threads: int | None, context: int,
 
     --json writes the model and its address at the start.
     """
-    from experiments.lms import idle_cores
     from programs.lm import EngineSettings, serve
 
     found, path = find_model(model)
-    settings = EngineSettings(
-        path, found.name, threads=threads if threads is not None else idle_cores(), context=context
-    )
+    settings = EngineSettings(path, found.name, threads=threads, context=context)
     # The key, if one is wanted, comes from the environment like every other.
     with serve(settings, port, os.environ.get("FINPATH_SERVE_KEY")) as address:
         write_figures({"model": found.name, "api_base": f"{address}/v1"})

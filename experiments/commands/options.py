@@ -161,7 +161,7 @@ lm_set_option = click.option(
     metavar="KEY=VALUE",
     help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
     "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
-    "budget=calls=500,tokens=200000,usd=1.50,rate=600 (caps; rate is a minute's)",
+    "budget=calls=500,tokens=200000,usd=1.50 (caps)",
 )
 """The settings of a language model: passes ``lm_settings``, for :func:`read_lm`."""
 
@@ -209,6 +209,10 @@ def read_pairs(texts: Collection[str], name: str) -> dict[str, str]:
             raise ConfigError(f"{name} must be written KEY=VALUE, got {text!r}")
         pairs[key.strip()] = value.strip()
     return pairs
+
+
+Flag = Literal["true", "false"]
+"""A setting that is on or off."""
 
 
 def take_choice(pairs: dict[str, str], name: str, choices: Any) -> Any:

@@ -2,13 +2,13 @@
 
     engine.run(answer, conversations, keep, done=results.done, settings={"lm": lm})
 
-The work of an item is a generator: a conversation's turns come one by one, and each is handed on at once. An engine
-that loses a worker starts the item's work again with the results that it has already handed on.
+The work of an item is a generator: a conversation's turns come one by one, and each is handed on at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 ItemT = TypeVar("ItemT")
@@ -30,7 +30,6 @@ class Engine(Protocol):
     @property
     def description(self) -> Mapping[str, Any]:
         """Its settings, for the run."""
-        ...
 
     def run(
         self,
@@ -62,24 +61,18 @@ def map_items(
     keep: Callable[[ResultT], None] | None = None,
 ) -> list[ResultT]:
     """Returns the result of ``work`` for each item, in their order; ``keep`` is called with each as it comes."""
-    found: dict[int, ResultT] = {}
+    results: dict[int, ResultT] = {}
 
     def take(result: tuple[int, ResultT]) -> None:
-        found.update([result])
+        results.update([result])
         if keep is not None:
             keep(result[1])
 
-    engine.run(_Numbered(work), list(enumerate(items)), take)
-    return [found[place] for place in range(len(items))]
+    engine.run(partial(_numbered, work), list(enumerate(items)), take)
+    return [results[place] for place in range(len(items))]
 
 
-class _Numbered:
-    """Work with one result, which comes with the number of its item."""
-
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.work = work
-
-    def __call__(self, item: tuple[int, Any], done: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        place, content = item
-        if not done:
-            yield place, self.work(content)
+def _numbered(work: Callable[[Any], Any], item: tuple[int, Any], done: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    place, content = item
+    if not done:
+        yield place, work(content)

@@ -5,10 +5,10 @@ LocalEngine(threads=8).run(answer, conversations, keep)
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextvars import copy_context
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -44,51 +44,24 @@ class LocalEngine:
         import dspy
 
         stop = threading.Event()
-        errors: list[Exception] = []
 
         def answer(item: ItemT) -> None:
-            if stop.is_set():
-                return
-            try:
-                for result in work(item, done(item) if done is not None else ()):
-                    if stop.is_set():
-                        return
+            for result in work(item, done(item) if done is not None else ()):
+                if not stop.is_set():
                     take(result)
-                    if stop.is_set():
-                        return
-            except Exception as error:  # noqa: BLE001 - the executor would report it once for every item
+                if stop.is_set():
+                    return
+
+        # The matrices are small, and threads that each ask BLAS for more threads wait for each other.
+        with dspy.context(**(settings or {})), threadpool_limits(limits=1, user_api="blas"):
+            if self.threads == 1:
+                for item in items:
+                    answer(item)
+                return
+            pool = ThreadPoolExecutor(self.threads)
+            try:
+                for future in as_completed([pool.submit(copy_context().run, answer, item) for item in items]):
+                    future.result()
+            finally:  # after an error the other threads start no further result, and are not waited for
                 stop.set()
-                errors.append(error)
-
-        try:
-            # The matrices are small, and threads that each ask BLAS for more threads wait for each other.
-            with dspy.context(**(settings or {})), threadpool_limits(limits=1, user_api="blas"):
-                self._each(answer, items)
-        finally:
-            stop.set()  # the other threads start no further result, and their current ones are not waited for
-        if errors:
-            raise errors[0]
-
-    def _each(self, answer: Callable[[ItemT], None], items: Sequence[ItemT]) -> None:
-        from dspy.utils.parallelizer import ParallelExecutor
-
-        if self.threads == 1:
-            for item in items:
-                answer(item)
-            return
-        # dspy.Evaluate would start a conversation a second time when it takes longer than two minutes.
-        executor = ParallelExecutor(num_threads=self.threads, max_errors=1, disable_progress_bar=True, timeout=0)
-        with _quiet_dspy():
-            executor.execute(answer, items)
-
-
-@contextmanager
-def _quiet_dspy() -> Iterator[None]:
-    """Silences DSPy's own message about Ctrl-C."""
-    one = logging.getLogger("dspy.utils.parallelizer")
-    level = one.level
-    one.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        one.setLevel(level)
+                pool.shutdown(wait=False, cancel_futures=True)

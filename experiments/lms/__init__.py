@@ -7,7 +7,7 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from experiments.lms.adapters import install_adapters, save_adapters
     from experiments.lms.catalogue import find_model, installed_models, model_named, models_folder, verify, written_size
-    from experiments.lms.config import LMConfig, check_local, idle_cores, lm_settings, reach_lm
+    from experiments.lms.config import LMConfig, check_local, lm_settings, reach_lm
     from experiments.lms.download import pull
     from experiments.lms.weights import HUB, find_weights, pull_from_hub
 else:
@@ -19,7 +19,6 @@ __all__ = [
     "check_local",
     "find_model",
     "find_weights",
-    "idle_cores",
     "install_adapters",
     "installed_models",
     "lm_settings",

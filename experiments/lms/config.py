@@ -8,8 +8,6 @@
     make_lm(LMConfig("hf:OWNER/REPOSITORY/FILE.gguf"))           # a file of the hub, after `finpath lm pull`
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
     make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
-    make_lm(LMConfig("openai/qwen", api_base="http://a:8080/v1", pool=("http://b:8080/v1",)))  # several servers
-    make_lm(LMConfig("replay/FILE.jsonl"))                       # recorded replies (programs.lm.replay)
 
 Keys are read from the environment by the provider's client, and are never written to a file, a run or a message.
 """
@@ -19,7 +17,6 @@ from __future__ import annotations
 import math
 import os
 import shlex
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -37,10 +34,8 @@ if TYPE_CHECKING:
 SHIPPED_ADAPTERS = Path(__file__).resolve().parents[1] / "shipped" / "adapters"
 """The folder of the adapters of embedded models that ship with finpath."""
 
-_MOST_THREADS = 4
 _REMOTE_THREADS = 8
 _RESTRICTED = "finpath_restricted"
-_CORE_TIMES, _SAMPLE = Path("/proc/stat"), 0.1
 _READ: Mapping[str, Callable[[str], Any]] = {
     "api_base": str,
     "temperature": float,
@@ -59,16 +54,15 @@ class LMConfig:
 
     Attributes:
         name: ``none``; ``local``, ``local/NAME``, ``local/FILE.gguf`` or ``hf:OWNER/REPOSITORY/FILE.gguf`` for an
-            embedded model, ``local/NAME+ADAPTER`` for one with an adapter; ``replay/FILE`` for recorded replies; or a
-            model as DSPy names it: ``provider/model``.
+            embedded model, ``local/NAME+ADAPTER`` for one with an adapter; or a model as DSPy names it:
+            ``provider/model``.
         api_base: The server's address, for a model that is not at its provider's own.
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.
         budget: Caps as ``calls=500,tokens=200000,usd=1.50``; none by default.
         retries: Further attempts after a temporary failure, with growing pauses.
         timeout: Seconds that a remote model may take for a whole reply; an attempt after a failure has as many.
-        threads: Threads that an embedded model computes with; by default as many as there are idle cores, at most 4.
-        pool: Addresses of further servers of the same model, which share the requests with ``api_base``.
+        threads: Threads that an embedded model computes with; by default as many as there are cores, at most 4.
     """
 
     name: str = "none"
@@ -79,7 +73,6 @@ class LMConfig:
     retries: int = 3
     timeout: float = 120.0
     threads: int | None = None
-    pool: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -89,11 +82,9 @@ class LMConfig:
             raise ConfigError(f"{rule}; got {self.name!r}")
         if self.is_local and self.api_base is not None:
             raise ConfigError(f"api_base is the address of a server; {self.name} runs in this process")
-        if self.pool and self.api_base is None:
-            raise ConfigError(f"pool is for further servers, and there is no api_base; got {', '.join(self.pool)}")
-        for address in self.addresses:
+        if self.api_base is not None:
             try:
-                parts = urlsplit(address)
+                parts = urlsplit(self.api_base)
                 _ = parts.port
             except ValueError as error:
                 raise ConfigError(f"api_base must be the address of a server: {error}") from None
@@ -150,12 +141,7 @@ class LMConfig:
         """Returns the settings for a run: ``lm.name``, and with a model all that are set."""
         if self.is_none:
             return {"lm.name": self.name}
-        return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None and value != ()}
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses of all its servers; none for a model at its provider's own."""
-        return (self.api_base, *self.pool) if self.api_base is not None else ()
+        return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None}
 
     @property
     def is_none(self) -> bool:
@@ -173,14 +159,9 @@ class LMConfig:
         return self.name if self.name.startswith("hf:") else self.name.partition("/")[2] or None
 
     @property
-    def is_replay(self) -> bool:
-        """Whether recorded replies replace a language model."""
-        return self.name.startswith("replay/")
-
-    @property
     def default_threads(self) -> int:
         """The number of concurrent questions: 1, or 8 while waiting for a remote model."""
-        return 1 if self.is_none or self.is_local or self.is_replay else _REMOTE_THREADS
+        return 1 if self.is_none or self.is_local else _REMOTE_THREADS
 
 
 def make_lm(config: LMConfig) -> dspy.LM | None:
@@ -208,15 +189,6 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
         settings |= {**both, "free": True}
         return GuardedLM(engine.settings.name, **settings)
-    if config.is_replay:
-        return _replayed(config.name.partition("/")[2], config.name)
-    if config.pool:
-        from programs.remote import AsyncServerPool, ServerPool
-
-        key = os.environ.get("OPENAI_API_KEY") or "none"
-        servers = ServerPool(config.name, config.addresses, key, config.timeout)
-        settings |= {"engine": servers, "async_engine": AsyncServerPool(servers), "own_server": True}
-        return GuardedLM(config.name, **settings)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
         settings |= {"api_base": config.api_base, "own_server": True}
@@ -253,16 +225,6 @@ def lm_settings(config: LMConfig) -> dict[str, Any]:
     return {"lm": lm} if adapter is None else {"lm": lm, "adapter": adapter}
 
 
-def _replayed(path: str, name: str) -> dspy.LM:
-    """Recorded replies as a language model."""
-    from programs.lm import GuardedLM, ReplayEngine, Transcript
-
-    if not Path(path).is_file():
-        raise LMError(f"{path} is not there: lm must be replay/FILE with the file of a transcript")
-    engine = ReplayEngine(Transcript.read(Path(path)))
-    return GuardedLM(name, engine=engine, own_server=True, free=True, cache=False, num_retries=0)
-
-
 @cache
 def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
@@ -273,8 +235,7 @@ def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     base, _, adapter = (name or "", "", "") if is_file else (name or "").partition("+")
     found, path = find_weights(base or None)
     load_runtime()
-    count = threads if threads is not None else idle_cores()
-    settings = EngineSettings(path, f"local/{found}", threads=count, adapters=(SHIPPED_ADAPTERS,))
+    settings = EngineSettings(path, f"local/{found}", threads=threads, adapters=(SHIPPED_ADAPTERS,))
     if adapter:
         file = find_adapter(path, adapter, settings.adapters)
         settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=file)
@@ -287,32 +248,6 @@ def _load_if_asked(lm: Any, program: object) -> None:
     plan = evidence.plans.get(lm.model) if evidence is not None else None
     if plan is not None and plan.asks(lm):
         lm.engine.load()
-
-
-def idle_cores() -> int:
-    """Returns the number of cores that are idle now, from 1 to 4; waiting threads slow down an embedded model.
-
-    The load of the last minute would count work that has ended, such as the command before this one.
-    """
-    cores = os.cpu_count() or 1
-    before = _core_times()
-    if before is not None:
-        time.sleep(_SAMPLE)
-        idle, every = (after - first for after, first in zip(_core_times() or before, before, strict=True))
-        free = cores * idle / every if every else 0.0
-    else:
-        free = cores - (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0)
-    return max(1, min(_MOST_THREADS, round(free)))
-
-
-def _core_times() -> tuple[int, int] | None:
-    """The time that all cores together were idle since the start, and all their time; ``None`` where unknown."""
-    try:
-        first = _CORE_TIMES.read_text(encoding="ascii").splitlines()[0].split()
-        times = [int(one) for one in first[1:9]]
-    except (OSError, ValueError, IndexError):
-        return None
-    return times[3] + times[4], sum(times)
 
 
 def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
@@ -335,7 +270,7 @@ def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
     settings = lm_settings(config)
     if config.is_local:
         _load_if_asked(settings["lm"], program)
-    if config.is_none or config.is_local or config.is_replay:
+    if config.is_none or config.is_local:
         return settings
     import dspy
 

@@ -36,11 +36,12 @@ class _RoleExpenses(Expenses):
         self.together, self.cap = together, cap
         self.is_closed = False
 
-    def begin(self, model: str, budget: Budget) -> float:
+    def begin(self, model: str, budget: Budget) -> None:
         if self.is_closed:
             raise BudgetSpent("the compile has ended")
         try:
-            return max(super().begin(model, budget), self.together.begin(model, self.cap))
+            super().begin(model, budget)
+            self.together.begin(model, self.cap)
         except LMError as error:
             raise BudgetSpent(str(error)) from error
 
@@ -96,7 +97,6 @@ class Ledger:
             calls=None if cap.calls is None else max(cap.calls - int(calls), 1),
             tokens=None if cap.tokens is None else max(cap.tokens - int(tokens), 1),
             usd=None if cap.usd is None else max(cap.usd - Decimal(str(usd)), Decimal("0.000001")),
-            rate=cap.rate,
         )
 
     def _before(self, role: str, name: str) -> float:

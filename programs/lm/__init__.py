@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from programs.lm.marks import plain_text
     from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
     from programs.lm.nearest import NearestPredict
-    from programs.lm.replay import Exchange, ReplayEngine, Transcript
     from programs.lm.runtime import load_runtime
     from programs.lm.wire import Prompt
 else:
@@ -32,16 +31,13 @@ __all__ = [
     "CallMeter",
     "EmbeddedEngine",
     "EngineSettings",
-    "Exchange",
     "Expenses",
     "GuardedLM",
     "NearestPredict",
     "Prompt",
-    "ReplayEngine",
     "ReplyChoice",
     "ShortPromptAdapter",
     "SuitedAdapter",
-    "Transcript",
     "UsageMeter",
     "adapter_files",
     "concurrently",

@@ -1,23 +1,18 @@
 """The budget of a language model, and its expenses.
 
->>> Budget.parse("calls=500,tokens=200000,usd=1.50,rate=600").calls
+>>> Budget.parse("calls=500,tokens=200000,usd=1.50").calls
 500
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from kg.errors import ConfigError, LMError
-from programs.remote import RateLimit
-
-ESTIMATED = "estimated_cached_tokens"
-"""The key of a call's usage for cached tokens that were estimated, as the server did not return their number."""
 
 
 def cached_tokens(usage: Mapping[str, Any]) -> int:
@@ -34,23 +29,21 @@ class Budget:
         calls: Requests that are not answered from the cache.
         tokens: Tokens of prompts and replies together.
         usd: US dollars, by DSPy's price list.
-        rate: Calls a minute. A call above the rate waits; it is not refused.
     """
 
     calls: int | None = None
     tokens: int | None = None
     usd: Decimal | None = None
-    rate: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("calls", "tokens", "usd", "rate"):
-            value = getattr(self, name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if value is not None and not value > 0:
-                raise ConfigError(f"the budget's {name} must be more than 0, got {value}")
+                raise ConfigError(f"the budget's {field.name} must be more than 0, got {value}")
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """Reads ``calls=500,tokens=200000,usd=1.50,rate=600``, of which any part may be left out.
+        """Reads ``calls=500,tokens=200000,usd=1.50``, of which any part may be left out.
 
         Raises:
             ConfigError: It is not written so.
@@ -64,8 +57,8 @@ class Budget:
                     raise ValueError
             except (InvalidOperation, ValueError):
                 raise ConfigError(f"the budget's {name} must be a number, got {value!r}") from None
-        if not set(values) <= {"calls", "tokens", "usd", "rate"}:
-            raise ConfigError(f"a budget is written calls=500,tokens=200000,usd=1.50,rate=600; got {text!r}")
+        if not set(values) <= {field.name for field in fields(cls)}:
+            raise ConfigError(f"a budget is written calls=500,tokens=200000,usd=1.50; got {text!r}")
         return cls(**values)
 
 
@@ -77,7 +70,6 @@ class Expenses:
         cache_hits: Requests that DSPy's cache answered.
         prompt_tokens: Tokens of prompts that were sent.
         cached_prompt_tokens: Those of them in the model's cache.
-        estimated_cached_tokens: Those of the cached ones that are an estimate.
         completion_tokens: Tokens of replies.
         usd: The costs of the calls with a known price.
         unpriced_calls: Calls whose price is not known.
@@ -86,10 +78,8 @@ class Expenses:
     def __init__(self) -> None:
         self.calls = self.cache_hits = self.unpriced_calls = 0
         self.prompt_tokens = self.cached_prompt_tokens = self.completion_tokens = 0
-        self.estimated_cached_tokens = 0
         self.usd = Decimal(0)
         self._under_way = 0
-        self._rate: RateLimit | None = None
         self._lock = threading.Lock()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Expenses:
@@ -104,11 +94,6 @@ class Expenses:
         Expenses.__init__(self)
         vars(self).update(state)
 
-    def update(self, counts: Expenses) -> None:
-        """Takes over the counts of other expenses, which continued these in another process."""
-        with self._lock:
-            vars(self).update(counts.__getstate__())
-
     @property
     def tokens(self) -> int:
         """Tokens of prompts and replies together."""
@@ -116,42 +101,29 @@ class Expenses:
 
     def figures(self) -> dict[str, float]:
         """The counts under stable names."""
-        with self._lock:
-            return {
-                "lm_calls": self.calls,
-                "lm_cache_hits": self.cache_hits,
-                "lm_prompt_tokens": self.prompt_tokens,
-                "lm_cached_prompt_tokens": self.cached_prompt_tokens,
-                "lm_estimated_cached_tokens": self.estimated_cached_tokens,
-                "lm_completion_tokens": self.completion_tokens,
-                "lm_usd": float(self.usd),
-                "lm_unpriced_calls": self.unpriced_calls,
-            }
+        counts = {f"lm_{name}": value for name, value in self.__getstate__().items()}
+        return {**counts, "lm_usd": float(counts["lm_usd"])}
 
-    def begin(self, model: str, budget: Budget) -> float:
-        """Reserves a call; returns the seconds for which it must wait for its turn.
+    def add(self, other: Expenses) -> None:
+        """Adds the counts of another process."""
+        for name, value in other.__getstate__().items():
+            with self._lock:
+                setattr(self, name, getattr(self, name) + value)
+
+    def begin(self, model: str, budget: Budget) -> None:
+        """Reserves a call.
 
         Raises:
             LMError: A cap is reached.
         """
         with self._lock:
-            reached = []
-            if budget.calls is not None and self.calls + self._under_way >= budget.calls:
-                reached.append(f"{budget.calls} calls")
-            if budget.tokens is not None and self.tokens >= budget.tokens:
-                reached.append(f"{budget.tokens} tokens")
-            if budget.usd is not None and self.usd >= budget.usd:
-                reached.append(f"{budget.usd} dollars")
-            if reached:
+            spent = {"calls": self.calls + self._under_way, "tokens": self.tokens, "usd": self.usd}
+            caps = {name: cap for name in spent if (cap := getattr(budget, name)) is not None}
+            if reached := [f"{cap} {name}" for name, cap in caps.items() if spent[name] >= cap]:
                 raise LMError(f"the budget of {model} is spent: {', '.join(reached)}")
             if budget.usd is not None and self.unpriced_calls:
                 raise LMError(f"the budget's usd cannot be kept to: the price of {model} is not known")
             self._under_way += 1
-            if budget.rate is None:
-                return 0.0
-            if self._rate is None or self._rate.rate != budget.rate:
-                self._rate = RateLimit(budget.rate)
-            return self._rate.reserve(time.monotonic())
 
     def end(self, usage: Mapping[str, Any] | None, cost: Decimal | None, *, answered: bool) -> None:
         """Books a call; without usage a call that was answered came from the cache."""
@@ -159,15 +131,12 @@ class Expenses:
             self._under_way -= 1
             if usage is None and answered:
                 self.cache_hits += 1
-                if self._rate is not None:
-                    self._rate.give_back()
                 return
             self.calls += 1
             usage = usage if usage is not None else {}
             self.prompt_tokens += int(usage.get("prompt_tokens") or 0)
             self.completion_tokens += int(usage.get("completion_tokens") or 0)
             self.cached_prompt_tokens += cached_tokens(usage)
-            self.estimated_cached_tokens += int(usage.get(ESTIMATED) or 0)
             if cost is not None:
                 self.usd += cost
             elif answered:

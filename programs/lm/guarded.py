@@ -1,18 +1,15 @@
-"""A ``dspy.LM`` with a budget and counts; it removes keys from messages and template tokens from prompts.
+"""A ``dspy.LM`` with a budget and limits; it takes keys out of messages and template tokens out of prompts.
 
     >>> lm = GuardedLM("openai/gpt-4o-mini", budget=Budget.parse("calls=500,tokens=200000,usd=1.50"))
     >>> lm("2 + 2?"), lm.spent.calls, lm.spent.cache_hits
     (['4'], 1, 0)
 
 When a cap is reached, the next call raises :class:`kg.errors.LMError`. Running calls are not stopped, so tokens and
-money can exceed their cap by the cost of these calls. Replies from DSPy's cache cost nothing and are counted
-separately.
+money can exceed their cap by the cost of these calls. Replies from DSPy's cache cost nothing.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,13 +23,13 @@ from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import LMError
-from programs.lm.budget import ESTIMATED, Budget, Expenses
+from programs.lm.budget import Budget, Expenses
 from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine
+from programs.lm.limits import LimitedEngines
 from programs.lm.marks import without_special_tokens
-from programs.lm.prefixes import PromptMemory, text_of
+from programs.lm.secrets import Redacting, redact
 from programs.lm.wire import Prompt
-from programs.remote import BoundedEngines, Redacting, redact
 
 _cost: ContextVar[float | None] = ContextVar("finpath_call_cost", default=None)
 
@@ -59,16 +56,15 @@ class GuardedLM(dspy.LM):
         **settings: Any,
     ) -> None:
         super().__init__(model, **settings)
-        self._engine_store = BoundedEngines()
+        self._engine_store = LimitedEngines()
         self.budget = budget if budget is not None else Budget()
         self.free = free
         self.own_server = own_server
         self.spent = Expenses()
-        self.prompts = PromptMemory()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._engine_store = BoundedEngines()
+        self._engine_store = LimitedEngines()
 
     @property
     def supports_response_schema(self) -> bool:
@@ -87,15 +83,13 @@ class GuardedLM(dspy.LM):
         Raises:
             LMError: The budget is spent.
         """
-        with self._counted(arguments, settings) as wait:
-            time.sleep(wait)
-            return super().__call__(*map(guarded, arguments), **guarded_settings(settings))
+        with self._counted():
+            return super().__call__(*map(guarded, arguments), **_guarded_settings(settings))
 
     async def acall(self, *arguments: Any, **settings: Any) -> Any:
         """Asks the model asynchronously."""
-        with self._counted(arguments, settings) as wait:
-            await asyncio.sleep(wait)  # other calls of the loop go on
-            return await super().acall(*map(guarded, arguments), **guarded_settings(settings))
+        with self._counted():
+            return await super().acall(*map(guarded, arguments), **_guarded_settings(settings))
 
     @property
     def can_choose(self) -> bool:
@@ -113,18 +107,17 @@ class GuardedLM(dspy.LM):
         """
         if not self.can_choose:
             raise LMError(f"{self.model} does not say how probable a given reply is")
-        with self._counted((prompt,), {}) as wait:
-            time.sleep(wait)
+        with self._counted():
             # A prompt that is a text has gone through the model's template, whose tokens are its own.
             safe = prompt if isinstance(prompt, str) else guarded(prompt)
-            found: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
-        return found
+            choices: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
+        return choices
 
     def copy(self, **settings: Any) -> GuardedLM:
         """A copy with other settings; the name of an adapter of an embedded model loads the adapter."""
-        named = settings.get("model")
-        if named is not None and "engine" not in settings and hasattr(self.engine, "with_adapter"):
-            engine = self.engine.with_adapter(named)
+        model = settings.get("model")
+        if model is not None and "engine" not in settings and hasattr(self.engine, "with_adapter"):
+            engine = self.engine.with_adapter(model)
             settings |= {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
         copied: GuardedLM = super().copy(**settings)
         return copied
@@ -141,40 +134,43 @@ class GuardedLM(dspy.LM):
         return {key: plain if value == own else value for key, value in state.items()}
 
     @contextmanager
-    def _counted(self, arguments: Sequence[Any], settings: Mapping[str, Any]) -> Iterator[float]:
-        """Counts a call; gives the seconds that it waits for its turn."""
-        wait = self.spent.begin(self.model, self.budget)
-        asked = text_of([*arguments, settings.get("prompt") or "", settings.get("messages") or ""])
-        tee = _Tee(dspy.settings.usage_tracker, self.prompts, asked)
+    def _counted(self) -> Iterator[None]:
+        """Counts a call by DSPy's own usage and price."""
+        self.spent.begin(self.model, self.budget)
+        tee, answered = _Tee(dspy.settings.usage_tracker), False
         _cost.set(None)
         # The first of the callbacks: those that write traces learn of an error before it leaves the model.
         changed: dict[str, Any] = {"usage_tracker": tee, "callbacks": [Redacting(), *dspy.settings.callbacks]}
         if self.budget.usd is not None:
             changed["disable_history"] = False  # a call's price is known from its entry in the history
-        answered = False
         try:
             with dspy.context(**changed):
-                yield wait
+                yield
             answered = True
         except DSPyLMError as error:
             redact(error)
             raise
         finally:
-            price = Decimal(0) if self.free else _as_price(_cost.get())
+            cost = _cost.get()
+            price = Decimal(0) if self.free else Decimal(str(cost)) if cost is not None else None
             self.spent.end(tee.usage, price, answered=answered)
 
 
-def guarded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A call's settings with the prompt and the messages among them as :func:`guarded` makes them.
+class _Tee:
+    """Keeps a call's usage, and passes it on to DSPy's own tracker."""
 
-    A list of messages stays the same list, by which DSPy knows that an adapter of its own wrote it.
-    """
-    safe = {name: guarded(value) if name in ("prompt", "messages") else value for name, value in settings.items()}
-    messages = settings.get("messages")
-    if isinstance(messages, list):
-        messages[:] = safe["messages"]
-        safe["messages"] = messages
-    return safe
+    def __init__(self, tracker: Any) -> None:
+        self.tracker = tracker
+        self.usage: Mapping[str, Any] | None = None
+
+    def add_usage(self, model: str, usage: Mapping[str, Any]) -> None:
+        self.usage = usage
+        if self.tracker is not None:
+            self.tracker.add_usage(model, usage)
+
+
+def _guarded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: guarded(value) if name in ("prompt", "messages") else value for name, value in settings.items()}
 
 
 def guarded(content: Any) -> Any:
@@ -184,40 +180,16 @@ def guarded(content: Any) -> Any:
     """
     if isinstance(content, str):
         return without_special_tokens(content)
+    if isinstance(content, list):
+        # In place: DSPy knows the messages of its own adapters by the list that they are in, and warns of any other.
+        content[:] = map(guarded, content)
+    if isinstance(content, tuple):
+        return tuple(map(guarded, content))
+    if isinstance(content, Mapping):
+        return {key: guarded(value) if key in ("content", "text") else value for key, value in content.items()}
     if isinstance(content, lm15.Request):
         system = guarded(content.system) if content.system is not None else None
         return replace(content, messages=guarded(content.messages), system=system)
     if isinstance(content, lm15.Message):
         return replace(content, parts=guarded(content.parts))
-    if isinstance(content, lm15.TextPart):
-        return replace(content, text=guarded(content.text))
-    if isinstance(content, tuple):
-        return tuple(guarded(part) for part in content)
-    if isinstance(content, Mapping):
-        return {key: guarded(value) if key in ("content", "text") else value for key, value in content.items()}
-    if isinstance(content, list):
-        # In place: DSPy knows the messages of its own adapters by the list that they are in, and warns of any other.
-        content[:] = [guarded(part) for part in content]
-    return content
-
-
-class _Tee:
-    """Passes a call's usage on to DSPy's own tracker, and stores it, with an estimate of the cached tokens."""
-
-    def __init__(self, tracker: Any, prompts: PromptMemory, asked: str) -> None:
-        self.tracker, self.prompts, self.asked = tracker, prompts, asked
-        self.usage: Mapping[str, Any] | None = None
-
-    def add_usage(self, model: str, usage: Mapping[str, Any]) -> None:
-        share = self.prompts.share(self.asked)
-        details = usage.get("prompt_tokens_details") or {}
-        if details.get("cached_tokens") is None:
-            guess = int(share * int(usage.get("prompt_tokens") or 0))
-            usage = {**usage, "prompt_tokens_details": {**details, "cached_tokens": guess}, ESTIMATED: guess}
-        self.usage = usage
-        if self.tracker is not None:
-            self.tracker.add_usage(model, usage)
-
-
-def _as_price(cost: float | None) -> Decimal | None:
-    return None if cost is None else Decimal(str(cost))
+    return replace(content, text=guarded(content.text)) if isinstance(content, lm15.TextPart) else content

@@ -22,7 +22,7 @@ from dspy.utils.usage_tracker import UsageTracker
 
 from kg.errors import FinpathError, LMError
 from programs.lm.adapter import suited_adapter
-from programs.lm.budget import ESTIMATED, cached_tokens
+from programs.lm.budget import cached_tokens
 from programs.turns import Failure, NoAnswerError, Usage
 
 
@@ -77,7 +77,6 @@ class UsageMeter:
             completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
             seconds=time.perf_counter() - self._started,
             cached_prompt_tokens=sum(map(cached_tokens, sent)),
-            cached_is_estimate=any(entry.get(ESTIMATED) is not None for entry in sent),
         )
 
 

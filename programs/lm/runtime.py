@@ -17,6 +17,8 @@ from typing import Any
 
 from kg.errors import ConfigError, LMError
 
+_MOST_THREADS = 4
+
 
 @dataclass(frozen=True)
 class EngineSettings:
@@ -25,7 +27,7 @@ class EngineSettings:
     Attributes:
         path: The model's file (GGUF).
         name: The model's name, as ``dspy.LM`` has it.
-        threads: Threads that compute; more than there are idle cores makes it slower, not faster.
+        threads: Threads that compute; by default as many as there are cores, at most 4.
         context: Tokens of prompt and reply that fit together, over all slots.
         slots: Prompts whose beginnings are cached at the same time.
         cache_mib: Memory for prompts that no longer have a slot, at the most. A token of the 1.5B model takes 28 KiB.
@@ -37,7 +39,7 @@ class EngineSettings:
 
     path: Path
     name: str
-    threads: int = 1
+    threads: int | None = None
     context: int = 8192
     slots: int = 4
     cache_mib: int = 512
@@ -47,7 +49,7 @@ class EngineSettings:
 
     def __post_init__(self) -> None:
         for field in ("threads", "context", "slots", "parallel"):
-            if getattr(self, field) < 1:
+            if getattr(self, field) is not None and getattr(self, field) < 1:
                 raise ConfigError(f"{field} must be at least 1, got {getattr(self, field)}")
         if self.cache_mib < 0:
             raise ConfigError(f"cache_mib must be at least 0, got {self.cache_mib}")
@@ -93,7 +95,8 @@ def server_parameters(settings: EngineSettings) -> Any:
     # A prompt that shares little with what a slot holds must not push it out.
     parameters.slot_prompt_similarity = 0.3
     parameters.cache_ram_mib = settings.cache_mib
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = settings.threads
+    threads = settings.threads if settings.threads is not None else min(os.cpu_count() or 1, _MOST_THREADS)
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.hostnames = ["127.0.0.1"]
     parameters.n_gpu_layers = 0
     parameters.warmup = False

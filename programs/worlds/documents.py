@@ -115,7 +115,7 @@ class EarlierTurn(Turn[Answer, None]):
 
 def earlier_turns(history: History | None) -> tuple[AnyTurn, ...]:
     """The earlier turns of a call."""
-    turns = []
+    turns: list[AnyTurn] = []
     for past in past_turns(history):
         if isinstance(past, Turn):
             turns.append(past)

@@ -13,7 +13,7 @@ import pytest
 from experiments.commands import main as cli
 from experiments.compiling import QueryCompileConfig, compile_queries, queries
 from experiments.data import read_talks
-from experiments.lms import LMConfig, lm_settings
+from experiments.lms import LMConfig
 from experiments.saved import find_program, shipped_encoder, shipped_thesaurus
 from experiments.tracking import Tracker
 from kg.errors import DataError
@@ -23,6 +23,7 @@ from optimize.queries import AskedTurn, Talk, asked_turns, demonstrations, fit_q
 from programs.conversation import ConversationQA
 from programs.graphs import ReplyConfidence
 from programs.worlds.graph import GraphConfig
+from tests.replay import replay_settings
 
 DATA = Path(__file__).parents[2] / "data"
 TALKS, RECORDED = DATA / "talks", DATA / "transcripts" / "queries.jsonl"
@@ -49,7 +50,7 @@ def test_recorded_replies_of_a_capable_reader_answer_what_the_beam_does_not() ->
     shown = {kind for one in fit.program.beam.understand.predict.demos for kind in kinds_of(one)}
     assert {"follow", "only", "largest", "answer: count", "answer: yes or no"} <= shown
     turns = turns_of("dev")
-    settings = lm_settings(LMConfig(f"replay/{RECORDED}"))
+    settings = replay_settings(RECORDED)
     with dspy.context(**settings):
         score = score_queries(fit.program, turns)
     engine = settings["lm"].engine

@@ -19,7 +19,7 @@ from experiments.lms import LMConfig, lm_settings
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker, read_traces
-from kg.errors import ConfigError, LMError
+from kg.errors import ConfigError
 from tests.experiments.conftest import ScriptedQA, make_conversation
 
 ray = pytest.importorskip("ray")
@@ -119,7 +119,7 @@ def comparable(figures: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in figures.items() if name not in ("run_id", "seconds")}
 
 
-def test_a_killed_node_costs_a_retry_of_its_tasks(cluster: Any, tmp_path: Path, tracker: Tracker) -> None:
+def test_the_tasks_of_a_killed_node_go_elsewhere(cluster: Any, tmp_path: Path, tracker: Tracker) -> None:
     doomed = [cluster.list_all_nodes()[-1]]
     task, saved = ConvFinQA(data()), slow_program(tmp_path)
     local = evaluate(saved, task, EvaluationConfig(), engine=LocalEngine(3))
@@ -152,34 +152,23 @@ def test_a_stopped_evaluation_is_resumed_on_the_cluster(cluster: Any, tmp_path: 
     assert len(tracker.search(["evaluate"])) == 1
 
 
-def ask(number: int) -> str:
+def asked(number: int, done: Sequence[str]) -> Iterator[str]:
     import dspy
 
-    try:
-        return str(dspy.settings.lm(f"question {number}", cache=False)[0])
-    except LMError as error:
-        return str(error)
+    yield str(dspy.settings.lm(f"question {number}", cache=False)[0])
 
 
-def asked(number: int, done: Sequence[str]) -> Iterator[str]:
-    yield ask(number)
-
-
-@pytest.mark.parametrize(("budget", "sent", "seconds"), [("calls=10", 10, 0.0), ("rate=600", 30, 2.6)])
-def test_a_budget_holds_over_all_workers(
-    cluster: Any, server: ThreadingHTTPServer, budget: str, sent: int, seconds: float
-) -> None:
+def test_the_calls_of_all_workers_are_counted(cluster: Any, server: ThreadingHTTPServer) -> None:
     base = f"http://127.0.0.1:{server.server_port}/v1"
-    settings = lm_settings(LMConfig("openai/m", api_base=base, budget=budget))
+    settings = lm_settings(LMConfig("openai/m", api_base=base))
     replies: list[str] = []
     RayEngine(workers=3, threads=2).run(asked, range(30), replies.append, settings=settings)
-    times = server.asked  # type: ignore[attr-defined]
-    assert len(times) == sent
-    assert max(times) - min(times) >= seconds
-    assert replies.count("ok") == sent
-    assert sum("is spent: 10 calls" in one for one in replies) == 30 - sent
-    assert settings["lm"].spent.figures()["lm_calls"] == sent
-    assert settings["lm"].spent.figures()["lm_prompt_tokens"] == 10 * sent
+    assert len(server.asked) == replies.count("ok") == 30  # type: ignore[attr-defined]
+    assert settings["lm"].spent.figures()["lm_calls"] == 30
+    assert settings["lm"].spent.figures()["lm_prompt_tokens"] == 300
+    capped = lm_settings(LMConfig("openai/m", api_base=base, budget="calls=10"))
+    with pytest.raises(ConfigError, match="use the engine local, or a router's budget"):
+        RayEngine(workers=3).run(asked, range(30), replies.append, settings=capped)
 
 
 def ends_its_worker(number: int) -> int:
@@ -188,8 +177,8 @@ def ends_its_worker(number: int) -> int:
     return number
 
 
-def test_a_task_that_ends_its_worker_again_and_again_stops_the_run(cluster: Any) -> None:
-    with pytest.raises(ConfigError, match="item 2 was lost with its worker 4 times"):
+def test_a_run_without_a_worker_ends(cluster: Any) -> None:
+    with pytest.raises(ConfigError, match="all workers were lost, the last at item 2"):
         map_items(RayEngine(workers=2), ends_its_worker, range(3))
 
 

@@ -1,7 +1,7 @@
 """The whole program with the recorded replies of a capable reader, on the first conversations of the sample.
 
-The reader saw the prompts alone. A prompt that changed fails here with the first line that differs; record it again as
-``docs/guide/language-models.md`` describes, with the replies to the prompts that stayed.
+The reader saw the prompts alone. A prompt that changed fails here with the first line that differs; record it again by
+``tools/record_transcript.py``, with the replies to the prompts that stayed.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import dspy
 import pytest
 
 from experiments.data.conversations import load_conversations
-from experiments.lms import LMConfig
-from experiments.lms.config import lm_settings
 from experiments.saved import find_program
 from optimize.metrics import score_conversation, summarise
+from tests.replay import replay_settings
 
 TRANSCRIPTS = Path(__file__).parents[2] / "data" / "transcripts"
 
@@ -28,7 +27,7 @@ TRANSCRIPTS = Path(__file__).parents[2] / "data" / "transcripts"
 def test_a_capable_reader_answers_the_sample(
     name: str, transcript: str, conversations: int, turns: int, calls: float, tokens: float
 ) -> None:
-    settings = lm_settings(LMConfig(f"replay/{TRANSCRIPTS / transcript}"))
+    settings = replay_settings(TRANSCRIPTS / transcript)
     program = find_program(name).program
     scores = []
     with dspy.context(**settings):

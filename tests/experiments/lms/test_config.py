@@ -334,7 +334,7 @@ def test_a_model_that_is_down_is_reported_in_one_line(tmp_path: Path, capsys: py
     [
         ("ask", "http://ann:hunter2@localhost/sparql", "who?"),
         ("ask", "http://[::1/x", "who?"),
-        ("kgqa", "ask", "untrained", "who?", "--graph", "http://ann:hunter2@localhost/sparql"),
+        ("ask", "http://ann:hunter2@localhost/sparql", "who?", "--program", "untrained"),
     ],
 )
 def test_a_password_in_an_address_is_neither_used_nor_shown(
@@ -348,48 +348,6 @@ def test_a_password_in_an_address_is_neither_used_nor_shown(
     told = capsys.readouterr()
     assert "address" in told.err
     assert "hunter2" not in told.out + told.err
-
-
-def test_several_addresses_are_a_pool_of_servers() -> None:
-    from programs.lm import GuardedLM
-    from programs.remote import ServerPool
-
-    addresses = ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1")
-    config = LMConfig("openai/m", api_base=addresses[0], pool=addresses[1:])
-    lm = make_lm(config)
-    assert isinstance(lm, GuardedLM)
-    assert isinstance(lm.engine, ServerPool)
-    assert tuple(lm.engine.bases) == config.addresses == addresses
-    assert lm.own_server
-    assert "lm.pool" in config.params()
-    assert "lm.pool" not in LMConfig("openai/m", api_base=addresses[0]).params()
-
-
-def test_a_pool_needs_a_first_address_and_holds_no_password() -> None:
-    with pytest.raises(ConfigError, match="there is no api_base; got http://b"):
-        LMConfig("openai/m", pool=("http://b",))
-    with pytest.raises(ConfigError, match="no key or password"):
-        LMConfig("openai/m", api_base="http://a", pool=("http://user:secret@b",))
-
-
-@pytest.mark.parametrize(
-    ("after", "count"),
-    [
-        ("cpu 100 0 0 1080 0 0 0 0 0 0", 4),  # idle all the time
-        ("cpu 120 0 20 1040 0 0 0 0 0 0", 2),  # half of it
-        ("cpu 180 0 0 1000 0 0 0 0 0 0", 1),  # never: one thread works all the same
-    ],
-)
-def test_idle_cores_are_those_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str, count: int) -> None:
-    times = tmp_path / "stat"
-    times.write_text("cpu 100 0 0 1000 0 0 0 0 0 0\ncpu0 25 0 0 250\n")
-    monkeypatch.setattr(lms, "_CORE_TIMES", times)
-    monkeypatch.setattr(lms.os, "cpu_count", lambda: 4)
-    monkeypatch.setattr(lms.os, "getloadavg", lambda: (9.0, 9.0, 9.0))
-    monkeypatch.setattr(lms.time, "sleep", lambda _: times.write_text(after + "\n"))
-    assert lms.idle_cores() == count
-    monkeypatch.setattr(lms, "_CORE_TIMES", tmp_path / "none")
-    assert lms.idle_cores() == 1
 
 
 class _Engine:

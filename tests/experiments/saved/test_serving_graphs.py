@@ -73,7 +73,7 @@ def test_published_and_trained_programs_load_by_pyfunc(
     assert row["answers"] == ["Cyprus"]
 
     words = ["--graph", "sample:graph", "--questions", "sample:train", "--format", "metaqa"]
-    assert cli.main(["kgqa", "train", *words, "--limit", "20", "--out", str(tmp_path / "mine")]) == 0
+    assert cli.main(["compile", "kgqa", *words, "--limit", "20", "--out", str(tmp_path / "mine")]) == 0
     tracker = Tracker(TrackingConfig(tracking_uri))
     [record] = tracker.search(["kgqa"], limit=1)
     loaded = mlflow.pyfunc.load_model(record.tags["finpath.model_uri"])

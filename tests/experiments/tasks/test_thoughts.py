@@ -13,6 +13,7 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.tasks import read_tasks
+from tests.replay import replay_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 TASKS = ROOT / "benchmarks" / "data" / "thoughts" / "tasks.jsonl"
@@ -35,7 +36,8 @@ def test_recorded_replies_answer_questions_with_files(tmp_path: Path, monkeypatc
     tasks, out = tmp_path / "tasks.jsonl", tmp_path / "out.json"
     tasks.write_text("\n".join(map(json.dumps, chosen)), encoding="utf-8")
     settings = ("--iterations", "2", "--retrieve", "query", "--explain", "--today", "2026-11-22", "--threads", "1")
-    words = ("--lm", f"replay/{RECORDED}", "--no-track", "--json", str(out))
+    monkeypatch.setattr("experiments.evaluation.evaluator.reach_lm", lambda *_: replay_settings(RECORDED))
+    words = ("--lm", "openai/recorded", "--no-track", "--json", str(out))
     assert cli.main(["thoughts", "evaluate", str(tasks), *settings, *words]) == 0
     found = json.loads(out.read_text(encoding="utf-8"))
     assert (found["questions"], found["right"]) == (4, 4)

@@ -18,7 +18,7 @@ from programs.lm.budget import Budget
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter
-from programs.remote.secrets import redact
+from programs.lm.secrets import redact
 
 SECRET = "sk-planted-0123456789"
 
@@ -75,7 +75,6 @@ def test_tokens_are_capped() -> None:
         "lm_cache_hits": 0,
         "lm_prompt_tokens": 20,
         "lm_cached_prompt_tokens": 8,
-        "lm_estimated_cached_tokens": 0,
         "lm_completion_tokens": 4,
         "lm_usd": 0.0,
         "lm_unpriced_calls": 2,
@@ -91,7 +90,7 @@ def test_money_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
         lm("a")
         lm("b")
     assert lm.spent.usd == Decimal("0.07")
-    with pytest.raises(LMError, match=r"0\.05 dollars"):
+    with pytest.raises(LMError, match=r"0\.05 usd"):
         lm("c")
 
 

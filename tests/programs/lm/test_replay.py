@@ -8,16 +8,15 @@ from pathlib import Path
 import dspy
 import pytest
 
-from experiments.lms import LMConfig
-from experiments.lms.config import lm_settings
 from kg.errors import DataError, LMError
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.lm import Exchange, GuardedLM, ReplayEngine, Transcript
+from programs.lm import GuardedLM
 from programs.worlds.reader import ReportReader
+from tests.replay import Exchange, ReplayEngine, Transcript, replay_settings
 from tools.record_transcript import main
 
 REPORT = Report(
@@ -76,7 +75,7 @@ def folder(tmp_path: Path, program: ConversationQA) -> Path:
 def test_a_recorded_conversation_is_repeated_without_a_model(folder: Path, program: ConversationQA) -> None:
     path = folder / "transcript.jsonl"
     assert main([str(folder), str(path)]) == 0
-    settings = lm_settings(LMConfig(f"replay/{path}"))
+    settings = replay_settings(path)
     with dspy.context(**settings):
         turns = program(report=REPORT, questions=QUESTIONS).turns
     assert [turn.answer for turn in turns] == [105, 210]
@@ -122,7 +121,5 @@ def test_what_is_no_transcript_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"messages": [], "reply": ""}\n{"messages": 3}\n')
     with pytest.raises(DataError, match="line 2"):
         Transcript.read(tmp_path / "t.jsonl")
-    with pytest.raises(LMError, match="is not there"):
-        lm_settings(LMConfig("replay/nothing.jsonl"))
     with pytest.raises(LMError, match="it is empty"):
         ReplayEngine(Transcript(())).complete(dspy.lm15.Request(model="m", messages=(dspy.lm15.Message.user("a"),)))

@@ -1,7 +1,7 @@
 """Recorded replies in place of a language model: the same prompts get the same replies, and a changed one is named.
 
-    >>> transcript = Transcript.read(Path("tests/data/transcripts/sample.jsonl"))
-    >>> lm = GuardedLM("replay/sample", engine=ReplayEngine(transcript), own_server=True, cache=False)
+    with dspy.context(**replay_settings(Path("tests/data/transcripts/sample_dev.jsonl"))):
+        program(report=report, questions=questions)
 
 A transcript is a file of JSON objects, one a line: ``{"messages": [{"role": …, "content": …}], "reply": "…"}``. It is
 recorded from a folder of requests and replies, or from the history of any language model of DSPy
@@ -20,7 +20,7 @@ from typing import Any
 from dspy import lm15
 
 from kg.errors import DataError, LMError
-from programs.lm.prefixes import shared_beginning, text_of
+from programs.lm import GuardedLM, suited_adapter
 
 _LONGEST = 160
 
@@ -133,6 +133,7 @@ class ReplayEngine:
         self.replies = {one.prompt: one.reply for one in transcript.exchanges}
         self.changed: list[str] = []
         self.used: set[str] = set()
+        self._asked: list[str] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ReplayEngine:
         return self
@@ -151,7 +152,10 @@ class ReplayEngine:
             self.changed.append(self._difference(prompt))
             raise LMError(f"the transcript has no reply to this prompt: {self.changed[-1]}")
         self.used.add(prompt)
-        usage = lm15.Usage(input_tokens=len(prompt) // 4, output_tokens=len(reply) // 4)
+        # As a server with a cache of prompts: what an earlier one begins with is not computed again.
+        cached = max((_shared(prompt, known) for known in self._asked), default=0) // 4
+        self._asked.append(prompt)
+        usage = lm15.Usage(input_tokens=len(prompt) // 4, output_tokens=len(reply) // 4, cache_read_tokens=cached)
         message = lm15.Message.assistant(reply)
         return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
@@ -167,10 +171,38 @@ class ReplayEngine:
         return f"line {place + 1} was recorded as {recorded!r}, and is now {found!r}"
 
 
+def replay_settings(path: Path) -> dict[str, Any]:
+    """A transcript as a language model in settings of ``dspy.context``."""
+    engine = ReplayEngine(Transcript.read(path))
+    lm = GuardedLM(f"replay/{path}", engine=engine, own_server=True, free=True, cache=False, num_retries=0)
+    return {"lm": lm, "adapter": suited_adapter(lm)}
+
+
+def text_of(prompt: Any) -> str:
+    """A prompt or messages as one text, in the order in which a server reads them."""
+    if isinstance(prompt, str):
+        return prompt
+    if isinstance(prompt, Mapping):
+        return f"{prompt.get('role', '')}\n{text_of(prompt.get('content', prompt.get('text', '')))}\n"
+    if isinstance(prompt, Sequence):
+        return "".join(text_of(part) for part in prompt)
+    parts = [getattr(prompt, name, None) for name in ("system", "messages", "role", "parts", "text")]
+    return "".join(text_of(part) for part in parts if part is not None)
+
+
 def _messages(records: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
     return tuple((str(one["role"]), text_of(one["content"])) for one in records)
 
 
 def _likeness(one: str, other: str) -> int:
     """The lengths of the common beginning and the common end of two texts."""
-    return shared_beginning(one, other) + shared_beginning(one[::-1], other[::-1])
+    return _shared(one, other) + _shared(one[::-1], other[::-1])
+
+
+def _shared(first: str, second: str) -> int:
+    """The length of the common beginning of two texts, by bisection."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if first[low:middle] == second[low:middle] else (low, middle - 1)
+    return low
