@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import plain_graphs
 from collect_parses import DEVELOPED
 
-from experiments.console import progress
 from experiments.facade.subjects import graph_of
 from experiments.lms import LMConfig, lm_settings
 from kg.parsing import Parse
@@ -59,9 +58,7 @@ def main() -> None:
     asked = random.Random(0).sample(unsure, min(options.turns, len(unsure)))
     turns = [turn for _, turn in asked]
     with dspy.context(**lm_settings(LMConfig(options.lm))):
-        bar = progress(len(turns), "turn")
-        replies = asked_replies(program, turns, bar.update)
-        bar.close()
+        replies = asked_replies(program, turns)
     print(
         f"{len(turns)} of {len(unsure)} turns with a confidence below {program.config.trust}; {_kinds(turns, replies)}"
     )

@@ -18,7 +18,7 @@ from typing import Any
 import dspy
 
 from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig, dev_figures
-from experiments.console import progress, say
+from experiments.console import say
 from experiments.data import read_talks
 from experiments.evaluation import run_tags
 from experiments.files import read_text
@@ -93,8 +93,10 @@ def compile_queries(
     began = time.perf_counter()
     turns, sha256 = _turns(train, config)
     student = ConversationQA.for_graphs(GraphConfig(today=config.today))
-    fit = fit_queries(student, config.optimizer, demonstrations(turns), count=config.demonstrations)
-    figures: dict[str, Any] = {"demonstrations": fit.demonstrations, "pool": fit.pool, "train_turns": len(turns)}
+    pool = demonstrations(turns)
+    fitted = fit_queries(student, config.optimizer, pool, count=config.demonstrations)
+    shown = len(fitted.beam.understand.predict.demos)
+    figures: dict[str, Any] = {"demonstrations": shown, "pool": len(pool), "train_turns": len(turns)}
     name = run_name if run_name is not None else f"queries {Path(out).name}"
     tags = {"finpath.kind_of_program": "queries", **run_tags(config.seed)}
     with open_run(tracker, "compile", name, tags=tags) as run:
@@ -102,7 +104,7 @@ def compile_queries(
         run.log_data(DataInput(" ".join(train), sha256, "train", len(turns)))
         if not config.lm.is_none:
             with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
-                figures |= _fit_confidence(fit.program, turns, config)
+                figures |= _fit_confidence(fitted, turns, config)
         if dev and not config.lm.is_none:
             asked, dev_sha256 = _turns(dev, config)
             scored = _left_to_a_model(asked, student, config.turns, config.seed, "are scored")
@@ -111,12 +113,12 @@ def compile_queries(
                 figures |= dev_figures(
                     lambda program, done: _scores(program, scored, done, config.threads),
                     student,
-                    fit.program,
+                    fitted,
                     len(scored),
                     "turn",
                 )
         origin = config.origin(train, {"sha256": sha256, "turns": len(turns)}, run.id)
-        saved = load_program(save_program(fit.program, out, origin))
+        saved = load_program(save_program(fitted, out, origin))
         run.log_metrics({**figures, "compile_seconds": time.perf_counter() - began})
         run.log_folder(saved.folder, "program")
     return CompiledDemonstrations(saved, figures, run.id or "")
@@ -144,9 +146,7 @@ def _fit_confidence(
     left = _left_to_a_model(unseen, program, config.confidence_turns, config.seed, "fit the confidence in replies")
     if not left:
         return {}
-    bar = progress(len(left), "turn")
-    replies = asked_replies(program, left, bar.update, config.threads)
-    bar.close()
+    replies = asked_replies(program, left, config.threads)
     fitted = fitted_confidence(left, replies, begin=program.config.confidence_in_replies())
     program.beam.config = replace(program.config, reply_confidence=fitted)
     figures = {f"confidence/{name}": value for name, value in asdict(fitted).items()}
@@ -168,6 +168,6 @@ def _scores(
     program: ConversationQA, turns: Sequence[AskedTurn], done: Callable[[], None], threads: int
 ) -> dict[str, float]:
     """Returns the figures of a program by name; ``done`` is called after each turn."""
-    score = asdict(score_queries(program, turns, done, threads))
-    count = max(score.pop("turns"), 1)
-    return {**{name: number / count for name, number in score.items()}, "turns": float(len(turns))}
+    score = score_queries(program, turns, threads)
+    done()
+    return {**score, "turns": float(len(turns))}

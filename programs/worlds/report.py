@@ -314,7 +314,7 @@ class ReportSearch(Search):
 
     @property
     def abstains(self) -> bool:
-        """Whether the search's own confidence says that the report does not answer."""
+        """Whether the search itself has too little confidence that the report answers."""
         fitted = self.world.reader.scorer.confidence
         return fitted is not None and self._calibrated.answerable < fitted.least_answerable
 
@@ -363,7 +363,7 @@ class ReportSearch(Search):
         return Turn(self.question, pick=pick, confidence=confidence, **about)
 
     def grounds(self, turn: Turn) -> dict[str, str]:
-        """An answer's calculation with its results, and where each figure stands."""
+        """An answer's calculation with its results, and the place of each figure."""
         candidate = turn.candidates[turn.pick or 0]
         sources = written_evidence([candidate], self.report, self.index, self.past).splitlines()
         steps = f"{candidate.path} = {written_number(candidate.answer)}"

@@ -6,7 +6,7 @@
 
 The candidate of the search is what rules answer. A model of an API reads the nearest documents and cites the sentences
 that answer, or calculates with their amounts; an embedded model with the adapter for news quotes them. What sentences
-state is inserted into the graph, and the answer is what the graph then says.
+state is inserted into the graph, and the answer is retrieved from the graph.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TextsWorld(World):
 
 
 class TextSearch(Search):
-    """What rules answer to one question, and what a model reads for it.
+    """The answer of rules to one question, and the readings of a model for it.
 
     Args:
         state: The conversation before it.
@@ -164,7 +164,7 @@ class TextSearch(Search):
         return Execution(understanding, answer)
 
     def combine(self, execution: Execution | None) -> Choice:
-        """The answer of the model, or of rules if it has none and they are sure enough."""
+        """The answer of the model, or of rules if it has none and they are confident enough."""
         with self.world.lock:
             self._answer = self._joined(execution)
         answers = self._answer.answers

@@ -44,7 +44,6 @@ CALLS = {
     "advisor ingest": "advisor ingest news --graph knowledge 0",
     "advisor ask": "advisor ask which-events-affect-Helixon-Inc.? --graph knowledge *",
     "advisor brief": "advisor brief --database portfolio.db --user ann --graph knowledge 0",
-    "advisor publish": "advisor publish --graph knowledge 0",
     "advisor companies": "advisor companies --graph knowledge 0",
     "advisor history": "advisor history --graph knowledge 0",
     "advisor set": "advisor set Asset/HLXN type bond --graph knowledge 0",
