@@ -23,7 +23,7 @@ from kg.readers import is_file_list
 
 if TYPE_CHECKING:
     from kg.report_graphs import Unmapped
-    from programs.turns import AnyTurn, TurnProgram, World
+    from programs.turns import AnyTurn, AnyWorld, TurnProgram
     from programs.worlds.entities import EntityTurn
     from programs.worlds.graph import QueryTurn
     from programs.worlds.paths import PathTurn
@@ -61,7 +61,7 @@ class Subject:
     kind: Kind
     title: str
     program: TurnProgram
-    world: World
+    world: AnyWorld
     why: Callable[[AnyTurn], Iterator[str]]
     words: Callable[[], frozenset[str]]
     describe: Callable[[AnyTurn, int | None], str]
@@ -129,7 +129,7 @@ def _subject(
     kind: Kind,
     title: str,
     program: Any,
-    world: World,
+    world: AnyWorld,
     why: Callable[[Any], Iterator[str]],
     words: Callable[[], Iterable[str]] = tuple,
 ) -> Subject:

@@ -21,7 +21,7 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, Trace, TurnRecorder
 from kg.errors import DataError
 from optimize.metrics import bootstrap_ratio
-from programs.turns import TurnProgram, World, read_turn, turn_record
+from programs.turns import AnyWorld, TurnProgram, read_turn, turn_record
 from programs.worlds.entities import EntityTurn
 
 
@@ -49,7 +49,7 @@ class GraphConversations(Task[Script, EntityTurn, bool]):
 
     run_kind = "conversations"
 
-    def __init__(self, scripts: Sequence[Mapping[str, Any]], world: World, name: str) -> None:
+    def __init__(self, scripts: Sequence[Mapping[str, Any]], world: AnyWorld, name: str) -> None:
         self.scripts = [Script(one["name"], tuple(one["turns"])) for one in scripts]
         self.world, self.name = world, name
         content = json.dumps([[one.id, one.turns] for one in self.scripts], sort_keys=True)

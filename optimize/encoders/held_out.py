@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import dspy
 import numpy as np
@@ -98,42 +99,42 @@ class HeldOutFit:
         """Returns the fit with a choice of aggregates; without one if no aggregate is right."""
         self.progress("aggregates")
         plain = replace(self, scorer=replace(self.scorer, naming=None, aggregates=None))
-        with threadpool_limits(limits=1):
-            examples = list(plain._aggregated())
+        examples = list(plain._choices(_aggregates_of, object))
         if not any(one.right.any() and not one.right.all() for one in examples):
             return plain
-        aggregates = fit_choice(
-            AggregateModel, examples, penalty=AGGREGATE_PENALTY, fitted_on=f"{len(examples)} questions"
-        )
+        about = f"{len(examples)} questions"
+        aggregates = fit_choice(AggregateModel, examples, penalty=AGGREGATE_PENALTY, fitted_on=about)
         return replace(self, scorer=replace(self.scorer, aggregates=aggregates))
-
-    def _aggregated(self) -> Iterator[ChoiceExample]:
-        for one in self.held_out:
-            if one.turns:
-                searches = self._searches(one.turns[0].index, one.turns[-1].questions)
-                yield from _aggregates_of(searches, [turn.answer for turn in one.turns])
-        for asked in self.without_programs:
-            yield from _aggregates_of(self._searches(self.read(asked.report), asked.questions), asked.gold)
 
     def with_naming(self) -> HeldOutFit:
         """Returns the fit with a choice among names; without one if no question asks for a name."""
         self.progress("names")
         plain = replace(self, scorer=replace(self.scorer, naming=None))
-        with threadpool_limits(limits=1):
-            examples = list(plain._named())
+        examples = list(plain._choices(_names_of, tuple))
         if not any(one.right.any() and not one.right.all() for one in examples):
             return plain
         naming = fit_choice(NamingModel, examples, fitted_on=f"{len(examples)} questions for names")
         return replace(self, scorer=replace(self.scorer, naming=naming))
 
-    def _named(self) -> Iterator[ChoiceExample]:
-        for one in self.held_out:
-            if any(isinstance(turn.answer, tuple) for turn in one.turns):
-                searches = self._searches(one.turns[0].index, one.turns[-1].questions)
-                yield from _names_of(searches, [turn.answer for turn in one.turns])
-        for asked in self.without_programs:
-            if any(isinstance(gold, tuple) for gold in asked.gold):
-                yield from _names_of(self._searches(self.read(asked.report), asked.questions), asked.gold)
+    def _choices(
+        self, readings: Callable[[TurnSearch, OpenAnswer], ChoiceExample | None], kind: type
+    ) -> Iterator[ChoiceExample]:
+        """The readings of the questions with gold answers, of conversations in which one is of a kind."""
+
+        def of(index: ReportIndex, questions: Sequence[str], golds: Sequence[Any]) -> Iterator[ChoiceExample]:
+            for search, gold in zip(self._searches(index, questions), golds, strict=True):
+                example = readings(search, gold) if gold is not None else None
+                if example is not None:
+                    yield example
+
+        with threadpool_limits(limits=1):
+            for one in self.held_out:
+                golds = [turn.answer for turn in one.turns]
+                if any(isinstance(gold, kind) for gold in golds):
+                    yield from of(one.turns[0].index, one.turns[-1].questions, golds)
+            for example in self.without_programs:
+                if any(isinstance(gold, kind) for gold in example.gold):
+                    yield from of(self.read(example.report), example.questions, example.gold)
 
     def with_confidence(self, unanswerable: float, abstained_wrong: float) -> HeldOutFit:
         """Returns the fit with a confidence.
@@ -249,19 +250,18 @@ def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> Confidenc
     return ConfidenceExample(page, features, answerable=gold is not None, right=right, weight=OPEN_WEIGHT, kind=kind)
 
 
-def _aggregates_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[ChoiceExample]:
-    """The readings of each question that may ask for an aggregate and has an answer."""
-    for found, gold in zip(searches, golds, strict=True):
-        if gold is not None and found.candidates and may_aggregate(found.space):
-            readings = aggregate_answers(found.space, found.ranked)
-            right = np.array([answers_match(answer, gold) for answer in readings.answers], dtype=bool)
-            yield ChoiceExample(readings.features, right)
+def _aggregates_of(search: TurnSearch, gold: OpenAnswer) -> ChoiceExample | None:
+    """The readings of a question that may ask for an aggregate."""
+    if not search.candidates or not may_aggregate(search.space):
+        return None
+    return _choice(aggregate_answers(search.space, search.ranked), gold)
 
 
-def _names_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[ChoiceExample]:
-    """The readings of each question whose gold answer is a name."""
-    for found, gold in zip(searches, golds, strict=True):
-        if isinstance(gold, tuple):
-            named = named_answers(found.space, found.ranked)
-            right = np.array([answers_match(answer, gold) for answer in named.answers], dtype=bool)
-            yield ChoiceExample(named.features, right)
+def _names_of(search: TurnSearch, gold: OpenAnswer) -> ChoiceExample | None:
+    """The readings of a question whose gold answer is a name."""
+    return _choice(named_answers(search.space, search.ranked), gold) if isinstance(gold, tuple) else None
+
+
+def _choice(readings: Any, gold: OpenAnswer) -> ChoiceExample:
+    right = np.array([answers_match(answer, gold) for answer in readings.answers], dtype=bool)
+    return ChoiceExample(readings.features, right)

@@ -9,18 +9,15 @@ figures of earlier turns join afterwards, in one attention layer over the slots 
 
 from __future__ import annotations
 
-import json
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor, nn
 
-from kg.encoder import EarlierTurn, TokenSequence
+from kg.encoder import TokenSequence, TurnOperands
 from kg.encoder.heads import JOINED, WIDTH
 from kg.encoder.sequences import SPECIALS
 from kg.errors import DataError
@@ -34,7 +31,6 @@ STATES_TOKENS = 4096
 
 _WEIGHTS = "model.safetensors"
 _MASKED = -1e4
-_TYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64}
 _EARLIER = 3
 """The kind of an earlier turn; 0 to 2 are ``[CLS]`` and the slots."""
 
@@ -107,7 +103,14 @@ class Encoder(nn.Module):
         Raises:
             DataError: The file cannot be read, or its model has another layout or width.
         """
-        found = {name.removeprefix("bert."): value for name, value in read_safetensors(folder / _WEIGHTS).items()}
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            weights = load_file(folder / _WEIGHTS)
+        except (OSError, SafetensorError) as error:
+            raise DataError(f"the weights cannot be read: {error}", file=str(folder / _WEIGHTS)) from error
+        found = {name.removeprefix("bert."): value.float() for name, value in weights.items()}
         try:
             words, places = (found[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position"))
             layers = 1 + max(int(name.split(".")[2]) for name in found if name.startswith("encoder.layer."))
@@ -210,7 +213,7 @@ class Reader(nn.Module):
     def joined(
         self,
         states: Sequence[Tensor],
-        pasts: Sequence[Sequence[EarlierTurn]],
+        pasts: Sequence[Sequence[TurnOperands]],
         numbers: Sequence[Sequence[int]],
         figures: Sequence[Tensor],
     ) -> tuple[Tensor, Tensor]:
@@ -272,32 +275,6 @@ class Reader(nn.Module):
     def word_weights(self, heard: Tensor, listened: Tensor) -> Tensor:
         """Returns how much each word of a question counts for a query, larger than 0."""
         return F.softplus(heard @ listened + self.loud)
-
-
-def read_safetensors(path: Path) -> dict[str, Tensor]:
-    """Reads the tensors of a file.
-
-    Raises:
-        DataError: The file is not there or damaged, or holds numbers of another type.
-    """
-    try:
-        content = path.read_bytes()
-        (size,) = struct.unpack_from("<Q", content)
-        header, data = json.loads(content[8 : 8 + size]), memoryview(content)[8 + size :]
-        header.pop("__metadata__", None)
-        return {name: _tensor(data, record) for name, record in header.items()}
-    except (OSError, ValueError, KeyError, struct.error) as error:
-        raise DataError(f"the weights cannot be read: {error}", file=str(path)) from error
-
-
-def _tensor(data: memoryview, record: dict[str, object]) -> Tensor:
-    kind, shape, offsets = record["dtype"], record["shape"], record["data_offsets"]
-    assert isinstance(kind, str)
-    assert isinstance(offsets, list)
-    if kind not in _TYPES:
-        raise ValueError(f"the type of a weight must be one of {', '.join(_TYPES)}, got {kind}")
-    values = np.frombuffer(data[slice(*offsets)], dtype=_TYPES[kind]).reshape(shape)  # type: ignore[call-overload]
-    return torch.from_numpy(values.astype(np.float32) if kind == "F16" else values.copy())
 
 
 def _copy(module: nn.Module, weights: dict[str, Tensor], name: str) -> None:

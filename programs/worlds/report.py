@@ -299,7 +299,7 @@ class ReportSearch(Search):
         }
 
     def likelihood(self, lm: Any, plan: EvidencePlan, candidates: Sequence[Candidate], config: EvidenceConfig) -> Any:
-        """How probable each candidate's calculation is as a reply of a model that can be held to it."""
+        """The likelihood of each candidate's calculation as a reply of a model that can be held to it."""
         if plan.prompt == "shown":
             return by_likelihood(lm, candidates, self.past, self.question, self.index, config.demonstrations)
         page = BriefPage(self.report, self.index)

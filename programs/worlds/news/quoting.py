@@ -105,7 +105,7 @@ QUOTE_FEATURES = (
     "likelihood", "weakest", "none", "similarity", "words", "sentence", "ranked", "ranked other", "agreed", "against",
     "several", "polar", "kind", "unknown", "read", "read other", "read none",
 )  # fmt: skip
-"""What the confidence of a reply depends on."""
+"""The features of the confidence in a reply."""
 
 
 @cache
@@ -142,7 +142,7 @@ def quotation(
     known: Sequence[str],
     confidence: float,
 ) -> ReadAnswer | None:
-    """Returns what the model quotes; ``None`` if the documents do not tell.
+    """Returns what the model quotes; ``None`` if the documents have no answer.
 
     Args:
         clauses: The sentences and their ranking.
@@ -241,7 +241,7 @@ ALTERNATIVES = 20
 """Most probable first tokens of a reply among which that of no answer is looked for."""
 
 LEAST = -10.0
-"""The least logarithm of a probability that is told apart."""
+"""The least logarithm of a probability that is distinguished."""
 
 _WORD = re.compile(r"(?:[A-Z]{0,3}[$€£¥])?\d+(?:[.,]\d+)*%?|[^\W_]+")
 _BETWEEN = re.compile(r"[^\n|;\"“”]{0,6}")
@@ -319,7 +319,7 @@ def reply_grammar(
 
     Args:
         sentences: The sentences.
-        otherwise: The texts that are no spans, such as the one that says that none answers.
+        otherwise: The texts that are no spans, such as the one of no answer.
         between: What is between the spans of a reply that lists several; by default it has one alone.
         most: The most spans of such a reply.
     """
