@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
-from experiments.evaluation import run_tags
 from experiments.lms import LMConfig
 from experiments.saved import (
     SavedProgram,
@@ -27,7 +26,7 @@ from experiments.saved import (
     save_program,
     shipped_encoder,
 )
-from experiments.tracking import DataInput, Tracker, describe_environment, open_run
+from experiments.tracking import DataInput, Tracker, describe_environment, open_run, run_tags
 from kg.errors import DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig

@@ -20,7 +20,6 @@ import dspy
 from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig, dev_figures
 from experiments.console import say
 from experiments.data import read_talks
-from experiments.evaluation import run_tags
 from experiments.files import read_text
 from experiments.lms import lm_settings
 from experiments.saved import (
@@ -30,7 +29,7 @@ from experiments.saved import (
     shipped_encoder,
     shipped_thesaurus,
 )
-from experiments.tracking import DataInput, Tracker, open_run, traced_calls
+from experiments.tracking import DataInput, Tracker, open_run, run_tags, traced_calls
 from kg.facts import FactGraph, read_file
 from kg.parsing import QuestionReader
 from optimize.queries import (

@@ -24,7 +24,7 @@ import numpy as np
 from kg.derivations import Answer, Derivation
 from kg.errors import ConfigError, DataError
 from kg.search import merge_key
-from optimize.metrics.calibration import COVERAGES, expected_calibration_error, most_confident
+from optimize.metrics.abstention import COVERAGES, expected_calibration_error, most_confident
 from optimize.metrics.equality import program_match
 from optimize.metrics.feedback import diagnose
 from optimize.metrics.statistics import Interval, bootstrap_ratios
@@ -166,7 +166,7 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the most confident turns), and
     ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2`` and, if turns differ, the
     number of LM calls (``calls_0``…), each with ``…_low`` and ``…_high``, the 95% bootstrap interval over
-    conversations; ``expected_calibration_error`` (:mod:`optimize.metrics.calibration`); ``turns``, ``conversations``,
+    conversations; ``expected_calibration_error`` (:mod:`optimize.metrics.abstention`); ``turns``, ``conversations``,
     ``failed_turns``, ``failures_…`` by kind, ``stage_…`` and ``difference_…`` counts of wrong turns;
     ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``uncached_prompt_tokens_per_turn``,
     ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``; ``turns_with_estimated_cache``, whose cached

@@ -102,7 +102,7 @@ def past_turns(history: History | None) -> tuple[PastTurn, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class EarlierTurn(Turn[Answer, None]):
+class GivenTurn(Turn[Answer, None]):
     """A turn of a call's history, of which only its question and answer are known."""
 
     given: PastTurn | None = None
@@ -121,7 +121,7 @@ def earlier_turns(history: History | None) -> tuple[AnyTurn, ...]:
             turns.append(past)
             continue
         failure: Failure | None = "not_answered" if past.answer is None else None
-        turn = EarlierTurn(past.question, past.answer, past.derivation, failure=failure, given=past)
+        turn = GivenTurn(past.question, past.answer, past.derivation, failure=failure, given=past)
         turns.append(replace(turn, confidence=past.confidence))
     return tuple(turns)
 

@@ -80,7 +80,7 @@ def near(clauses: ClauseAnswers, question: str) -> Near:
 
 
 def cited(reply: Any, found: Near, known: Sequence[str], confidence: float) -> Cited:
-    """Returns what a model says of documents.
+    """Returns the answer of a model about documents, with its sentences.
 
     Args:
         reply: Its reply.

@@ -27,7 +27,7 @@ MOST = 3
 """Documents that are shown for one question to an embedded model."""
 
 LEAST_SHARE = 0.6
-"""How near a document must be, as a share of the nearest one."""
+"""The least nearness of a document, as a share of the nearest one."""
 
 LONGEST = 3000
 """Characters of a document; of a longer one the sentences nearest to the question are shown."""

@@ -46,11 +46,11 @@ ADAPTER = "news"
 """The name of the adapters that were trained on this prompt."""
 
 NONE = "none"
-"""The reply where the documents do not tell."""
+"""The reply where the documents have no answer."""
 
 POLAR = ("yes", "no")
 BETWEEN = "; "
-"""What is between several quotes of a reply."""
+"""The separator of several quotes of a reply."""
 
 INSTRUCTIONS = (
     "Answer the question from the news. Quote the answer alone, as short as it can be, with ';' between several. "

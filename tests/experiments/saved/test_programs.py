@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from experiments.saved import Origin, find_program, load_program, save_program
-from experiments.saved.kinds import EVIDENCE, SCORER
-from experiments.saved.programs import CONFIG
+from experiments.saved.programs import CONFIG, EVIDENCE, SCORER
 from kg.candidates.search import DerivationConfig
 from kg.encoder import TextEncoder
 from kg.errors import ConfigError, TrackingError

@@ -133,13 +133,3 @@ def test_conversations_are_a_task_like_any_other(graph: EntityGraph, tracker: Tr
     record = tracker.find("latest", kinds=("conversations",))
     assert (record.id, record.metrics["accuracy"]) == (done.run_id, 1.0)
     assert len(tracker.table(record, "questions")) == 10
-
-
-def test_a_stopped_conversation_is_resumed(graph: EntityGraph, tmp_path: Path) -> None:
-    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
-    saved, file = SavedProgram(ConversationQA.for_graphs(), "entity", Path()), tmp_path / "journal.jsonl"
-    whole = evaluate(saved, task, journal=file)
-    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:3]))  # its key and two turns
-    again = evaluate(saved, task, journal=file)
-    assert again.figures["resumed_turns"] == 2
-    assert [turn.words for turn in again.turns.values()] == [turn.words for turn in whole.turns.values()]
