@@ -1,4 +1,4 @@
-"""KGQA: questions about a graph, scored by hits, F1 and GCR's figures.
+"""KGQA: questions about a graph, scored by hits and F1.
 
     with open_graph("metaqa/kb.txt") as graphs:
         task = KGQuestions(graphs, load_questions("metaqa/1hop_dev.txt", "metaqa"))
@@ -204,8 +204,6 @@ def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width
         "recall": "recall",
         "F1": "f1",
         "valid paths (path_validity)": "path_validity",
-        "GCR's Hit, loose": "gcr_hit",
-        "GCR's F1, loose": "gcr_f1",
     }
     rows: list[list[object]] = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
     rows += [
