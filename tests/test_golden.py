@@ -34,8 +34,9 @@ from experiments.tasks import (
     scripted_conversations,
 )
 from kg.ontology.learning import build_ontology
-from programs.graphs import EntityQA, GraphWorld
+from programs.conversation import ConversationQA
 from programs.turns import EntityDetail, Turn
+from programs.worlds.entities import EntityWorld
 
 GOLDEN = Path(__file__).parent / "golden.json"
 
@@ -58,8 +59,8 @@ def reports() -> Any:
 def geography() -> Any:
     """The scripted conversations about the graph of countries."""
     graph = load_geography()
-    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), "geography")
-    evaluation = evaluate(SavedProgram(EntityQA(), "entity", Path()), task)
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
+    evaluation = evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task)
     asked = []
     for script in task.items():
         for index, expected in enumerate(script.turns):

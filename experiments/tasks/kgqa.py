@@ -1,4 +1,4 @@
-"""KGQA: questions about a graph, scored by hits, F1 and GCR's figures.
+"""KGQA: questions about a graph, scored by hits and F1.
 
     with open_graph("metaqa/kb.txt") as graphs:
         task = KGQuestions(graphs, load_questions("metaqa/1hop_dev.txt", "metaqa"))
@@ -26,8 +26,9 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, PathTurn
+from programs.kgqa import KGQA
 from programs.turns import PathDetail
+from programs.worlds.paths import PathTurn
 
 _SETTINGS = ("program", "aggregation", "beam_width", "max_depth", "output_top_k", "lm", "graph", "data")
 _PARAMS = (*_SETTINGS, "seed", "folds", "split_by", "linked_topics", "limit")
@@ -203,8 +204,6 @@ def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width
         "recall": "recall",
         "F1": "f1",
         "valid paths (path_validity)": "path_validity",
-        "GCR's Hit, loose": "gcr_hit",
-        "GCR's F1, loose": "gcr_f1",
     }
     rows: list[list[object]] = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
     rows += [
