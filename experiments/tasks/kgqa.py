@@ -26,8 +26,9 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, PathTurn
+from programs.kgqa import KGQA
 from programs.turns import PathDetail
+from programs.worlds.paths import PathTurn
 
 _SETTINGS = ("program", "aggregation", "beam_width", "max_depth", "output_top_k", "lm", "graph", "data")
 _PARAMS = (*_SETTINGS, "seed", "folds", "split_by", "linked_topics", "limit")

@@ -24,8 +24,8 @@ import numpy as np
 from kg.errors import DataError
 from kg.graphs import GraphIndex
 from optimize.metrics.statistics import bootstrap_ratios
-from programs.graphs import PathTurn
 from programs.turns import PathDetail
+from programs.worlds.paths import PathTurn
 
 HIT_AT = (1, 3, 5, 10)
 """The depths at which it is asked whether a gold answer is among the answers."""

@@ -25,7 +25,7 @@ from kg.graphs.index import GraphIndex
 from kg.paths.space import PathConfig
 from optimize.metrics import KGQAScore
 from optimize.relations.scorer import RelationTrainingConfig
-from programs.graphs.kgqa import KGQA
+from programs.kgqa import KGQA
 from tests.experiments.films import GRAPH, QUESTIONS, TRIPLES
 
 LOADED = LoadedQuestions(QUESTIONS, ("q.txt: line 9: is not UTF-8",), "q.txt", "0" * 64)

@@ -15,9 +15,9 @@ from optimize.metrics.graphs import (
     score_question,
     summarise_kgqa,
 )
-from programs.graphs.kgqa import PathTurn
 from programs.turns.details import PathDetail
 from programs.turns.turn import Failure, Usage
+from programs.worlds.paths import PathTurn
 
 INDEX = GraphIndex.from_triples([("A", "r", "B"), ("B", "s", "C"), ("A", "r", "D")])
 
