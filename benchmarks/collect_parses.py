@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plain_graphs
 from parse_files import Asked, written
 
-from experiments.commands.graph_files import triples_of
+from experiments.facade.subjects import triples_of
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.algebra import relations_of
 from kg.facts import FactGraph

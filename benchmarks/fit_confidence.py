@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plain_graphs
 from collect_parses import DEVELOPED
 
-from experiments.commands.graph_files import triples_of
+from experiments.facade.subjects import triples_of
 from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph
 from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, DialogueTurn, ParseReader, QuestionReader, Ranker

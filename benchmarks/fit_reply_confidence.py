@@ -22,8 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import plain_graphs
 from collect_parses import DEVELOPED
 
-from experiments.commands.graph_files import graph_world
-from experiments.console import progress
+from experiments.facade.subjects import graph_world
 from experiments.lms import LMConfig, lm_settings
 from kg.parsing import Parse
 from optimize.queries import AskedTurn, Talk, answered_score, asked_replies, asked_turns, fitted_confidence
@@ -57,9 +56,7 @@ def main() -> None:
     asked = random.Random(0).sample(unsure, min(options.turns, len(unsure)))
     turns = [turn for _, turn in asked]
     with dspy.context(**lm_settings(LMConfig(options.lm))):
-        bar = progress(len(turns), "turn")
-        replies = asked_replies(program, turns, bar.update)
-        bar.close()
+        replies = asked_replies(program, turns)
     print(f"{len(turns)} of {len(unsure)} turns with a confidence below {program.trust}; {_kinds(turns, replies)}")
     rows = list(zip(asked, replies, strict=True))
     graphs = sorted({graph for graph, _ in asked})

@@ -33,7 +33,7 @@ import dspy
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from experiments.commands.graph_files import graph_program, graph_world
+from experiments.facade.subjects import graph_program, graph_world
 from experiments.lms import LMConfig, lm_settings
 from experiments.saved import load_program
 from kg.text import periods

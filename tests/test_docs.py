@@ -94,7 +94,7 @@ def test_commands_exist_and_have_their_options(page: Path) -> None:
 
 def test_there_are_commands_to_check() -> None:
     verbs = {words[0] for page in PAGES for words in commands(page)}
-    assert {"ask", "compile", "evaluate", "kgqa", "advisor", "schema"} <= verbs
+    assert {"ask", "compile", "evaluate", "chat", "inspect"} <= verbs
     assert verbs <= verbs_of()
 
 

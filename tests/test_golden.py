@@ -56,10 +56,12 @@ def questions() -> Any:
     found = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _run(["kgqa", "train", *common, "--questions", "sample:train", "--out", str(folder / "program"), "--no-track"])
+        _run(
+            ["compile", "kgqa", *common, "--questions", "sample:train", "--out", str(folder / "program"), "--no-track"]
+        )
         for program in ("untrained", str(folder / "program")):
             file = folder / f"{Path(program).name}.jsonl"
-            asked = ["kgqa", "evaluate", program, *common, "--questions", "sample:dev", "--predictions", str(file)]
+            asked = ["evaluate", program, *common, "--questions", "sample:dev", "--predictions", str(file)]
             _run([*asked, "--no-track"])
             rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
             kept = ("id", "prediction", "ground_truth")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -182,34 +182,6 @@ command.add_command(watch)
 command.add_command(companies)
 command.add_command(set_property)
 command.add_command(alias)
-
-
-@command.command("publish", epilog="finpath advisor publish --graph knowledge --lm none")
-@graph_option
-@click.option("--run-name", metavar="NAME", help="the run's name in MLflow")
-@lm_options
-@json_option
-def publish(graph: str, run_name: str | None, lm: LMConfig, write_figures: WriteFigures) -> None:
-    """Logs the adviser with its graph as an MLflow model, which loads and serves without the graph's folder."""
-    import tempfile
-
-    from experiments.commands.options import open_tracker
-    from experiments.evaluation import run_tags
-    from experiments.saved import ServedAdvisor
-    from experiments.tracking import log_model, model_packages
-
-    with open_graph(graph, read_only=True) as opened:
-        content, facts = opened.serialized(), opened.facts()
-    tracker = open_tracker()
-    name = run_name if run_name is not None else f"advisor {Path(graph).name}"
-    with tempfile.TemporaryDirectory() as folder, tracker.run("advisor", name, tags=run_tags(0)) as run:
-        (Path(folder) / "graph.nq").write_bytes(content)
-        run.log_params({**lm.params(), "graph": graph})
-        run.log_metrics({"facts": facts})
-        uri = log_model(tracker, run, ServedAdvisor(content, replace(lm, budget=None)), Path(folder), model_packages())
-        run.log_tags({"finpath.model_uri": uri})
-    show(f"{uri} ({facts} facts)")
-    write_figures({"model_uri": uri, "facts": facts, "run_id": run.id})
 
 
 @command.command("history", epilog='finpath advisor history --graph knowledge --node "Company/Helixon Inc."')

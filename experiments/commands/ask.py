@@ -6,177 +6,171 @@ $ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?"
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from experiments.commands.options import (
     FILE,
-    WHOLE,
     Command,
     WriteFigures,
     json_option,
     lm_options,
-    open_tracker,
     report_options,
     take_unmapped,
+    threads_option,
     track_option,
     written_pairs,
 )
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
 from experiments.terminal import terminal_width, waiting
-from kg.errors import ConfigError, FinpathError
+from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from experiments.commands.chat_session import Subject
-    from experiments.saved import SavedProgram
+    from experiments.facade.subjects import Subject
     from experiments.tracking import QuestionLog, Tracker
-    from kg.reports import Report
-    from programs.turns import AnyTurn, Turn
+    from programs.turns import AnyTurn
+
+ABOUT = (
+    "the id of a report in --data, or a unique part of it; a JSON file with id, pre_text, table and post_text; files "
+    "with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text; a graph: files of RDF, or of three columns of "
+    "names, a folder of them, a SPARQL address, or geography; the folder of `finpath ingest`; or a folder of texts"
+)
 
 
 @click.command(
     cls=Command,
     epilog="""
     finpath ask MRLW/2020/page_49.pdf "what was the net income in 2020?" "and in 2018?"
-    finpath ask my-report.json "what was the net income in 2009?"
     finpath ask income.csv balance.xlsx notes.md "what was the net income in 2009?"
     finpath ask films.ttl "who made Alien?" "when was she born?" --json answers.json
+    finpath ask sample:graph "where was Runa Falk born?" --program my-kgqa
+    finpath ask knowledge "which events affect Helixon Inc.?"
+    finpath ask knowledge --questions questions.jsonl --json answers.json
     """,
 )
-@click.argument(
-    "report",
+@click.argument("about", type=FILE, metavar="ABOUT", help=ABOUT)
+@click.argument("questions", type=FILE, nargs=-1, metavar="QUESTION...", help="a question, then follow-up questions")
+@click.option(
+    "--questions",
+    "file",
     type=FILE,
-    metavar="REPORT",
-    help="the id of a report in --data, or a unique part of it; a JSON file with id, pre_text, table and post_text; "
-    "files with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text; or a graph: files of RDF or of triples, a "
-    "folder of them, a SPARQL address, or geography",
+    metavar="FILE",
+    help="many questions, each by itself: JSON lines or a JSON list with `question`, or one question a line",
 )
-@click.argument(
-    "questions",
-    type=FILE,
-    nargs=-1,
-    required=True,
-    metavar="QUESTION...",
-    help="a question, then its follow-up questions",
+@click.option(
+    "--insert",
+    is_flag=True,
+    help="keep the facts of sentences that answer a question in the growing graph; otherwise asking writes nothing",
 )
-@click.option("--candidates", type=WHOLE, default=0, help="show the first N candidates too")
 @report_options
+@threads_option
 @lm_options
 @track_option
 @json_option
 def command(
-    report: str,
+    about: str,
     questions: tuple[str, ...],
-    candidates: int,
+    file: str | None,
+    insert: bool,
     data: str,
     program: str,
     settings: dict[str, str],
+    threads: int | None,
     lm: LMConfig,
     tracker: Tracker | None,
     write_figures: WriteFigures,
-) -> None:
-    """Answers questions about one report or graph, with the calculation and the source of each figure."""
-    from experiments.commands.graph_files import GEOGRAPHY, is_graph
-    from experiments.facade.documents import resolve_report, split_targets
-    from experiments.rendering import describe_turn, turn_figures
-    from experiments.saved import find_program, with_program_settings
-    from experiments.tracking import asked as asked_of
+) -> int:
+    """Answers questions about a report, a graph or texts, with the calculation or path and its sources.
 
-    unmapped, own = take_unmapped(settings), written_pairs(settings)
-    words = [report, *questions]
-    graphs = list(itertools.takewhile(is_graph, words)) or [word for word in words[:1] if word == GEOGRAPHY]
-    if graphs:
-        from experiments.commands.subjects import find_subject
-
-        with waiting("read the graph"):
-            subject = find_subject(graphs, data, program, own, unmapped)
-        ask_graph(subject, words[len(graphs) :], lm, write_figures, tracker)
-        return
-    targets, asked = split_targets(words)
-    if not asked:
-        raise ConfigError(f"questions must follow {', '.join(targets)}, got none")
-    if not all(question.strip() for question in asked):
-        raise ConfigError("a question must not be empty")
-    with waiting("read the report") as step:
-        found = resolve_report(targets, data)
-        step("load the program")
-        saved = find_program(program, open_tracker())
-    for problem in found.problems:
-        say(f"finpath: {problem}")
-    saved = dataclasses.replace(saved, program=with_program_settings(saved.program, own, unmapped))
-    say(f"* {found.title}")
-    with asked_of(tracker, "ask", found.report.id, {**lm.params(), "program": saved.name}) as log:
-        turns = ask(saved, found.report, asked, lm, log)
-        width = terminal_width()
-        show("\n\n".join(describe_turn(turn, found.report, candidates, found.describe, width) for turn in turns))
-        write_figures({"report": found.report.id, "turns": [turn_figures(turn, found.describe) for turn in turns]})
-    _end(turns)
-
-
-def ask_graph(
-    subject: Subject,
-    questions: Sequence[str],
-    lm: LMConfig,
-    write_figures: WriteFigures,
-    tracker: Tracker | None = None,
-) -> None:
-    """Shows the answers to questions of a conversation about a graph.
-
-    Raises:
-        ConfigError: There is no question, or one is empty.
+    The kind of subject is seen from the files, and printed. The exit code is 1 if no question was answered.
     """
     import dspy
 
-    from experiments.commands.steps import following
-    from experiments.rendering import answer_figures
+    from experiments.facade.subjects import find_subject, split_words
     from experiments.tracking import asked
-    from programs.turns import Conversation
 
-    if not questions or not all(question.strip() for question in questions):
-        raise ConfigError("questions must follow the graph and must not be empty")
+    words, own = split_words([about, *questions])
+    if (not own) == (file is None) or not all(question.strip() for question in own):
+        rule = "questions must follow, or be in a file (--questions), and must not be empty"
+        raise ConfigError(f"{rule}; the subject is {', '.join(words)}")
+    unmapped = take_unmapped(settings)
+    with waiting("read what the questions are about"):
+        subject = find_subject(words, data, program, written_pairs(settings), unmapped)
+    if insert and subject.kind != "growing graph":
+        raise ConfigError(f"insert is for a growing graph, got a {subject.kind}")
     say(f"* {subject.title}")
-    conversation = Conversation(subject.program, subject.world)
-    with dspy.context(**reach_lm(lm, None)), asked(tracker, "ask", subject.title, lm.params()) as log:
-        for question in questions:
-            with waiting("answer") as step, following(step), log.turn(question) as seen:
-                turn = conversation.ask(question)
-                seen.outputs, seen.failure = answer_figures(turn), turn.failure
-            answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
-            show("\n".join((f"Q  {question}", f"A  {answer}", *(f"   {line}" for line in subject.why(turn)), "")))
-    write_figures({"about": subject.title, "turns": [answer_figures(turn) for turn in conversation.turns]})
-    _end(conversation.turns)
+    params = {**lm.params(), "program": program}
+    with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, "ask", subject.title, params) as log:
+        if file is not None:
+            answered = _ask_each(subject, file, threads or lm.default_threads, log, write_figures)
+        else:
+            answered = _ask_in_order(subject, own, log, write_figures)
+    if insert:
+        from experiments.facade.knowledge import keep_answers
+
+        keep_answers(subject.world)  # type: ignore[arg-type]
+    return 0 if answered else 1
 
 
-def _end(turns: Sequence[AnyTurn]) -> None:
-    """Ends the command with code 1 where no question was answered."""
-    if all(turn.failure is not None for turn in turns):
-        raise click.exceptions.Exit(1)
+def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog, write_figures: WriteFigures) -> bool:
+    """Shows the turns of one conversation, and returns whether a question was answered."""
+    state = subject.program.start(subject.world)
+    width = terminal_width()
+    for place, question in enumerate(questions):
+        with waiting("answer") as step, following(step), log.turn(question) as seen:
+            state = subject.program.ask(state, question)
+            seen.outputs, seen.failure = subject.figures(state.turns[-1]), state.turns[-1].failure
+        show(("\n" if place else "") + subject.describe(state.turns[-1], width))
+    write_figures({"kind": subject.kind, "about": subject.world.name, "turns": [*map(subject.figures, state.turns)]})
+    return any(turn.failure is None for turn in state.turns)
 
 
-def ask(
-    saved: SavedProgram, report: Report, questions: Sequence[str], lm: LMConfig, log: QuestionLog | None = None
-) -> list[Turn]:
-    """The program's turn for each question; later turns see its earlier answers."""
+def _ask_each(subject: Subject, file: str, threads: int, log: QuestionLog, write_figures: WriteFigures) -> bool:
+    """Shows the answer of each question of a file, and returns whether one was answered."""
+    from experiments.data import read_questions
+    from programs.lm import concurrently
+
+    start = subject.program.start(subject.world)
+
+    def answer(numbered: tuple[int, dict[str, Any]]) -> tuple[dict[str, Any], AnyTurn]:
+        place, entry = numbered
+        with log.turn(entry["question"], place) as seen:
+            turn = subject.program.ask(start, entry["question"]).turns[-1]
+            seen.outputs, seen.failure = subject.figures(turn), turn.failure
+        return {**entry, **seen.outputs}, turn
+
+    rows, answered = [], False
+    for row, turn in concurrently(answer, enumerate(read_questions(file)), threads):
+        answered |= turn.failure is None
+        show(f"{turn.question}  {turn.words if turn.failure is None else f'no answer: {turn.message or turn.failure}'}")
+        rows.append(row)
+    write_figures(rows)
+    return answered
+
+
+@contextmanager
+def following(step: Callable[[str], None]) -> Iterator[None]:
+    """Passes each call of a language model or a tool inside to ``step``, as a sign of life."""
+    import json
+
     import dspy
+    from dspy.utils.callback import BaseCallback
 
-    from experiments.commands.steps import following
-    from experiments.rendering import answer_figures
-    from experiments.tracking import QuestionLog
+    class Steps(BaseCallback):
+        count = 0
 
-    seen_by = log if log is not None else QuestionLog("ask", report.id, tracked=False)
-    with waiting("answer") as step, dspy.context(**reach_lm(lm, saved.program)), following(step):
-        try:
-            state = saved.program.start(saved.program.world(report=report))
-        except FinpathError:  # the program makes a failed turn of each question
-            turns: list[Turn] = saved.program(report=report, questions=list(questions)).turns
-            return turns
-        for question in questions:
-            with seen_by.turn(question) as seen:
-                state = saved.program.ask(state, question)
-                seen.outputs, seen.failure = answer_figures(state.turns[-1]), state.turns[-1].failure
-    return list(state.turns)
+        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+            self.count += 1
+            step(f"asking {instance.model}, call {self.count}")
+
+        def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+            given = inputs.get("kwargs", inputs)
+            words = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in given.items())
+            step(f"tool {instance.name}({words})")
+
+    with dspy.context(callbacks=[*dspy.settings.callbacks, Steps()]):
+        yield

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import click
 
-from experiments.commands.graph_questions import GraphTask, fit_graphs, task_options
+from experiments.commands.graph_questions import fit_graphs, read_task, task_options
 from experiments.commands.options import (
     FILE,
     OUT_PLACE,
@@ -18,6 +18,7 @@ from experiments.commands.options import (
     SOURCE,
     WORK_FOLDER,
     Command,
+    Flag,
     RunOptions,
     WriteFigures,
     exclusive,
@@ -27,6 +28,7 @@ from experiments.commands.options import (
     refuse,
     run_options,
     set_option,
+    take_choice,
     take_unmapped,
     written_pairs,
 )
@@ -74,7 +76,7 @@ from kg.errors import ConfigError
     metavar="SOURCE",
     help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for queries a folder",
 )
-@task_options(required=False)
+@task_options
 @click.option(
     "--out", type=OUT_PLACE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"
 )
@@ -92,7 +94,7 @@ from kg.errors import ConfigError
     metavar="NAME.KEY=VALUE...",
     help="settings of the optimizers that differ from their defaults",
 )
-@set_option(PROGRAM_SETTINGS)
+@set_option(f"{PROGRAM_SETTINGS}. For kgqa: rank_paths=true also fits a ranker of whole paths, max_depth, link")
 @click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
 @click.option(
     "--val-turns", type=POSITIVE, default=24, help="turns of other training reports that select a candidate (24)"
@@ -122,7 +124,9 @@ def command(
     train: tuple[str, ...],
     dialogues: str | None,
     dev: str | None,
-    task: GraphTask | None,
+    graph: str | None,
+    questions: tuple[str, ...],
+    form: str | None,
     out: str | None,
     optimizer: str,
     optimizer_settings: tuple[str, ...],
@@ -149,8 +153,10 @@ def command(
     from experiments.data import join_loaded, read_dialogues
     from optimize.compiling import CompileSettings, parse_optimizers
 
-    exclusive(required=True, train=train, questions=task)
+    exclusive(required=True, train=train, questions=questions)
+    task = read_task(graph, questions, form, settings)
     if task is not None:
+        ranked = take_choice(settings, "rank_paths", Flag) == "true"
         refuse(
             "does not apply to questions about a graph",
             dialogues=dialogues,
@@ -161,7 +167,7 @@ def command(
             raise ConfigError(f"questions need the program kgqa and the optimizer scorer; got {program}, {optimizer}")
         if out is None:
             raise click.UsageError("--questions needs --out")
-        return fit_graphs(task, run, out, write_figures, dev=dev)
+        return fit_graphs(task, run, out, write_figures, dev=dev, ranked=ranked)
     if program == "references":
         return _fit_references(train, dialogues, out, write_figures)
     if program == "queries":

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from experiments.commands.graph_questions import (
-    GraphTask,
-    aggregation_options,
+    Aggregate,
     evaluate_graphs,
     predictions_option,
+    read_task,
     task_options,
 )
 from experiments.commands.options import (
@@ -30,6 +30,7 @@ from experiments.commands.options import (
     refuse,
     run_options,
     set_option,
+    take_choice,
     take_unmapped,
     written_pairs,
 )
@@ -42,6 +43,14 @@ if TYPE_CHECKING:
     from kg.report_graphs import Unmapped
 
 
+SETTINGS = (
+    f"{PROGRAM_SETTINGS}. answer=always: the best candidate is the answer (the default with gold programs); "
+    "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
+    "questions about a graph: aggregate=score or index (a model selects paths), scorer=lm, beam_width, max_depth, "
+    "top_k, and link=true to link topics also where the file gives them"
+)
+
+
 @click.command(
     cls=Command,
     epilog="""
@@ -50,21 +59,14 @@ if TYPE_CHECKING:
     finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY
     finpath evaluate beam --data sample:dev --lm openai/qwen --lm-set api_base=http://localhost:8080/v1
     finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
-    finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
+    finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa --set max_depth=2
     """,
 )
 @click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
 @click.option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
-@set_option(PROGRAM_SETTINGS)
-@task_options(required=False)
+@set_option(SETTINGS)
+@task_options
 @predictions_option
-@aggregation_options
-@click.option(
-    "--answer",
-    type=click.Choice(["always", "confident"]),
-    help="always: the best candidate is the answer (the default with gold programs); confident: a turn abstains where "
-    "the report does not seem to answer (the default with gold answers)",
-)
 @lm_options
 @run_options("conversations or questions")
 @json_option
@@ -72,28 +74,32 @@ def command(
     program: str,
     data: str | None,
     settings: dict[str, str],
-    task: GraphTask | None,
-    answer: Literal["always", "confident"] | None,
+    graph: str | None,
+    questions: tuple[str, ...],
+    form: str | None,
+    predictions: str | None,
     lm: LMConfig,
     run: RunOptions,
     write_figures: WriteFigures,
-    **search: Any,
 ) -> int:
     """Runs a program over conversations or questions about a graph and scores it.
 
     Programs of the kinds beam and agent need --data, and programs of the kind kgqa need --questions. The exit code is 1
     if no turn has an answer.
     """
-    exclusive(required=True, data=data, questions=task)
+    exclusive(required=True, data=data, questions=questions)
+    task = read_task(graph, questions, form, settings)
     if task is not None:
-        refuse(
-            "does not apply to questions about a graph",
-            set=settings,
-            answer=answer,
+        aggregate = take_choice(settings, "aggregate", Aggregate)
+        scorer = take_choice(settings, "scorer", Literal["learned", "lm"])
+        if settings:
+            raise ConfigError(f"questions about a graph have no setting {next(iter(settings))!r}")
+        return evaluate_graphs(
+            program, task, run, lm, write_figures, aggregate=aggregate, scorer=scorer, predictions=predictions
         )
-        return evaluate_graphs(program, task, run, lm, write_figures, **search)
-    refuse("needs --questions", **search)
+    refuse("needs --questions", predictions=predictions)
     assert data is not None
+    answer = take_choice(settings, "answer", Literal["always", "confident"])
     return _evaluate_reports(program, data, settings, run, lm, write_figures, answer=answer)
 
 

@@ -1,30 +1,28 @@
 """Questions about a graph on the command line: the options that several commands share, and fit and evaluation.
 
 finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa
-finpath kgqa evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa    # the same
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from experiments.commands.options import (
     FILE,
     OUT_FILE,
-    POSITIVE,
-    Function,
+    Flag,
     RunOptions,
     WriteFigures,
     open_tracker,
     options,
     refuse,
+    take_choice,
 )
 from experiments.console import say, show
 from experiments.files import SAMPLE_FOLDER
@@ -33,7 +31,7 @@ from experiments.terminal import terminal_width
 from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from experiments.compiling import GraphCompileConfig, SplitBy
+    from experiments.compiling import GraphCompileConfig
     from experiments.data import GraphSource, LoadedQuestions
     from experiments.saved import SavedProgram
     from experiments.tracking import Tracker
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SHOWN = 5
-AGGREGATIONS = ("score", "index")
+Aggregate = Literal["score", "index"]
 """The aggregations of :mod:`programs.graphs`, which imports DSPy."""
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
 """The formats of :mod:`experiments.data.questions`."""
@@ -77,23 +75,7 @@ class GraphTask:
         return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format, ranked)
 
 
-_search = click.option
-_about = click.option
-aggregation_options = options(
-    _search(
-        "--aggregate",
-        type=click.Choice(AGGREGATIONS),
-        help="selection of answers: score (no language model), or index (a model selects paths in one call)",
-    ),
-    _search(
-        "--scorer",
-        type=click.Choice(["learned", "lm"]),
-        help="scores of relations: the fitted weights (learned, the default), or a language model, a call a step",
-    ),
-)
-
-
-predictions_option = _about(
+predictions_option = click.option(
     "--predictions",
     type=OUT_FILE,
     metavar="FILE",
@@ -102,58 +84,48 @@ predictions_option = _about(
 )
 
 
-def search_options(function: Function) -> Function:
-    """Passes ``search``, the settings that were given."""
+task_options = options(
+    click.option(
+        "--graph",
+        type=FILE,
+        metavar="KB",
+        help=f"{GRAPH}; not needed where each question has its own (rog); sample:graph is shipped",
+    ),
+    click.option(
+        "--questions",
+        type=FILE,
+        multiple=True,
+        metavar="FILE",
+        help="questions about a graph: a file, which may be given several times; sample:train and sample:dev",
+    ),
+    click.option("--format", "form", type=click.Choice(FORMATS), help="the format of the questions"),
+)
+"""The options of a graph and its questions, for :func:`read_task`."""
 
-    @_search("--beam-width", type=POSITIVE, help="paths kept at each depth")
-    @_search("--max-depth", type=POSITIVE, help="largest number of relations of a path")
-    @_search("--top-k", type=POSITIVE, help="smallest number of paths returned, and shown to a model")
-    @functools.wraps(function)
-    def wrapped(*, beam_width: int | None, max_depth: int | None, top_k: int | None, **others: Any) -> Any:
-        given = {"beam_width": beam_width, "max_depth": max_depth, "output_top_k": top_k}
-        return function(search={name: value for name, value in given.items() if value is not None}, **others)
-
-    return wrapped
+_SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "output_top_k"}
 
 
-def task_options(*, required: bool) -> Callable[[Function], Function]:
-    """The options of a graph and its questions: passes ``task``, ``None`` without questions.
+def read_task(
+    graph: str | None, questions: tuple[str, ...], form: str | None, settings: dict[str, str]
+) -> GraphTask | None:
+    """Questions over a graph with the search that the settings choose, which are removed; ``None`` without questions.
 
-    Args:
-        required: Whether questions must be given.
+    Raises:
+        UsageError: There are questions without a format, or a graph without questions.
+        ConfigError: A setting of the search is no number.
     """
-
-    def decorate(function: Function) -> Function:
-        @_about(
-            "--graph",
-            type=FILE,
-            metavar="KB",
-            help=f"{GRAPH}; not needed where each question has its own (rog); sample:graph is shipped",
-        )
-        @_about(
-            "--questions",
-            type=FILE,
-            required=required,
-            multiple=True,
-            metavar="FILE...",
-            help="the questions; several files are joined; sample:train and sample:dev are shipped",
-        )
-        @_about("--format", type=click.Choice(FORMATS), required=required, help="the format of the questions")
-        @_about("--link", is_flag=True, help="link the topics in the questions, also where the file gives them")
-        @search_options
-        @functools.wraps(function)
-        def wrapped(**given: Any) -> Any:
-            task = GraphTask(**{field.name: given.pop(field.name) for field in dataclasses.fields(GraphTask)})
-            if task.questions and not task.format:
-                raise click.UsageError("--questions needs --format")
-            if not task.questions:
-                refuse("needs --questions", graph=task.graph, format=task.format, link=task.link)
-                refuse("needs --questions", **{name.removeprefix("output_"): n for name, n in task.search.items()})
-            return function(task=task if task.questions else None, **given)
-
-        return wrapped
-
-    return decorate
+    if not questions:
+        refuse("needs --questions", graph=graph, format=form)
+        return None
+    if form is None:
+        raise click.UsageError("--questions needs --format")
+    search = {}
+    for name in _SEARCH.keys() & settings.keys():
+        text = settings.pop(name)
+        if not text.isdecimal() or int(text) < 1:
+            raise ConfigError(f"{name} must be a whole number from 1, got {text!r}")
+        search[_SEARCH[name]] = int(text)
+    return GraphTask(graph, questions, form, take_choice(settings, "link", Flag) == "true", search)
 
 
 def evaluate_graphs(
@@ -201,8 +173,6 @@ def fit_graphs(
     write_figures: WriteFigures,
     *,
     dev: str | None = None,
-    folds: int = 0,
-    split_by: SplitBy = "topic",
     ranked: bool = False,
 ) -> int:
     """Fits a program to questions with their answers and saves it; returns the exit code.
@@ -213,25 +183,16 @@ def fit_graphs(
         out: The program's folder.
         write_figures: Writes the figures: of the fit, and with ``dev`` also those of the evaluation.
         dev: A file of questions in the same format, which the saved program is evaluated on.
-        folds: Parts of a cross-validation before the fit; 0 for none.
-        split_by: What stays together in a part.
         ranked: Whether a ranker of whole paths is fitted, too.
     """
-    from experiments.compiling import compile_graphs, crossvalidate
+    from experiments.compiling import compile_graphs
     from experiments.saved import check_replaceable
-    from experiments.tasks import figures_table
 
     check_replaceable(Path(out))
     config = task.compile_config(run.seed, ranked=ranked)
     tracker = opened_tracker(run)
     with open_questions(task, run.limit) as (source, loaded):
-        figures: dict[str, Any] = {}
-        if folds:
-            figures = crossvalidate(source, loaded, config, count=folds, split_by=split_by)
-            show(figures_table([f"{folds} folds by {split_by}"], [figures], terminal_width()))
-        _, figures = compile_graphs(
-            source, loaded, config, out=out, tracker=tracker, run_name=run.run_name, figures=figures
-        )
+        _, figures = compile_graphs(source, loaded, config, out=out, tracker=tracker, run_name=run.run_name)
     say(f"* fitted on {len(loaded.questions)} questions in {figures['train_seconds']:.1f} s; saved in {out}")
     if dev is None:
         write_figures(figures)

@@ -211,6 +211,10 @@ def read_pairs(texts: Collection[str], name: str) -> dict[str, str]:
     return pairs
 
 
+Flag = Literal["true", "false"]
+"""A setting that is on or off."""
+
+
 def take_choice(pairs: dict[str, str], name: str, choices: Any) -> Any:
     """Removes a setting and returns its value; ``None`` where it is not given.
 

@@ -44,7 +44,6 @@ from experiments.tracking import (
     Run,
     Tracker,
     metric_name,
-    model_packages,
     open_run,
     temporary_folder,
     traced_calls,
@@ -303,8 +302,8 @@ def _log_program(
     seconds: float,
     stages: Stages,
 ) -> None:
-    from experiments.saved import ServedProgram
-    from experiments.tracking import log_compilation, log_model, register_prompts
+    from experiments.saved import log_model
+    from experiments.tracking import log_compilation, register_prompts
 
     run.log_metrics({"compile_seconds": seconds})
     run.log_tags(
@@ -318,7 +317,6 @@ def _log_program(
     keeper.log_printed(run)
     if tracker is not None and config.log_model:
         with stages.stage("log the program as a model"):
-            served = ServedProgram(saved.program, dataclasses.replace(config.evaluation.lm, budget=None))
-            run.log_tags({"finpath.model_uri": log_model(tracker, run, served, saved.folder, model_packages())})
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, config.evaluation.lm)})
             prompts = register_prompts(tracker, run, saved.program.kind, done)
             run.log_tags({"finpath.prompts": json.dumps(prompts)})

@@ -20,14 +20,14 @@ from experiments.evaluation import run_tags
 from experiments.lms import LMConfig
 from experiments.saved import (
     SavedProgram,
-    ServedGraphProgram,
     check_replaceable,
     load_program,
+    log_model,
     path_reader,
     save_program,
     shipped_encoder,
 )
-from experiments.tracking import DataInput, Tracker, describe_environment, log_model, model_packages, open_run
+from experiments.tracking import DataInput, Tracker, describe_environment, open_run
 from kg.errors import DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
@@ -109,9 +109,7 @@ def compile_graphs(
         run.log_folder(saved.folder, "program")
         if tracker is not None:
             graph = source.graph if isinstance(source, OneGraph) else None
-            served = ServedGraphProgram(saved.program, graph, LMConfig())
-            uri = log_model(tracker, run, served, saved.folder, model_packages())
-            run.log_tags({"finpath.model_uri": uri})
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, LMConfig(), graph)})
     return saved, found
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import dspy
 
 from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig, dev_figures
-from experiments.console import progress, say
+from experiments.console import say
 from experiments.data import read_talks
 from experiments.evaluation import run_tags
 from experiments.files import read_text
@@ -92,8 +92,10 @@ def compile_queries(
     began = time.perf_counter()
     turns, sha256 = _turns(train, config)
     student = QueryQA(today=config.today)
-    fit = fit_queries(student, config.optimizer, demonstrations(turns), count=config.demonstrations)
-    figures: dict[str, Any] = {"demonstrations": fit.demonstrations, "pool": fit.pool, "train_turns": len(turns)}
+    pool = demonstrations(turns)
+    fitted = fit_queries(student, config.optimizer, pool, count=config.demonstrations)
+    shown = len(fitted.parser.predict.demos)
+    figures: dict[str, Any] = {"demonstrations": shown, "pool": len(pool), "train_turns": len(turns)}
     name = run_name if run_name is not None else f"queries {Path(out).name}"
     tags = {"finpath.kind_of_program": student.kind, **run_tags(config.seed)}
     with open_run(tracker, "compile", name, tags=tags) as run:
@@ -101,7 +103,7 @@ def compile_queries(
         run.log_data(DataInput(" ".join(train), sha256, "train", len(turns)))
         if not config.lm.is_none:
             with traced_calls(tracker, run), dspy.context(**lm_settings(config.lm)):
-                figures |= _fit_confidence(fit.program, turns, config)
+                figures |= _fit_confidence(fitted, turns, config)
         if dev and not config.lm.is_none:
             asked, dev_sha256 = _turns(dev, config)
             scored = _left_to_a_model(asked, student, config.turns, config.seed, "are scored")
@@ -110,12 +112,12 @@ def compile_queries(
                 figures |= dev_figures(
                     lambda program, done: _scores(program, scored, done, config.threads),
                     student,
-                    fit.program,
+                    fitted,
                     len(scored),
                     "turn",
                 )
         origin = config.origin(train, {"sha256": sha256, "turns": len(turns)}, run.id)
-        saved = load_program(save_program(fit.program, out, origin))
+        saved = load_program(save_program(fitted, out, origin))
         run.log_metrics({**figures, "compile_seconds": time.perf_counter() - began})
         run.log_folder(saved.folder, "program")
     return CompiledDemonstrations(saved, figures, run.id or "")
@@ -141,9 +143,7 @@ def _fit_confidence(program: QueryQA, turns: Sequence[AskedTurn], config: QueryC
     left = _left_to_a_model(unseen, program, config.confidence_turns, config.seed, "fit the confidence in replies")
     if not left:
         return {}
-    bar = progress(len(left), "turn")
-    replies = asked_replies(program, left, bar.update, config.threads)
-    bar.close()
+    replies = asked_replies(program, left, config.threads)
     program.reply_confidence = fitted_confidence(left, replies, begin=program.confidence_in_replies())
     figures = {f"confidence/{name}": value for name, value in asdict(program.reply_confidence).items()}
     return {"confidence_turns": float(len(left)), **figures}
@@ -162,6 +162,6 @@ def _left_to_a_model(
 
 def _scores(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None], threads: int) -> dict[str, float]:
     """Returns the figures of a program by name; ``done`` is called after each turn."""
-    score = asdict(score_queries(program, turns, done, threads))
-    count = max(score.pop("turns"), 1)
-    return {**{name: number / count for name, number in score.items()}, "turns": float(len(turns))}
+    score = score_queries(program, turns, threads)
+    done()
+    return {**score, "turns": float(len(turns))}

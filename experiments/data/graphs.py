@@ -6,7 +6,7 @@
     Topics(entities=('Tom Hanks',), linked=None, unknown=())
 
 The name and the first line of a source show its format: N-Triples (``.nt``), Turtle (``.ttl``), or triples separated by
-tabs or ``|``. Other sources are an index of ``finpath kgqa index`` (``.npz``), the folder of an Oxigraph database, and
+tabs or ``|``. Other sources are an index (``.npz``), the folder of an Oxigraph database, and
 a SPARQL endpoint (``http://...``). Of an endpoint only the neighbourhood of each question's topics is fetched. A line
 that is no triple is counted and reported; the others are read.
 """

@@ -19,7 +19,6 @@ from experiments.tracking import (
     RunRecord,
     Tracker,
     aliased,
-    model_packages,
     register,
     set_alias,
 )
@@ -179,13 +178,13 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
 
 
 def _log_now(record: RunRecord, tracker: Tracker) -> str:
-    from experiments.saved import find_program
-    from experiments.tracking import log_model
+    from experiments.lms import LMConfig
+    from experiments.saved import find_program, log_model
 
     saved = find_program(record.params["program"], tracker)
     _check_same(record, saved)
     with tracker.adding(record) as run:
-        uri = log_model(tracker, run, saved.program, saved.folder, model_packages())
+        uri = log_model(tracker, run, saved, LMConfig())
         run.log_tags({"finpath.model_uri": uri})
         return uri
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
         shipped_references,
         shipped_thesaurus,
     )
-    from experiments.saved.serving import ServedProgram
-    from experiments.saved.serving_graphs import ServedAdvisor, ServedGraphProgram
+    from experiments.saved.serving import log_model
     from experiments.saved.settings import with_graph_settings, with_program_settings
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -36,12 +35,10 @@ __all__ = [
     "SHIPPED",
     "Origin",
     "SavedProgram",
-    "ServedAdvisor",
-    "ServedGraphProgram",
-    "ServedProgram",
     "check_replaceable",
     "find_program",
     "load_program",
+    "log_model",
     "parse_reader",
     "path_reader",
     "question_reader",

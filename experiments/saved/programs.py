@@ -268,8 +268,8 @@ def _tracked_uri(reference: str, tracker: Tracker) -> str | None:
 
 def _program_folder(path: Path) -> Path:
     """Returns the folder itself, or the saved program inside an MLflow model or run."""
-    inner = [path / name for name in ("finpath", "program") if (path / name / CONFIG).exists()]
-    return inner[0] if inner and not (path / CONFIG).exists() else path
+    places = (path, path / "finpath", path / "program", *path.glob("artifacts/*"))
+    return next((place for place in places if (place / CONFIG).exists()), path)
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs of questions that are asked one by one: ``finpath ask``, ``chat``, ``kgqa ask``, ``advisor ask``, ``thoughts``.
+"""Runs of questions that are asked one by one: ``finpath ask``, ``chat``, ``thoughts``.
 
     with asked(tracker, "ask", "JKHY/2009/page_28.pdf", {"lm": "none"}) as log:
         with log.turn("what was the net cash in 2009?") as seen:

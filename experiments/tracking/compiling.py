@@ -1,9 +1,8 @@
-"""The records of a compile in MLflow: candidates, prompts, the budget, and the program as a model.
+"""The records of a compile in MLflow: candidates, prompts, and the budget.
 
     log_candidate(run, candidate)                              # as each is scored: a metric by step
     log_compilation(run, compilation)                          # budget, tables, the difference of the prompts
     register_prompts(tracker, run, "beam", compilation)        # one prompt a predictor, alias "compiled"
-    log_model(tracker, run, served, folder, packages)          # models:/m-...
 
 MLflow's autologging for DSPy is not used. It loses an optimizer's settings, cuts long ones, and logs evaluations of
 several threads on the active run, whatever run they belong to.
@@ -11,31 +10,16 @@ several threads on the active run, whatever run they belong to.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import json
-import logging
 import re
-import warnings
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from experiments.console import format_table
 from experiments.tracking.run import Run
 from experiments.tracking.tracker import Tracker, quiet_mlflow
 from optimize.compiling import Compilation, CompilePlan, PromptCandidate
-
-EXAMPLE: Mapping[str, Any] = {
-    "report": {
-        "id": "ACME/2020",
-        "pre_text": ["in millions"],
-        "table": [["", "2020", "2019"], ["net sales", "$ 120", "$ 100"]],
-        "post_text": [],
-    },
-    "questions": ["what were net sales in 2020?", "and the change from 2019?"],
-}
-"""The input of a program for reports, as its model shows it."""
 
 PROMPT_ALIAS = "compiled"
 """The alias, in the prompt registry, of the result of the newest compile for a predictor."""
@@ -180,80 +164,9 @@ def register_prompts(tracker: Tracker, run: Run, program: str, compilation: Comp
     return found
 
 
-def log_model(tracker: Tracker, run: Run, program: Any, folder: Path, packages: Mapping[str, str]) -> str:
-    """Logs a program as an MLflow model of the ``dspy`` flavour, together with its saved folder.
-
-    The run may have ended; its status stays as it is, also where this is stopped.
-
-    Returns:
-        Its URI, ``models:/m-…``.
-    """
-    quiet_mlflow()
-    import dspy
-    import mlflow
-    from mlflow.entities import LoggedModelOutput
-
-    previous = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(tracker.config.uri)
-    name = _NO_MODEL_NAME.sub("-", run.name) or "model"
-    params = tracker.client.get_run(run.id).data.params
-    # A program about graphs has an example of its own, without a report.
-    example = getattr(program, "example", EXAMPLE)
-    try:
-        # MLflow's start_run would make a finished run a running one, and a kill would leave it so.
-        made = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
-        # MLflow pickles DSPy's settings together with the model: a language model among them may hold a key.
-        no_secrets = dspy.context(lm=None, adapter=None, callbacks=[], trace=None)
-        with _quiet_while_saving(), no_secrets:
-            logged = mlflow.dspy.log_model(
-                program,
-                name=name,
-                model_id=made.model_id,
-                pip_requirements=[f"{name}=={version}" for name, version in packages.items()],
-                use_dspy_model_save=True,
-                signature=_signature("report" in example),
-                input_example=dict(example),
-            )
-    finally:
-        mlflow.set_tracking_uri(previous)
-    tracker.client.log_outputs(run.id, [LoggedModelOutput(made.model_id, step=0)])
-    tracker.client.log_model_artifacts(logged.model_id, str(folder))
-    return str(logged.model_uri)
-
-
-def _signature(has_report: bool) -> Any:
-    """The inputs and outputs of a program for reports or for graphs, as MLflow's server checks them."""
-    from mlflow.models import ModelSignature
-    from mlflow.types import ColSpec, DataType, Schema
-    from mlflow.types.schema import AnyType, Array
-
-    texts = Array(DataType.string)
-    further = [ColSpec(texts, "topics", required=False), ColSpec(AnyType(), "triples", required=False)]
-    about = [ColSpec(AnyType(), "report")] if has_report else []
-    inputs = Schema([*about, ColSpec(texts, "questions"), *(further if not has_report else [])])
-    return ModelSignature(inputs=inputs, outputs=Schema([ColSpec(Array(AnyType()), "answers")]))
-
-
 def logged_ontology(tracker: Tracker | None, sha256: str) -> str | None:
     """The id of the run that logged this ontology, if there is one: it is logged once, however often it is used."""
     if tracker is None or tracker.config.new_store is not None:
         return None
     found = tracker.search(["ontology"], limit=1, tags={"finpath.ontology_sha256": sha256})
     return found[0].id if found else None
-
-
-@contextlib.contextmanager
-def _quiet_while_saving() -> Iterator[None]:
-    """Hides MLflow's advice on pickled models and missing signatures, as finpath loads the JSON state."""
-    names = ("mlflow.models.model", "mlflow.dspy.save", "mlflow.utils.environment", "dspy.primitives.base_module")
-    loggers = [logging.getLogger(name) for name in (*names, "dspy.dsp.utils.settings")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)

@@ -4,7 +4,6 @@ from kg.facts.graph import FactGraph, NodeClass, Relation
 from kg.facts.names import converted, dimension_of, is_unit, unit_of
 from kg.facts.triples import (
     RDF_FILES,
-    TABLE_FILES,
     Triple,
     is_table_of_triples,
     read_file,
@@ -16,7 +15,6 @@ from kg.facts.values import Value, ValueKind, read_date, read_value
 
 __all__ = [
     "RDF_FILES",
-    "TABLE_FILES",
     "FactGraph",
     "NodeClass",
     "Relation",

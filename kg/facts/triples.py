@@ -33,12 +33,10 @@ RDF_FILES = {
 }
 """The endings of files of RDF, each with its format."""
 
-TABLE_FILES = (".csv", ".tsv")
-"""The endings of files that may hold a triple in each row."""
-
 _HEADER = frozenset(("subject", "predicate", "relation", "object", "head", "tail", "s", "p", "o", "source", "target"))
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PAGE = 20_000
+_FIRST, _LONGEST_NAME = 50, 80
 _LABEL = re.compile(r"_:[\w.-]+")
 
 
@@ -116,9 +114,19 @@ class _Terms:
 
 
 def is_table_of_triples(text: str) -> bool:
-    """Whether each of the first rows of a table has a subject, a relation and a value."""
-    rows = _rows("\n".join(text.splitlines()[:50]))
-    return bool(rows) and all(len(row) == 3 for row in rows) and _is_header(rows[0])
+    """Whether each of the first rows of a table has a subject, a relation and a value: a header says so, or names."""
+    rows = _rows("\n".join(text.splitlines()[:_FIRST]))
+    if not rows or any(len(row) != 3 for row in rows):
+        return False
+    values = sum(_is_name(row[2]) for row in rows)
+    named = all(_is_name(row[0]) and _is_name(row[1]) for row in rows) and 2 * values > len(rows)
+    return _is_header(rows[0]) or (named and (len(rows) > 1 or _delimiter(text) != ","))
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell is a name: short, and with more letters than digits and signs of money."""
+    letters = sum(letter.isalpha() for letter in cell)
+    return 0 < len(cell) <= _LONGEST_NAME and letters > sum(letter.isdigit() or letter in "$€£%" for letter in cell)
 
 
 def read_table(text: str, *, what: str) -> Iterator[Triple]:
@@ -138,10 +146,16 @@ def read_table(text: str, *, what: str) -> Iterator[Triple]:
             yield Triple(subject, relation, value, True)
 
 
-def _rows(text: str) -> list[list[str]]:
+def _delimiter(text: str) -> str:
     first = text.lstrip("\ufeff").split("\n", 1)[0]
-    delimiter = "\t" if "\t" in first else ";" if first.count(";") == 2 and first.count(",") < 2 else ","
-    return [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter) if any(row)]
+    if "\t" in first or first.count("|") == 2:
+        return "\t" if "\t" in first else "|"
+    return ";" if first.count(";") == 2 and first.count(",") < 2 else ","
+
+
+def _rows(text: str) -> list[list[str]]:
+    rows = csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=_delimiter(text))
+    return [row for row in rows if any(row)]
 
 
 def _is_header(row: Sequence[str]) -> bool:
@@ -149,18 +163,13 @@ def _is_header(row: Sequence[str]) -> bool:
 
 
 def read_file(path: Path, text: str) -> Iterator[Triple]:
-    """The triples of a file by its ending.
+    """The triples of a file: RDF by its ending, else a table of three columns.
 
     Raises:
-        DataError: The ending is unknown, or the content is not valid.
+        DataError: The content is not valid.
     """
     ending = path.suffix.lower()
-    if ending in RDF_FILES:
-        return read_rdf(text, ending, what=str(path))
-    if ending in TABLE_FILES:
-        return read_table(text, what=str(path))
-    known = ", ".join((*RDF_FILES, *TABLE_FILES))
-    raise DataError(f"a graph must be a file of {known}, got {ending or 'no ending'}", file=str(path))
+    return read_rdf(text, ending, what=str(path)) if ending in RDF_FILES else read_table(text, what=str(path))
 
 
 def read_store(store: GraphStore, most: int) -> Iterator[Triple]:

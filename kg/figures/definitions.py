@@ -81,7 +81,7 @@ def _rows(observations: Sequence[Observation]) -> Mapping[str, Mapping[int, Obse
     """The figures by column of the one row that holds each input; concepts that a row has, too."""
     lines: dict[tuple[int, str, str], dict[int, Observation]] = {}
     for one in observations:
-        if isinstance(one.source, CellSource) and not one.in_header and one.created_by == "system":
+        if isinstance(one.source, CellSource) and not one.in_header:
             line = lines.setdefault((one.source.row, one.section, one.label), {})
             line.setdefault(one.source.column, one)
     by_concept: dict[str, list[dict[int, Observation]]] = {}

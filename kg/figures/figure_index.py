@@ -26,7 +26,7 @@ from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.derivations import Derivation, Number
 from kg.figures.definitions import derived_observations
 from kg.figures.idf import Idf
-from kg.report_graphs import CellSource, Observation, SentenceSource, Source
+from kg.report_graphs import CellSource, Observation, SentenceSource
 from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, years
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
@@ -201,10 +201,7 @@ class ReportIndex:
         for place, observation in enumerate(self.observations):
             source = observation.source
             key = (source.row, source.column) if isinstance(source, CellSource) else (-1, source.sentence)
-            if observation.created_by == "agent":  # it stands where it stands, whenever it was read
-                self.ordinal[place] = sum(_stands_before(one.source, source) for one in self.observations[:place])
-            else:
-                self.ordinal[place] = in_cell[key] = in_cell.get(key, -1) + 1
+            self.ordinal[place] = in_cell[key] = in_cell.get(key, -1) + 1
             if isinstance(source, CellSource):
                 self.row[place], self.column[place] = source.row, source.column
             else:
@@ -215,7 +212,7 @@ class ReportIndex:
                 self.opening[place] = in_table and is_opening(f"{observation.label} {observation.column_label}")
                 self.period[place] = named[-1] - int(self.opening[place])
         values = [abs(observation.quantity.value) for observation in self.observations]
-        # A figure that was read a second time, in a layer of its own, is still written once.
+        # Two readings of one place are one figure.
         written = {(value, one.source) for value, one in zip(values, self.observations, strict=True)}
         counts = Counter(value for value, _ in written)
         self.repeats = np.array([counts[value] for value in values])
@@ -317,13 +314,6 @@ class ReportIndex:
         )
 
 
-def _stands_before(one: Source, other: Source) -> bool:
-    """Whether two places are in one sentence, the first before the second."""
-    if isinstance(one, CellSource) or isinstance(other, CellSource):
-        return False
-    return one.sentence == other.sentence and one.start < other.start
-
-
 _PART = re.compile(r"[,;(]|\b(?:and|or|compared|versus|while|but|to|from|of which|including)\b")
 
 
@@ -338,10 +328,7 @@ def _clauses(observations: Sequence[Observation], sentences: Sequence[str]) -> d
         source = observation.source
         if isinstance(source, CellSource) or observation.in_header:
             continue
-        if observation.created_by == "agent":  # its label is what whoever read it said of it
-            found[place] = content_tokens(observation.label)
-        else:
-            by_sentence.setdefault(source.sentence, []).append((source.start, source.end, place))
+        by_sentence.setdefault(source.sentence, []).append((source.start, source.end, place))
     for number, unsorted in by_sentence.items():
         sentence, spans = sentences[number], sorted(unsorted)
         before = sentence[: spans[0][0]]
@@ -372,9 +359,6 @@ def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[l
         sentence = sentences[source.sentence]
         left = content_tokens(sentence[: source.start])[-WINDOW:]
         right = content_tokens(sentence[source.end :])[:WINDOW]
-        if observation.created_by == "agent":  # whoever read it said which of the words are its name
-            label = content_tokens(observation.label)
-            return label, [], content_tokens(sentence), left, right, label, token_pairs(label)
         near = [*left[-NEAR:], *right[:NEAR]]
         phrases = [*token_pairs(left), *token_pairs(right)]
         return [*left, *right], [], content_tokens(sentence), left, right, near, phrases

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
+from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from kg.errors import DataError, SchemaError
 from kg.growing import terms
@@ -197,27 +197,6 @@ class GrowingGraph:
         made = GrowingGraph(None, None, self.scope)
         made._store.bulk_extend(self._store.quads_for_pattern(None, None, None, None))
         made._schema, made._history = self._schema, History(made._store)
-        return made
-
-    def serialized(self) -> bytes:
-        """Returns the whole graph with its types, its queue and its history as N-Quads."""
-        written = self._store.dump(format=RdfFormat.N_QUADS)
-        assert written is not None
-        return written
-
-    @classmethod
-    def restored(cls, content: bytes) -> GrowingGraph:
-        """Returns a graph in memory from what :meth:`serialized` wrote.
-
-        Raises:
-            DataError: It is no such text.
-        """
-        made = cls()
-        try:
-            made._store.load(content, format=RdfFormat.N_QUADS)
-        except (SyntaxError, ValueError) as error:
-            raise DataError(f"cannot be read as a growing graph: {error}") from error
-        made._schema, made._history = load_schema(made._store), History(made._store)
         return made
 
     def check(self, updates: Sequence[Update]) -> None:

@@ -22,7 +22,6 @@ DESCRIBES, LINE_ITEM, VALUE = KG.describes, KG.lineItem, SDMX_MEASURE.obsValue
 UNIT, SCALE, PERIOD = SDMX_ATTRIBUTE.unitMeasure, SDMX_ATTRIBUTE.unitMult, SDMX_DIMENSION.refPeriod
 LABEL, COLUMN_LABEL, SECTION, ROLE = KG.rowLabel, KG.columnLabel, KG.section, KG.role
 DERIVED, QUOTED, CELL, PHRASE = PROV.wasDerivedFrom, PROV.wasQuotedFrom, KG.Cell, KG.Phrase
-ATTRIBUTED, AGENT = PROV.wasAttributedTo, KG.agent
 ROW, COLUMN, SENTENCE, START, END = KG.row, KG.column, KG.sentence, OA.start, OA.end
 UNITS = {unit: KG[unit] for unit in get_args(Unit)}
 UNIT_NAMES = {term: unit for unit, term in UNITS.items()}

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
-from typing import Literal
 
 from kg.text import Quantity
 
@@ -66,8 +65,6 @@ class Observation:
         source: The source of the figure.
         mapped: Whether the ontology covers the line item.
         in_header: Whether it is in a header row, a row's label or a date, or overlong; questions rarely ask for it.
-        created_by: ``system`` for the report's own graph, ``agent`` for a conversation's layer
-            (:mod:`kg.report_graphs.layer`).
     """
 
     id: str
@@ -82,7 +79,6 @@ class Observation:
     source: Source
     mapped: bool = True
     in_header: bool = False
-    created_by: Literal["system", "agent"] = "system"
 
     @builtins.property
     def path(self) -> str:

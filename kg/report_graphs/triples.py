@@ -136,8 +136,6 @@ def _observation(
         yield node, terms.SECTION, _string(observation.section)
     if observation.period is not None:
         yield node, terms.PERIOD, _string(observation.period)
-    if observation.created_by == "agent":
-        yield node, terms.ATTRIBUTED, terms.AGENT
     yield from _source(observation.source, source, document)
 
 
@@ -218,7 +216,6 @@ def _read_observation(node: str, about: Mapping[str, str], at: Mapping[str, str]
         source=source,
         mapped=item.startswith(_KG),
         in_header=_ROLE in about,
-        created_by="agent" if _ATTRIBUTED in about else "system",
     )
 
 
@@ -231,6 +228,5 @@ _KG, _TYPE, _DERIVED, _DESCRIBES = str(KG), str(RDF.type), str(terms.DERIVED), s
 _LINE_ITEM, _VALUE, _WRITTEN, _UNIT = str(terms.LINE_ITEM), str(terms.VALUE), str(terms.WRITTEN), str(terms.UNIT)
 _SCALE, _PERIOD, _ROLE, _SECTION = str(terms.SCALE), str(terms.PERIOD), str(terms.ROLE), str(terms.SECTION)
 _LABEL, _COLUMN_LABEL, _CELL, _ROW = str(terms.LABEL), str(terms.COLUMN_LABEL), str(terms.CELL), str(terms.ROW)
-_ATTRIBUTED = str(terms.ATTRIBUTED)
 _COLUMN, _SENTENCE, _START, _END = str(terms.COLUMN), str(terms.SENTENCE), str(terms.START), str(terms.END)
 _UNIT_NAMES = {str(term): unit for term, unit in terms.UNIT_NAMES.items()}

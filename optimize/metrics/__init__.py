@@ -14,11 +14,13 @@ if TYPE_CHECKING:
         read_gold,
         risk_coverage,
     )
-    from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, verdict
     from optimize.metrics.examples import keep_turn, score_turn
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
     from optimize.metrics.labels import GoldMeaning, gold_meaning
     from optimize.metrics.scored import (
+        ChangedTurn,
+        Comparison,
+        RunDifference,
         ScoredConversation,
         ScoredTurn,
         ToolUse,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
         score_record,
         scored_conversations,
         tool_use,
+        verdict,
     )
     from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_difference
     from optimize.metrics.turns import TurnScore, score_conversation, summarise

@@ -11,22 +11,22 @@ the answers that the program selects (all that the chosen relation path reaches)
 validity*: the share of written paths of which every step is a triple of the graph.
 
 GCR's evaluation searches for the normalised gold *inside* the normalised prediction, so "Florida" is right if the gold
-is "Ida". Its figures have the prefix ``gcr_``. ``gcr_hit`` and ``gcr_accuracy`` read the whole text of all predictions,
-paths included, so they are higher than Hit@1.
+is "Ida". Its figures have the prefix ``gcr_``. ``gcr_hit`` reads the whole text of all predictions, paths included, so
+it is higher than Hit@1.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from kg.errors import DataError
+from kg.graphs import GraphIndex
 from optimize.metrics.statistics import bootstrap_ratios
 from programs.graphs import PathTurn
 from programs.turns import PathDetail
@@ -37,43 +37,6 @@ HIT_AT = (1, 3, 5, 10)
 _PATH, _ANSWER = "# Reasoning Path:\n", "# Answer:\n"
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the|<pad>)\b")
-
-
-class GoldQuestion(Protocol):
-    """A question with its gold, such as ``experiments.data.questions.KGQuestion``."""
-
-    @property
-    def id(self) -> str:
-        """Unique among the questions scored together."""
-        ...
-
-    @property
-    def question(self) -> str:
-        """The question."""
-        ...
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """The entities it is about; questions of the same topics are drawn together for the intervals."""
-        ...
-
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The gold answers."""
-        ...
-
-    @property
-    def gold_paths(self) -> tuple[str, ...]:
-        """The gold paths, where there are some."""
-        ...
-
-
-class GraphTriples(Protocol):
-    """A lookup of the steps of a graph, such as ``kg.graphs.index.GraphIndex``."""
-
-    def contains(self, subject: str, relation: str, value: str) -> bool:
-        """Returns whether the graph has a triple; ``^relation`` is its inverse."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -126,11 +89,12 @@ class KGQAScore:
         return {k: self.rank is not None and self.rank <= k for k in HIT_AT}
 
 
-def score_question(gold: GoldQuestion, turn: PathTurn, graph: GraphTriples | None) -> KGQAScore:
+def score_question(gold: Any, turn: PathTurn, graph: GraphIndex | None) -> KGQAScore:
     """Scores an answered question by its gold.
 
     Args:
-        gold: The question.
+        gold: The question, with ``id``, ``question``, ``topics`` and ``answers``, such as
+            :class:`experiments.data.questions.KGQuestion`.
         turn: The program's turn.
         graph: The lookup of the steps of its paths; ``None`` if the question failed before it had a graph.
 
@@ -157,7 +121,7 @@ def score_question(gold: GoldQuestion, turn: PathTurn, graph: GraphTriples | Non
         f1=harmonic_mean(precision, recall),
         paths=len(read),
         valid_paths=sum(graph is not None and is_valid_path(path, graph) for path, _ in read),
-        gcr=gcr_figures(detail.predictions, gold.answers, gold.gold_paths),
+        gcr=gcr_figures(detail.predictions, gold.answers),
         failure=turn.failure,
         message=turn.message,
         ambiguous=detail.is_ambiguous,
@@ -190,7 +154,7 @@ def read_prediction(text: str) -> tuple[str, str]:
     return path.removeprefix(_PATH), answer
 
 
-def is_valid_path(path: str, graph: GraphTriples) -> bool:
+def is_valid_path(path: str, graph: GraphIndex) -> bool:
     """Returns whether a written path, ``e_0 -> r_1 -> e_1``, has a step, and every step is a triple of the graph."""
     parts = path.split(" -> ")
     steps = zip(parts[:-2:2], parts[1:-1:2], parts[2::2], strict=False)
@@ -205,39 +169,19 @@ def normalise(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def loose_match(text: str, gold: str) -> bool:
-    """Returns whether the normalised gold occurs in the normalised text, GCR's matching."""
-    return normalise(gold) in normalise(text)
-
-
-def gcr_figures(predictions: Sequence[str], gold: Sequence[str], gold_paths: Sequence[str]) -> dict[str, float]:
-    """Returns the figures of GCR's evaluation of one question, from its record in the output file.
+def gcr_figures(predictions: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
+    """Returns the figures of GCR's evaluation of one question, both in [0, 1].
 
     Returns:
-        ``hit`` (some gold answer occurs in the predictions), ``accuracy`` (share of the gold answers that do), ``f1``,
-        ``precision``, ``recall`` (of the answers), ``path_answer_f1``, ... (gold answers in the paths), and, where
-        there are gold paths, ``path_f1``, ...; all in [0, 1].
+        ``hit`` (some gold answer occurs in the predictions) and ``f1`` (of the answers).
     """
     kept = list(dict.fromkeys(text for text in predictions if text.strip()))
-    read = [read_prediction(text) for text in kept]
-    whole = " ".join(kept)
-    found = [loose_match(whole, answer) for answer in gold]
-    figures = {"hit": float(any(found)), "accuracy": sum(found) / len(gold)}
-    figures |= _loose_shares([answer.strip() for _, answer in read], gold, "")
-    figures |= _loose_shares([path.strip() for path, _ in read], gold, "path_answer_")
-    if gold_paths:
-        figures |= _loose_shares([path.strip() for path, _ in read], gold_paths, "path_")
-    return figures
-
-
-def _loose_shares(found: Sequence[str], gold: Sequence[str], prefix: str) -> dict[str, float]:
-    together = normalise(" ".join(found))
+    found = [normalise(read_prediction(text)[1]) for text in kept]
     wanted = [normalise(text) for text in gold]
+    whole, together = normalise(" ".join(kept)), " ".join(found)
     recall = sum(text in together for text in wanted) / len(wanted) if found else 0.0
-    right = sum(any(text in normalise(one) for text in wanted) for one in found)
-    precision = right / len(found) if found else 0.0
-    mean = harmonic_mean(precision, recall)
-    return {f"{prefix}f1": mean, f"{prefix}precision": precision, f"{prefix}recall": recall}
+    precision = sum(any(text in one for text in wanted) for one in found) / len(found) if found else 0.0
+    return {"hit": float(any(text in whole for text in wanted)), "f1": harmonic_mean(precision, recall)}
 
 
 def summarise_kgqa(scores: Sequence[KGQAScore], *, seed: int, resamples: int = 1000) -> dict[str, float | None]:
@@ -254,42 +198,27 @@ def summarise_kgqa(scores: Sequence[KGQAScore], *, seed: int, resamples: int = 1
     """
     places = {group: place for place, group in enumerate(dict.fromkeys(score.group for score in scores))}
     columns: dict[str, tuple[list[float], list[float]]] = {}
-    for name, figure in _figures(scores).items():
+
+    def add(name: str, values: Sequence[float], most: Sequence[float] | None = None) -> None:
         hits, totals = [0.0] * len(places), [0.0] * len(places)
-        for score in scores:
-            value, weight = figure(score)
+        for score, value, weight in zip(scores, values, most or [1.0] * len(scores), strict=True):
             hits[places[score.group]] += value
             totals[places[score.group]] += weight
         if sum(totals) > 0:
             columns[name] = hits, totals
+
+    for k in HIT_AT:
+        add(f"hit_at_{k}", [score.hit_at[k] for score in scores])
+    for name in ("precision", "recall", "f1"):
+        add(name, [getattr(score, name) for score in scores])
+    add("path_validity", [score.valid_paths for score in scores], [score.paths for score in scores])
+    for name in dict.fromkeys(name for score in scores for name in score.gcr):
+        counted = [float(name in score.gcr) for score in scores]
+        add(f"gcr_{name}", [score.gcr.get(name, 0.0) for score in scores], counted)
     summary: dict[str, float | None] = {"path_validity": None}
     for name, interval in bootstrap_ratios(columns, seed=seed, resamples=resamples).items():
         summary |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
     return summary | _counts(scores, len(places))
-
-
-_Figure = Callable[[KGQAScore], tuple[float, float]]
-
-
-def _figures(scores: Sequence[KGQAScore]) -> dict[str, _Figure]:
-    """Returns the sum and the maximum that a question adds to each figure."""
-    names = dict.fromkeys(name for score in scores for name in score.gcr)
-    return {
-        **{f"hit_at_{k}": partial(_hit, k) for k in HIT_AT},
-        "precision": lambda score: (score.precision, 1.0),
-        "recall": lambda score: (score.recall, 1.0),
-        "f1": lambda score: (score.f1, 1.0),
-        "path_validity": lambda score: (float(score.valid_paths), float(score.paths)),
-        **{f"gcr_{name}": partial(_gcr, name) for name in names},
-    }
-
-
-def _hit(k: int, score: KGQAScore) -> tuple[float, float]:
-    return float(score.hit_at[k]), 1.0
-
-
-def _gcr(name: str, score: KGQAScore) -> tuple[float, float]:
-    return score.gcr.get(name, 0.0), float(name in score.gcr)
 
 
 def _counts(scores: Sequence[KGQAScore], groups: int) -> dict[str, float]:

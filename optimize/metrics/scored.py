@@ -1,9 +1,9 @@
-"""Scored turns: a program's turn with its gold, the conversations that they form and the tools that they called.
+"""The records of scored turns: conversations, tools and runs over the same turns that are compared.
 
 >>> [one.conversation_id for one in scored_conversations(turns) if one.accuracy < 1]
 ['JKHY/2009/page_28.pdf-3']
->>> tool_use(turns)["query_kg"].mean_seconds
-0.012
+>>> comparison.differences[0].changed[0].reason
+'now: right answer found, not picked (rank 2); wrong period'
 """
 
 from __future__ import annotations
@@ -19,13 +19,7 @@ from programs.turns import Turn, plain, read_exactly
 
 @dataclass(frozen=True)
 class ScoredTurn:
-    """A turn with its gold.
-
-    Attributes:
-        report: The report's id.
-        score: The turn judged by its gold.
-        turn: The turn that the program returned.
-    """
+    """A program's turn with its gold: the id of its report, the score and the turn."""
 
     report: str
     score: TurnScore
@@ -39,18 +33,7 @@ class ScoredTurn:
 
 @dataclass(frozen=True)
 class ScoredConversation:
-    """The figures of a conversation.
-
-    Attributes:
-        conversation_id: Its id.
-        report: The report's id.
-        turns: The number of turns.
-        right: The number of right turns.
-        failed_turns: The indices of the wrong turns, from 0.
-        tool_calls: Calls of tools, over all turns.
-        lm_calls: Calls of a language model.
-        seconds: Wall time.
-    """
+    """The counts of a conversation; ``failed_turns`` are the indices of its wrong turns, from 0."""
 
     conversation_id: str
     report: str
@@ -69,15 +52,7 @@ class ScoredConversation:
 
 @dataclass(frozen=True)
 class ToolUse:
-    """The use of a tool in a run.
-
-    Attributes:
-        count: Calls.
-        mean_seconds: Mean wall time of a call.
-        errors: Calls that gave an error.
-        turns: Turns in which it was called.
-        right: The number of these turns that are right.
-    """
+    """The calls of a tool: their number, mean wall time and errors, the turns with one, and those that are right."""
 
     count: int
     mean_seconds: float
@@ -87,7 +62,7 @@ class ToolUse:
 
 
 def scored_conversations(turns: Sequence[ScoredTurn]) -> list[ScoredConversation]:
-    """The figures of each conversation, in the order of its first turn."""
+    """The counts of each conversation, in the order of its first turn."""
     groups: dict[str, list[ScoredTurn]] = {}
     for turn in turns:
         groups.setdefault(turn.score.conversation_id, []).append(turn)
@@ -114,14 +89,10 @@ def tool_use(turns: Sequence[ScoredTurn]) -> dict[str, ToolUse]:
             calls.setdefault(call.tool, []).append((turn, call.seconds, call.failed))
     uses = {}
     for name, made in sorted(calls.items(), key=lambda item: (-len(item[1]), item[0])):
-        asked = {turn.name: turn.score.exact for turn, _, _ in made}
-        uses[name] = ToolUse(
-            count=len(made),
-            mean_seconds=sum(seconds for _, seconds, _ in made) / len(made),
-            errors=sum(failed for *_, failed in made),
-            turns=len(asked),
-            right=sum(asked.values()),
-        )
+        right = {turn.name: turn.score.exact for turn, _, _ in made}
+        seconds = sum(seconds for _, seconds, _ in made) / len(made)
+        errors = sum(failed for *_, failed in made)
+        uses[name] = ToolUse(len(made), seconds, errors, len(right), sum(right.values()))
     return uses
 
 
@@ -136,3 +107,91 @@ def read_score(row: Mapping[str, Any]) -> TurnScore:
     for name in ("answer", "gold_answer"):
         values[name] = read_exactly(values[name])
     return TurnScore(**values)
+
+
+def verdict(score: TurnScore) -> str:
+    """Returns ``right``, or in a few words the stage and the kind of the error."""
+    if score.exact:
+        return "right"
+    words = {"not_in_beam": "right answer not found", "not_picked": "right answer found, not picked"}
+    stage = words.get(score.stage, score.stage.replace("_", " "))
+    parts = [
+        f"{stage} (rank {score.rank})" if score.rank is not None else stage,
+        f"wrong {score.difference.replace('_', ' ')}" if score.difference is not None else "",
+        f"no answer: {score.failure.replace('_', ' ')}" if score.failure is not None else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class ChangedTurn:
+    """A turn that one of two runs gets right and the other does not: its score in the first run, and in the other."""
+
+    before: TurnScore
+    after: TurnScore
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the other run is the one that is right."""
+        return self.after.exact
+
+    @property
+    def reason(self) -> str:
+        """The verdict that changed: of the first run if the turn is better, of the other if it is worse."""
+        return f"was: {verdict(self.before)}" if self.is_better else f"now: {verdict(self.after)}"
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """The difference between a run and the first one.
+
+    Attributes:
+        name: The run's name.
+        figures: ``difference`` of the accuracies in [-1, 1] with ``difference_low`` and ``difference_high`` (95%,
+            paired bootstrap over conversations), ``mcnemar_p`` (exact, two-sided, over turns), ``mcnemar_p_holm`` (the
+            same, corrected by Holm for the number of runs that are compared with the first), ``better`` and ``worse``
+            (turns).
+        changed: Every turn that changed, worse ones first.
+    """
+
+    name: str
+    figures: Mapping[str, float]
+    changed: tuple[ChangedTurn, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs over the same turns.
+
+    Attributes:
+        runs: Name, id and figures of each run over the turns that all share.
+        differences: Each run but the first, compared with the first.
+        turns: The number of turns that all runs share.
+        left_out: The number of turns that only some of the runs have.
+        run_id: The MLflow run that keeps the comparison, if there is one.
+    """
+
+    runs: tuple[Mapping[str, Any], ...]
+    differences: tuple[RunDifference, ...]
+    turns: int
+    left_out: int
+    run_id: str | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """Everything under stable names; the first difference is also at the top."""
+
+        def record(turn: ChangedTurn) -> dict[str, Any]:
+            place = {"conversation_id": turn.after.conversation_id, "turn_index": turn.after.turn_index}
+            return {**place, "better": turn.is_better, "why": turn.reason}
+
+        return {
+            **(self.differences[0].figures if self.differences else {}),
+            "turns": self.turns,
+            "left_out": self.left_out,
+            "run_id": self.run_id,
+            "runs": list(self.runs),
+            "differences": [
+                {"run_name": one.name, **one.figures, "changed": [record(turn) for turn in one.changed]}
+                for one in self.differences
+            ],
+        }

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from kg.arrays import DoubleArray
 from kg.errors import DataError
@@ -32,10 +31,11 @@ from kg.paths import (
     TopicRules,
     Vectors,
 )
+from optimize.logistic import fit_choices
 from optimize.needs import Progress, silent
 from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids
 
-_DECAY, _ITERATIONS, _ROUNDS = 0.003, 100, 2
+_DECAY, _ROUNDS = 0.003, 2
 _LEAST_SHARE = 0.02
 _MOST_READ = 600
 
@@ -90,13 +90,13 @@ def fit_path_ranker(
     if not judged:
         raise DataError("no question has a path to its answers among those whose names are near it")
     features = [one.found.features for one in judged]
-    weights = _fit(features, [one.right for one in judged])
+    weights = fit_choices(features, [one.right for one in judged], penalty=_DECAY)
     for number in range(_ROUNDS):
         progress(f"ranker, round {number + 1} of {_ROUNDS}")
         memory = _remember(judged, [rows @ weights for rows in features])
         ranker = PathRanker(vectors, {}, memory)
         features = [ranker.features(one.found, one.example.topics) for one in judged]
-        weights = _fit(features, [one.right for one in judged])
+        weights = fit_choices(features, [one.right for one in judged], penalty=_DECAY)
     named = dict(zip((*FEATURES, *REMEMBERED), (round(float(weight), 4) for weight in weights), strict=True))
     ranker = PathRanker(vectors, named, memory, reader)
     if reader is not None:
@@ -109,7 +109,9 @@ def _fit_reading(ranker: PathRanker, judged: Sequence[_Judged], scores: Sequence
     """The weights of reading, of some of the questions, since reading takes time."""
     places = random.Random(0).sample(range(len(judged)), min(len(judged), _MOST_READ))
     rows = [ranker.read(judged[place].found, judged[place].example.question, scores[place]) for place in places]
-    weights = _fit(rows, [judged[place].right for place in places], _READING, _TO_READING, [(0.0, 1.0), (0.0, None)])
+    right = [judged[place].right for place in places]
+    bounds = [(0.0, 1.0), (0.0, None)]
+    weights = fit_choices(rows, right, penalty=_TO_READING, start=_READING, bounds=bounds)
     return dict(zip(READING, (round(float(weight), 4) for weight in weights), strict=True))
 
 
@@ -145,40 +147,3 @@ def _remember(judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> Quest
         )
     vectors = np.stack([one.found.question for one in judged]).astype(np.float16).astype(np.float32)
     return QuestionMemory(vectors, tuple(paths), tuple(one.example.topics for one in judged))
-
-
-def _fit(
-    features: Sequence[DoubleArray],
-    right: Sequence[DoubleArray],
-    start: Sequence[float] = (),
-    decay: float = _DECAY,
-    bounds: Sequence[tuple[float, float | None]] | None = None,
-) -> DoubleArray:
-    """The weights under which the right paths of each question are most probable.
-
-    Args:
-        features: Of the paths of each question.
-        right: How right each path is.
-        start: Weights that the others are drawn to; 0 by default.
-        decay: How strongly.
-        bounds: The least and largest value of each weight.
-    """
-    sizes = [len(rows) for rows in features]
-    matrix, target = np.concatenate(features), np.concatenate(right)
-    starts = np.cumsum([0, *sizes[:-1]])
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    begin = np.array(start or np.zeros(matrix.shape[1]))
-
-    def loss(weights: DoubleArray) -> tuple[float, DoubleArray]:
-        scores = matrix @ weights
-        shares = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
-        shares /= np.add.reduceat(shares, starts)[owner]
-        good = shares * target
-        totals = np.add.reduceat(good, starts) + 1e-9
-        off = weights - begin
-        value = -float(np.log(totals).sum()) + decay * float(off @ off)
-        return value, matrix.T @ (shares - good / totals[owner]) + 2 * decay * off
-
-    found = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _ITERATIONS})
-    weights: DoubleArray = found.x
-    return weights

@@ -1,7 +1,7 @@
 """Fits of the beam's scorer, its confidence, its choice of names and the coreference model on conversations."""
 
 from optimize.scorers.choices import ChoiceExample, fit_choice
-from optimize.scorers.confidence import ConfidenceExample, fit_confidence, fit_logistic, folds_of, threshold
+from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
 from optimize.scorers.derivations import (
@@ -31,17 +31,14 @@ __all__ = [
     "document_name",
     "fit_choice",
     "fit_confidence",
-    "fit_logistic",
     "fit_references",
     "fit_scorer",
-    "folds_of",
     "page_key",
     "page_keys",
     "read_index",
     "reference_examples",
     "right_items",
     "right_turns",
-    "threshold",
     "training_data",
     "training_turns",
     "unanswerable_turn",

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from scipy.optimize import minimize
 
-from kg.arrays import BoolArray, DoubleArray, FloatArray
+from kg.arrays import BoolArray, FloatArray
 from kg.errors import DataError
 from kg.scoring import LinearChoice
+from optimize.logistic import fit_choices
 
 ChoiceT = TypeVar("ChoiceT", bound=LinearChoice)
 
@@ -60,24 +60,8 @@ def fit_choice(
     used = [one for one in examples if one.right.any() and not one.right.all()]
     if not used:
         raise DataError("a choice must be fitted on questions with right and wrong readings")
-    features = np.concatenate([one.features for one in used]).astype(np.float64)
-    right = np.concatenate([one.right for one in used])
-    sizes = [len(one.right) for one in used]
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    owner = np.repeat(np.arange(len(used)), sizes)
-    weights = np.array([one.weight for one in used])
     origin = np.zeros(len(kind.features))
     origin[kind.features.index("support")] = OWN_SUPPORT
-
-    def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
-        scores = features @ found
-        exponent = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
-        every = np.add.reduceat(exponent, starts)
-        some = np.maximum(np.add.reduceat(exponent * right, starts), 1e-12)
-        error = weights[owner] * (exponent / every[owner] - exponent * right / some[owner])
-        apart = found - origin
-        value = -float((weights * np.log(some / every)).sum()) + penalty * float(apart @ apart)
-        return value, features.T @ error + 2 * penalty * apart
-
-    found = minimize(loss, origin, jac=True, method="L-BFGS-B").x
+    rows, right, weights = zip(*((one.features, one.right, one.weight) for one in used), strict=True)
+    found = fit_choices(rows, right, penalty=penalty, weights=weights, start=origin)
     return kind(dict(zip(kind.features, found.tolist(), strict=True)), fitted_on)

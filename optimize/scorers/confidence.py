@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray
 from kg.errors import DataError
 from kg.scoring import CONFIDENCE_FEATURES, ConfidenceModel
+from optimize.logistic import fit_logistic
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
 FOLDS = 10
@@ -67,17 +68,17 @@ def fit_confidence(
         raise DataError("confidence must be fitted on turns that the reports answer and turns that they do not")
     features = np.stack([one.features for one in examples]).astype(np.float64)
     weights = np.array([one.weight for one in examples])
-    folds = folds_of([one.group for one in examples], seed)
-    answerable, judged = fit_logistic(features, labels, weights, folds)
+    folds = _folds_of([one.group for one in examples], seed)
+    answerable, judged = _cross_validated(features, labels, weights, folds)
     is_right = np.array([one.right for one in examples], dtype=bool)
-    right, _ = fit_logistic(features[labels], is_right[labels], np.ones(int(labels.sum())), folds[labels])
+    right, _ = _cross_validated(features[labels], is_right[labels], np.ones(int(labels.sum())), folds[labels])
     kinds = [one.kind for one in examples if one.answerable]
     counted = [place for place, kind in enumerate(kinds) if kind or not any(kinds)]
-    least = threshold(judged[labels][counted], [kinds[place] for place in counted], abstained_wrong)
+    least = _threshold(judged[labels][counted], [kinds[place] for place in counted], abstained_wrong)
     return ConfidenceModel(_named(answerable), _named(right), least, fitted_on)
 
 
-def threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float) -> float:
+def _threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float) -> float:
     """The largest probability below which at most the given share of turns is, on the average over their kinds."""
     counts = Counter(kinds)
     shares = np.array([1 / counts[kind] for kind in kinds]) / len(counts)
@@ -86,57 +87,36 @@ def threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float)
     return float(judged[order[np.flatnonzero(below <= abstained_wrong + 1e-9)[-1]]])
 
 
-def fit_logistic(
+def _cross_validated(
     features: DoubleArray, labels: BoolArray, weights: DoubleArray, folds: DoubleArray
 ) -> tuple[DoubleArray, DoubleArray]:
     """The bias and weights with the best penalty in cross-validation, and the probabilities of its held-out parts."""
-    tried = [(_validated(features, labels, weights, folds, penalty), penalty) for penalty in PENALTIES]
+    rows = np.concatenate([np.ones((len(features), 1)), features], axis=1)
+
+    def fit(inside: Any, penalty: float) -> DoubleArray:
+        penalties = [0.0, *[penalty] * features.shape[1]]
+        return fit_logistic(rows[inside], labels[inside], penalty=penalties, weights=weights[inside])
+
+    def held_out(penalty: float) -> DoubleArray:
+        judged = np.zeros(len(labels))
+        for fold in np.unique(folds):
+            logits = rows[folds == fold] @ fit(folds != fold, penalty)
+            judged[folds == fold] = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+        return judged
 
     def loss(judged: DoubleArray) -> float:
         own = np.where(labels, judged, 1 - judged)
         return -float((weights * np.log(np.maximum(own, 1e-9))).sum())
 
-    judged, penalty = min(tried, key=lambda one: loss(one[0]))
-    return _fit(features, labels, weights, penalty), judged
-
-
-def _validated(
-    features: DoubleArray, labels: BoolArray, weights: DoubleArray, folds: DoubleArray, penalty: float
-) -> DoubleArray:
-    judged = np.zeros(len(labels))
-    for fold in np.unique(folds):
-        inside = folds != fold
-        found = _fit(features[inside], labels[inside], weights[inside], penalty)
-        judged[~inside] = _probabilities(features[~inside], found)
-    return judged
-
-
-def _fit(features: DoubleArray, labels: BoolArray, weights: DoubleArray, penalty: float) -> DoubleArray:
-    """The bias and the weights of a logistic regression."""
-    rows = np.concatenate([np.ones((len(features), 1)), features], axis=1)
-
-    def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
-        logits = rows @ found
-        error = weights * (1 / (1 + np.exp(-np.clip(logits, -30, 30))) - labels)
-        own = np.logaddexp(0, np.where(labels, -logits, logits))
-        gradient = rows.T @ error
-        gradient[1:] += 2 * penalty * found[1:]
-        return float((weights * own).sum()) + penalty * float((found[1:] ** 2).sum()), gradient
-
-    result: DoubleArray = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
-    return result
-
-
-def _probabilities(features: DoubleArray, found: DoubleArray) -> DoubleArray:
-    result: DoubleArray = 1 / (1 + np.exp(-np.clip(found[0] + features @ found[1:], -30, 30)))
-    return result
+    judged, penalty = min(((held_out(penalty), penalty) for penalty in PENALTIES), key=lambda one: loss(one[0]))
+    return fit(slice(None), penalty), judged
 
 
 def _named(found: DoubleArray) -> dict[str, float]:
     return dict(zip(("bias", *CONFIDENCE_FEATURES), found.tolist(), strict=True))
 
 
-def folds_of(groups: Sequence[str], seed: int) -> DoubleArray:
+def _folds_of(groups: Sequence[str], seed: int) -> DoubleArray:
     """The fold of each example, so that none splits a group."""
     names = sorted(set(groups))
     if len(names) < 2:

@@ -2,7 +2,7 @@
 
     model = fit_references([ReferenceExample(questions, programs, index), ...], sees="graph")
 
-Logistic regression with an L2 penalty, by SciPy's L-BFGS. Each example is an earlier turn of a question; it is right if
+Logistic regression with an L2 penalty. Each example is an earlier turn of a question; it is right if
 the gold program uses that turn. Dialogues without a report have features of their words only.
 """
 
@@ -14,14 +14,13 @@ from dataclasses import dataclass
 
 import dspy
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from kg.arrays import DoubleArray
 from kg.coreference import ReferenceModel, Sight, references_of, turn_features
 from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, FinpathError
 from kg.figures import ReportIndex
+from optimize.logistic import fit_logistic
 from optimize.needs import Dialogues
 from programs.worlds.reader import ReportReader
 
@@ -115,20 +114,5 @@ def fit_references(
         (np.ones(len(columns)), np.array(columns), np.concatenate([[0], np.cumsum(lengths)])),
         shape=(len(rows), len(known)),
     )
-    right = np.array([1.0 if used else -1.0 for _, used in rows])
-    weights = _minimise(matrix, right, penalty)
+    weights = fit_logistic(matrix, [used for _, used in rows], penalty=penalty / 2)
     return ReferenceModel({name: round(float(weights[place[name]]), 5) for name in known}, sees)
-
-
-def _minimise(matrix: csr_matrix, right: DoubleArray, penalty: float) -> DoubleArray:
-    """Returns the weights that minimise the logistic loss with an L2 penalty."""
-
-    def loss(weights: DoubleArray) -> tuple[float, DoubleArray]:
-        margins = right * (matrix @ weights)
-        value = np.logaddexp(0, -margins).sum() + 0.5 * penalty * float(weights @ weights)
-        slope = -right / (1 + np.exp(np.clip(margins, -50, 50)))
-        return float(value), matrix.T @ slope + penalty * weights
-
-    found = minimize(loss, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300})
-    result: DoubleArray = found.x
-    return result

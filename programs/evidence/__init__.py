@@ -11,29 +11,24 @@ from programs.evidence.blend import (
     none_features,
 )
 from programs.evidence.index import evidence_of, probability_of, sampling, stated, tokens_of
-from programs.evidence.likelihood import by_likelihood, evidence_beside_none, evidence_of_replies
+from programs.evidence.likelihood import by_likelihood, evidence_of_replies
 from programs.evidence.plans import (
-    ABSTENTION_FEATURES,
     BEAM_ALONE,
     MODEL_DECIDES,
-    Abstention,
     Choice,
     EvidenceConfig,
     EvidencePlan,
     PromptForm,
-    abstention_features,
     can_choose,
     name_of,
 )
 from programs.evidence.prompt import Demonstration, written_conversation, written_derivation
 
 __all__ = [
-    "ABSTENTION_FEATURES",
     "BEAM_ALONE",
     "CANDIDATE_FEATURES",
     "MODEL_DECIDES",
     "NONE_FEATURES",
-    "Abstention",
     "Blend",
     "Choice",
     "Demonstration",
@@ -42,11 +37,9 @@ __all__ = [
     "EvidencePlan",
     "PromptForm",
     "ScoredCandidates",
-    "abstention_features",
     "by_likelihood",
     "can_choose",
     "candidate_features",
-    "evidence_beside_none",
     "evidence_of",
     "evidence_of_replies",
     "length_of",

@@ -7,9 +7,7 @@ Instructions and demonstrations are read once. All candidates of a turn are one 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from kg.candidates import Candidate
@@ -23,8 +21,6 @@ from programs.evidence.prompt import (
     written_derivation,
 )
 from programs.lm import Prompt, ReplyChoice
-
-_MOST_OF_NONE = 1 - 1e-9
 
 
 class Chooser(Protocol):
@@ -62,12 +58,3 @@ def evidence_of_replies(lm: Chooser, prompt: Prompt, replies: Sequence[str]) -> 
     found = lm.choose(prompt, replies)
     shares, likelihoods = zip(*((one.log_share, one.log_probability) for one in found), strict=True)
     return Evidence("likelihood", shares, likelihoods)
-
-
-def evidence_beside_none(lm: Chooser, prompt: Prompt, replies: Sequence[str], none: str) -> Evidence:
-    """Asks how probable given replies are, and the reply ``none``; the shares are those among the others."""
-    found = evidence_of_replies(lm, prompt, [*replies, none])
-    *shares, without = found.shares
-    rest = math.log1p(-min(math.exp(without), _MOST_OF_NONE))
-    own = tuple(min(share - rest, 0.0) for share in shares)
-    return replace(found, shares=own, likelihoods=found.likelihoods[:-1], none=without)

@@ -20,7 +20,6 @@ brief     the same after the lines of the figures that the search considers     
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -37,54 +36,6 @@ BEAM_ALONE = "none"
 PromptForm = Literal["page", "shown", "brief"]
 """The question to the model."""
 
-ABSTENTION_FEATURES = ("answerable", "none")
-"""``answerable``: the log-odds of the search's probability that the report answers; ``none``: the log-odds of the
-model's reply that it does not."""
-
-_MOST = 8.0
-
-
-@dataclass(frozen=True)
-class Abstention:
-    """Whether a report answers a question that a model was asked about: a logistic regression over both opinions.
-
-    Attributes:
-        weights: Of ``bias`` and of :data:`ABSTENTION_FEATURES`; those that are not named are 0.
-        least: The probability in [0, 1] below which a turn abstains.
-        fitted_on: Description of the data.
-    """
-
-    weights: Mapping[str, float]
-    least: float
-    fitted_on: str = ""
-
-    def __post_init__(self) -> None:
-        if unknown := sorted(set(self.weights) - {"bias", *ABSTENTION_FEATURES}):
-            raise ConfigError(
-                f"weights of an abstention must be of bias, {', '.join(ABSTENTION_FEATURES)}; got {unknown[0]!r}"
-            )
-
-    def judge(self, answerable: float, none: float) -> float:
-        """The probability in [0, 1] that the report answers.
-
-        Args:
-            answerable: The search's own probability in [0, 1].
-            none: The natural logarithm of the model's probability that the figures do not answer.
-        """
-        values = dict(zip(ABSTENTION_FEATURES, abstention_features(answerable, none), strict=True))
-        logit = self.weights.get("bias", 0.0) + sum(self.weights.get(name, 0.0) * one for name, one in values.items())
-        return 1 / (1 + math.exp(-max(min(logit, 30.0), -30.0)))
-
-
-def abstention_features(answerable: float, none: float) -> tuple[float, float]:
-    """The features in the order of :data:`ABSTENTION_FEATURES`, both bounded."""
-    return _log_odds(answerable), _log_odds(math.exp(min(none, 0.0)))
-
-
-def _log_odds(probability: float) -> float:
-    share = min(max(probability, 1e-9), 1 - 1e-9)
-    return min(max(math.log(share / (1 - share)), -_MOST), _MOST)
-
 
 @dataclass(frozen=True)
 class EvidencePlan:
@@ -95,15 +46,12 @@ class EvidencePlan:
         shown: Candidates that it is asked about, the beam's best; at least 2.
         blend: The weights.
         decides: Whether the model decides: a turn then abstains where it finds that no candidate is right.
-        abstention: Weights by which a turn abstains where a fine-tuned model was asked, which is then asked for the
-            probability of the reply ``none`` too; ``None`` for the search's own.
     """
 
     prompt: PromptForm = "page"
     shown: int = 10
     blend: Blend = field(default_factory=Blend)
     decides: bool = False
-    abstention: Abstention | None = None
 
     def __post_init__(self) -> None:
         if self.prompt not in get_args(PromptForm):
@@ -122,12 +70,12 @@ class EvidencePlan:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> EvidencePlan:
         """Reads what :meth:`to_dict` wrote, or what programs of earlier revisions were saved with."""
-        abstention = Abstention(**record["abstention"]) if record.get("abstention") is not None else None
         if "mode" not in record:
-            return cls(**{**record, "blend": Blend(**record["blend"]), "abstention": abstention})
+            known = {name: record[name] for name in ("prompt", "shown", "decides") if name in record}
+            return cls(**known, blend=Blend(**record["blend"]))
         blend = Blend(**record["alone" if record.get("skip_above") == 0 else "blend"])
         prompt: PromptForm = record.get("prompt", "shown") if record["mode"] == "likelihood" else "page"
-        return cls(prompt, record["shown"], blend, record.get("trust") == "model", abstention)
+        return cls(prompt, record["shown"], blend, record.get("trust") == "model")
 
 
 MODEL_DECIDES = EvidencePlan(

@@ -41,7 +41,6 @@ from programs.evidence import (
     EvidenceConfig,
     EvidencePlan,
     by_likelihood,
-    evidence_beside_none,
     evidence_of_replies,
     length_of,
     probability_of,
@@ -52,8 +51,8 @@ from programs.lm import HELD, plain_text
 from programs.turns import AnyTurn, Kept, State, Turn, history_records, read_histories
 from programs.wording import currency_sign, spoken_answer, written_number
 from programs.worlds.base import Execution, Search, World
+from programs.worlds.page import START as GRAMMAR_START
 from programs.worlds.page import (
-    NO_ANSWER,
     BriefPage,
     NamedCalculation,
     PageFigures,
@@ -72,7 +71,6 @@ from programs.worlds.page import (
     written_page,
     written_turns,
 )
-from programs.worlds.page import START as GRAMMAR_START
 from programs.worlds.reader import ReportReader
 from signatures.understand import Understand, Understanding
 
@@ -303,9 +301,7 @@ class ReportSearch(Search):
         page = BriefPage(self.report, self.index)
         prompt = brief_prompt(page, self.past, self.question, considered_figures(candidates))
         replies = [brief_reply(one.derivation, self.past) for one in candidates]
-        if plan.abstention is None:
-            return evidence_of_replies(lm, prompt, replies)
-        return evidence_beside_none(lm, prompt, replies, NO_ANSWER)
+        return evidence_of_replies(lm, prompt, replies)
 
     @cached_property
     def _calibrated(self) -> Any:
@@ -332,10 +328,7 @@ class ReportSearch(Search):
             return (self._calibrated.right, self.abstains) if pick == 0 else (confidence, False)
         if evidence.mode != "likelihood" or choice.is_decided:
             return confidence, False
-        fitted = choice.plan.abstention
-        if fitted is None or evidence.none is None:
-            return confidence, self.abstains
-        return confidence, fitted.judge(self._calibrated.answerable, evidence.none) < fitted.least
+        return confidence, self.abstains
 
     def nearest(self) -> str:
         """Why there is no answer, with the figures that come nearest."""

@@ -95,11 +95,11 @@ def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
     assert cli.main(["ask", about, question]) == 0
     assert "A  5" in capsys.readouterr().out
     assert cli.main(["ask", about, question, "--set", "unmapped=fail"]) == 1
-    assert refused in capsys.readouterr().out
+    assert refused in capsys.readouterr().err
     assert cli.main(["chat", about, "--set", "unmapped=fail"]) == 1
     assert refused in capsys.readouterr().err
     assert cli.main(["chat", "geography", "--set", "unmapped=fail"]) == 1
-    assert "unmapped is for reports" in capsys.readouterr().err
+    assert "set is for programs about reports" in capsys.readouterr().err
 
 
 SHIPS = "s,p,o\nLarkspur,is a,ship\nLarkspur,home port,Quillhaven\nLarkspur,captain,Mara Stenhouse\n"
@@ -130,3 +130,59 @@ def test_no_answer_is_exit_code_1(tracking_uri: str, capsys: pytest.CaptureFixtu
     assert "no answer" in capsys.readouterr().out
     assert cli.main(["ask", about, "what was the net income in 2020?", "Who is the CEO?"]) == 0
     assert cli.main(["ask", "geography", "what is the capital of Atlantis?"]) == 1
+
+
+def test_subjects_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    from experiments.facade.subjects import kind_of, split_words
+
+    names = "Larkspur|is a|ship\nLarkspur|home port|Quillhaven\n"
+    contents = {
+        "names.txt": names,
+        "names": names.replace("|", "\t"),
+        "numbers.csv": "item,2020,2019\nnet sales,120,100\n",
+        "regions.csv": "Segment,Region,Sales\nCloud,Europe,120\nCloud,Asia,80\n",
+        "prose.txt": "In 2020, sales rose, and so on.\n",
+        "news/a.txt": "Headline: A\nDate: 2026-01-02\n\nHelixon Inc. has bought Tarn.\n",
+        "knowledge/CURRENT": "MANIFEST",
+        "folder/names.csv": names.replace("|", ","),
+    }
+    for name, text in contents.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    kinds = {
+        "names.txt": "graph",
+        "names": "graph",
+        "folder": "graph",
+        "numbers.csv": "report",
+        "regions.csv": "report",
+    }
+    kinds |= {"prose.txt": "report", "news": "texts", "knowledge": "growing graph"}
+    assert {name: kind_of([str(tmp_path / name)]) for name in kinds} == kinds
+    assert [kind_of([word]) for word in ("geography", "http://example.org/sparql")] == ["graph", "graph"]
+    files = [str(tmp_path / name) for name in ("numbers.csv", "prose.txt")]
+    long = "who is the captain of the Larkspur " * 10
+    assert split_words([*files, long]) == (files, [long])
+    assert split_words(["ACME/2020/page_7.pdf", "net sales?"]) == (["ACME/2020/page_7.pdf"], ["net sales?"])
+
+
+def test_a_file_of_questions_about_a_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, file, out = tmp_path / "ships.csv", tmp_path / "questions.jsonl", tmp_path / "out.json"
+    table.write_text(SHIPS)
+    rows = [
+        {"id": "q1", "question": "Who is the captain of the Larkspur?"},
+        {"id": "q2", "question": "and its tonnage?"},
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    assert cli.main(["ask", str(table), "--questions", str(file), "--json", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert "* graph " in shown.err
+    assert "Who is the captain of the Larkspur?  Mara Stenhouse\n" in shown.out
+    answers = json.loads(out.read_text())
+    assert [(row["id"], row["answers"], row["abstained"]) for row in answers] == [
+        ("q1", ["Mara Stenhouse"], False),
+        ("q2", None, True),
+    ]
+    assert cli.main(["ask", str(table), "who?", "--questions", str(file)]) == 1
+    assert "questions must follow, or be in a file" in capsys.readouterr().err
+    assert cli.main(["ask", str(table), "who?", "--insert"]) == 1
+    assert "insert is for a growing graph, got a graph" in capsys.readouterr().err

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.chat_session import Chat, Subject, talk
-from experiments.commands.subjects import find_subject
+from experiments.commands.chat import ChatSession, talk
+from experiments.facade.subjects import Subject, find_subject
 from experiments.terminal import wants_colour
 from kg.errors import ConfigError, DataError
 
@@ -33,7 +33,7 @@ def subject() -> Subject:
 
 def _said(subject: Subject, *lines: str, colour: bool = False) -> str:
     out = io.StringIO()
-    talk(Chat(subject, out, colour=colour), io.StringIO("\n".join(lines)))
+    talk(ChatSession(subject, out, colour=colour), io.StringIO("\n".join(lines)))
     return out.getvalue()
 
 
@@ -118,10 +118,10 @@ def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytes
 
 
 def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat_session as module
+    from experiments.commands import chat as module
 
     out = io.StringIO()
-    chat = Chat(subject, out, colour=False)
+    chat = ChatSession(subject, out, colour=False)
     lines = iter(["What is the capital of Norway?", "stop", KeyboardInterrupt(), "And of Sweden?"])
 
     def typed(prompt: str) -> str:
@@ -147,7 +147,7 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
 
 
 def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat_session as module
+    from experiments.commands import chat as module
 
     class Terminated(KeyboardInterrupt):
         pass
@@ -157,7 +157,7 @@ def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkey
 
     monkeypatch.setattr("builtins.input", typed)
     with pytest.raises(Terminated):
-        module._talk_at_terminal(Chat(subject, io.StringIO(), colour=False))
+        module._talk_at_terminal(ChatSession(subject, io.StringIO(), colour=False))
 
 
 def test_through_a_pipe(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_conversation_about_a_report(tmp_path: Path, tracking_uri: str) -> Non
     assert "ellipsis reference, to turn 1" in told
     assert 'read in     table, row 2 "net income", column 4 "2018": [$ 38220]' in told
     assert "EarningsPerShare_2018 (EarningsPerShare)" in told
-    assert "2018" in subject.words
+    assert "2018" in subject.words()
 
 
 GRAPH = """

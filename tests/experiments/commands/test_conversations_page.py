@@ -6,8 +6,8 @@ import io
 import re
 from pathlib import Path
 
-from experiments.commands.chat_session import Chat
-from experiments.commands.subjects import geography_subject
+from experiments.commands.chat import ChatSession
+from experiments.facade.subjects import find_subject
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
 
@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.m
 def test_the_transcript_is_what_the_chat_says() -> None:
     transcript = re.findall(r"```\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
     out = io.StringIO()
-    chat = Chat(geography_subject(), out, colour=False)
+    chat = ChatSession(find_subject(["geography"]), out, colour=False)
     for line in transcript.splitlines():
         if line.startswith("> "):
             out.write(f"{line}\n")

@@ -41,15 +41,9 @@ CALLS = {
     "graph query": "graph query two-report.csv query.rq 0",
     "ontology build": "ontology build two.json --out ontology.ttl 0",
     "ontology show": "ontology show --train two.json 0",
-    "kgqa train": f"kgqa train {GRAPH} --out my-kgqa 0",
-    "kgqa evaluate": f"kgqa evaluate my-kgqa {GRAPH} --limit 3 0",
-    "kgqa crossvalidate": f"kgqa crossvalidate {GRAPH} --folds 2 --limit 6 0",
-    "kgqa ask": "kgqa ask my-kgqa --graph sample:graph where-was-Runa-Falk-born? 0",
-    "kgqa index": "kgqa index --graph sample:graph --out graph.npz 0",
     "advisor ingest": "advisor ingest news --graph knowledge 0",
     "advisor ask": "advisor ask which-events-affect-Helixon-Inc.? --graph knowledge *",
     "advisor brief": "advisor brief --database portfolio.db --user ann --graph knowledge 0",
-    "advisor publish": "advisor publish --graph knowledge 0",
     "advisor companies": "advisor companies --graph knowledge 0",
     "advisor history": "advisor history --graph knowledge 0",
     "advisor set": "advisor set Asset/HLXN type bond --graph knowledge 0",
@@ -146,7 +140,7 @@ def test_json_is_alone_on_standard_output_of_every_verb(home: Path, capfd: pytes
             assert json.loads(shown.out) is not None, name
     finally:
         os.umask(former)
-    for one in ("page.html", "ontology.ttl", "graph.npz", "uncompiled/config.json", "my-kgqa/relations.json"):
+    for one in ("page.html", "ontology.ttl", "uncompiled/config.json"):
         assert stat.S_IMODE((home / one).stat().st_mode) == 0o640, one
     assert stat.S_IMODE((home / "uncompiled").stat().st_mode) == 0o750
 
@@ -169,8 +163,6 @@ def test_every_place_that_is_written_is_checked() -> None:
         ("compile beam --train nowhere.json --out x --checkpoints", "checkpoints"),
         ("compare a b --html", "html"),
         ("report latest --failed --out", "out"),
-        ("kgqa train --graph nowhere --questions nowhere --format metaqa --out", "out"),
-        ("kgqa index --graph nowhere --out", "out"),
         ("evaluate x --graph nowhere --questions nowhere --format metaqa --predictions", "predictions"),
         ("ontology build nowhere.json --out", "out"),
         ("data fetch --out", "out"),
@@ -217,7 +209,7 @@ def test_a_fit_whose_store_cannot_be_opened_does_not_begin(
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     (tmp_path / "mlflow.db").write_text("no database")
     monkeypatch.setattr("experiments.compiling.compile_graphs", _never)
-    assert cli.main(f"kgqa train {GRAPH.removesuffix(' --no-track')} --out my-kgqa".split()) == 1
+    assert cli.main(f"compile kgqa {GRAPH.removesuffix(' --no-track')} --out my-kgqa".split()) == 1
     assert "mlflow.db cannot be opened" in capsys.readouterr().err
 
 
@@ -231,7 +223,7 @@ def _never(*_: object, **__: object) -> Any:
         "ask MRLW/2020/page_49.pdf what?",
         "evaluate beam --data sample:dev --limit 1 --no-track",
         "compile beam --train sample:train --limit 1 --out x --no-track",
-        "kgqa ask untrained --graph sample:graph what?",
+        "ask sample:graph what? --program untrained",
     ],
 )
 def test_a_local_model_without_its_runtime_is_found_before_the_first_turn(

@@ -18,7 +18,7 @@ SAMPLE = ["--graph", "sample:graph", "--format", "metaqa", "--questions"]
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("kgqa") / "program"
-    assert main(["kgqa", "train", *SAMPLE, "sample:train", "--no-track", "--out", str(folder)]) == 0
+    assert main(["compile", "kgqa", *SAMPLE, "sample:train", "--no-track", "--out", str(folder)]) == 0
     return str(folder)
 
 
@@ -27,7 +27,7 @@ def test_the_whole_way_on_the_sample(
 ) -> None:
     from experiments.tracking import Tracker, TrackingConfig
 
-    command = ["kgqa", "evaluate", fitted, *SAMPLE, "sample:dev", "--json", "out.json", "--predictions", "p.jsonl"]
+    command = ["evaluate", fitted, *SAMPLE, "sample:dev", "--json", "out.json", "--predictions", "p.jsonl"]
     assert main(command) == 0
     figures = json.loads(Path("out.json").read_text())
     names = {"hit_at_1", "hit_at_10", "precision", "recall", "f1", "path_validity", "questions", "failed_questions"}
@@ -51,12 +51,10 @@ def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypat
     compiling = ["compile", "kgqa", *SAMPLE, "sample:train", "--dev", "sample:dev", "--json", "compile.json"]
     assert main([*compiling, "--no-track", "--out", "program"]) == 0
     assert load_program("program").config["scorer_sha256"] == load_program(fitted).config["scorer_sha256"]
-    for command in (["evaluate"], ["kgqa", "evaluate"]):
-        assert main([*command, "program", *SAMPLE, "sample:dev", "--no-track", "--json", f"{command[0]}.json"]) == 0
-    found = [json.loads(Path(name).read_text()) for name in ("evaluate.json", "kgqa.json", "compile.json")]
-    first, second, on_dev = ({name: one[name] for name in one if "seconds" not in name} for one in found)
-    assert first == second
-    assert first.items() <= on_dev.items()
+    assert main(["evaluate", "program", *SAMPLE, "sample:dev", "--no-track", "--json", "evaluate.json"]) == 0
+    read = [json.loads(Path(name).read_text()) for name in ("evaluate.json", "compile.json")]
+    alone, on_dev = ({name: row[name] for name in row if "seconds" not in name} for row in read)
+    assert alone.items() <= on_dev.items()
     assert on_dev["train_questions"] == 182
 
 
@@ -70,8 +68,8 @@ def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypat
             "is of the kind kgqa, which needs --questions",
         ),
         (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "questions about graphs need kind 'kgqa'"),
-        (["evaluate", "beam", "--data", "sample:dev", "--max-depth", "2"], 2, "--max-depth needs --questions"),
-        (["evaluate", "beam", "--data", "sample:dev", "--aggregate", "index"], 2, "--aggregate needs --questions"),
+        (["evaluate", "beam", "--data", "sample:dev", "--set", "max_depth=2"], 1, "max_depth"),
+        (["evaluate", "beam", "--data", "sample:dev", "--predictions", "p"], 2, "--predictions needs --questions"),
         (["compile", "kgqa", "--train", "sample:train"], 1, "the program kgqa needs --questions in place of --train"),
         (["compile", "beam", *SAMPLE, "sample:train"], 1, "got beam, scorer"),
         (["compile", "kgqa", *SAMPLE, "sample:train"], 2, "--questions needs --out"),
@@ -87,25 +85,26 @@ def test_options_of_graphs_and_of_reports_are_not_mixed(
 def test_asking_shows_each_answer_with_its_path(fitted: str, capsys: pytest.CaptureFixture[str]) -> None:
     file = Path(__file__).resolve().parents[3] / "experiments" / "sample" / "kgqa" / "dev.txt"
     question = load_questions(str(file), "metaqa").questions[0]
-    assert main(["kgqa", "ask", fitted, "--graph", "sample:graph", question.question]) == 0
+    assert main(["ask", "sample:graph", question.question, "--program", fitted]) == 0
     shown = capsys.readouterr().out
-    assert all(f"{answer} " in shown for answer in question.answers)
-    assert f"{question.topics[0]} -> " in shown
-    assert main(["kgqa", "ask", fitted, "--graph", "sample:graph", "--json", "-", "who?"]) == 1
-    assert json.loads(capsys.readouterr().out)["failure"] == "no_topic"
+    assert all(answer in shown for answer in question.answers)
+    assert f"path        {question.topics[0]} -> " in shown
+    assert main(["ask", "sample:graph", "--program", fitted, "--json", "-", "who?"]) == 1
+    [turn] = json.loads(capsys.readouterr().out)["turns"]
+    assert turn["abstained"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["evaluate", "nowhere", *SAMPLE, "sample:dev"], "no program 'nowhere'"),
-        (["train", *SAMPLE, "sample:test", "--out", "x"], "sample:test: there are sample:graph, sample:train"),
-        (["train", "--format", "metaqa", "--questions", "sample:dev", "--out", "x"], "graph must be given"),
-        (["crossvalidate", *SAMPLE, "sample:dev", "--folds", "1"], "folds must be at least 2, got 1"),
-        (["index", "--graph", "sample:graph", "--out", "x.bin"], "out must end with .npz, got 'x.bin'"),
-        (["index", "--graph", "http://127.0.0.1:9/sparql", "--out", "x.npz"], "not an endpoint"),
         (
-            ["train", "--graph", "none.ttl", "--questions", "sample:dev", "--format", "metaqa", "--out", "x"],
+            ["compile", "kgqa", *SAMPLE, "sample:test", "--out", "x"],
+            "sample:test: there are sample:graph",
+        ),
+        (["compile", "kgqa", "--format", "metaqa", "--questions", "sample:dev", "--out", "x"], "graph must be given"),
+        (
+            ["compile", "kgqa", "--graph", "none.ttl", "--questions", "sample:dev", "--format", "metaqa", "--out", "x"],
             "none.ttl: is",
         ),
     ],
@@ -118,7 +117,7 @@ def test_mistakes_are_said_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["kgqa", *arguments, *([] if arguments[0] == "index" else ["--no-track"])]) == 1
+    assert main([*arguments, "--no-track"]) == 1
     lines = capsys.readouterr().err.strip().splitlines()
     assert lines[-1].startswith("finpath: ")
     assert message in lines[-1]

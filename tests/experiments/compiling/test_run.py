@@ -293,7 +293,6 @@ def test_mlflow_serves_the_model(train: LoadedData, tracker: Tracker, tracking_u
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "MLFLOW_TRACKING_URI": tracking_uri,
-        "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "true",
         "LITELLM_LOCAL_MODEL_COST_MAP": "true",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }

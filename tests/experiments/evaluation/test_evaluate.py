@@ -19,7 +19,6 @@ STABLE = {
     "exe_accuracy",
     "program_accuracy",
     "conversation_accuracy",
-    "lenient_accuracy",
     *(f"recall_at_{depth}" for depth in (1, 3, 5, 10, 20)),
 }
 

@@ -154,7 +154,7 @@ def test_a_stopped_promotion_leaves_the_evaluation_finished(tracker: Tracker, mo
         statuses.append(tracker.client.get_run(tracker.find("shipped").id).info.status)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(mlflow.dspy, "log_model", stopped)
+    monkeypatch.setattr(mlflow.pyfunc, "log_model", stopped)
     with pytest.raises(KeyboardInterrupt):
         promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", force=True))
     assert statuses == ["FINISHED"]

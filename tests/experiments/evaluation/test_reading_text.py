@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.chat_session import Chat
+from experiments.commands.chat import ChatSession
 from experiments.commands.main import main
-from experiments.commands.subjects import find_subject
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig
+from experiments.facade.subjects import find_subject
 from experiments.saved import Origin, find_program, load_program, save_program, with_program_settings
 from experiments.tasks import ConvFinQA
 from kg.errors import ConfigError
@@ -25,8 +25,8 @@ REPORT = "MRLW/2020/page_49.pdf"
 
 def test_evaluate_counts_what_was_read(tmp_path: Path, tracking_uri: str) -> None:
     out = tmp_path / "out.json"
-    arguments = ["evaluate", "beam", "--data", "sample:dev", "--limit", "2", "--set", *ALWAYS, "--json", str(out)]
-    assert main(arguments) == 0
+    arguments = ["evaluate", "beam", "--data", "sample:dev", "--limit", "2", "--json", str(out)]
+    assert main([*arguments, *(word for setting in ALWAYS for word in ("--set", setting))]) == 0
     figures = json.loads(out.read_text())
     assert figures["escalated_thoughts"] == figures["turns"]
     assert figures["inserted_figures"] > 0
@@ -36,11 +36,13 @@ def test_evaluate_counts_what_was_read(tmp_path: Path, tracking_uri: str) -> Non
 def test_ask_and_chat_say_what_was_read(tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
     question = "what was the net income in 2020?"
-    assert main(["ask", REPORT, question, "--set", *ALWAYS, "--json", str(out)]) == 0
+    assert (
+        main(["ask", REPORT, question, *(word for one in ALWAYS for word in ("--set", one)), "--json", str(out)]) == 0
+    )
     [turn] = json.loads(out.read_text())["turns"]
     assert turn["escalated"] == "thoughts"
     assert all(place.startswith("sentence ") for place in turn["inserted"])
-    chat = Chat(find_subject([REPORT], "sample:dev", "beam", ALWAYS), StringIO(), colour=False)
+    chat = ChatSession(find_subject([REPORT], "sample:dev", "beam", ALWAYS), StringIO(), colour=False)
     chat.take(question)
     chat.take("/why")
     assert chat.conversation.turns[-1].escalated == "thoughts"
@@ -48,7 +50,7 @@ def test_ask_and_chat_say_what_was_read(tmp_path: Path, tracking_uri: str, capsy
 
 
 def test_settings_are_checked(tracking_uri: str) -> None:
-    with pytest.raises(ConfigError, match="a graph has no settings"):
+    with pytest.raises(ConfigError, match="set is for programs about reports"):
         find_subject(["geography"], "sample:dev", "beam", ["escalate=thoughts"])
     with pytest.raises(ConfigError, match="votes must be 0 or odd"):
         find_subject([REPORT], "sample:dev", "beam", ["votes=2"])

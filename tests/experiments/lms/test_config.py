@@ -334,7 +334,7 @@ def test_a_model_that_is_down_is_reported_in_one_line(tmp_path: Path, capsys: py
     [
         ("ask", "http://ann:hunter2@localhost/sparql", "who?"),
         ("ask", "http://[::1/x", "who?"),
-        ("kgqa", "ask", "untrained", "who?", "--graph", "http://ann:hunter2@localhost/sparql"),
+        ("ask", "http://ann:hunter2@localhost/sparql", "who?", "--program", "untrained"),
     ],
 )
 def test_a_password_in_an_address_is_neither_used_nor_shown(

@@ -109,7 +109,6 @@ def inspected(**changed: Any) -> ScoredTurn:
         gold_program="divide(120, 100)",
         exact=False,
         program_correct=False,
-        lenient=False,
         rank=2,
         is_selection=False,
         conversation_type="I",

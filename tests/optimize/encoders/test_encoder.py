@@ -74,7 +74,7 @@ def test_the_scorer_has_encoder_blend_and_confidence(
     assert scorer.ranker is not None
     assert len(scorer.blend.ranker) == 7
     assert scorer.confidence is not None
-    assert " turns of 2 held-out reports, " in scorer.confidence.fitted_on
+    assert " turns: of 2 held-out reports, " in scorer.confidence.fitted_on
     inside, _ = split_reports(train, SETTINGS.held_out, seed=0)
     assert scorer.trained_on.startswith(f"{len(inside)} conversations")
     assert compiled.ontology is student.ontology

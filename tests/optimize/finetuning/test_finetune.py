@@ -73,7 +73,7 @@ def test_the_evidence_of_a_good_model_gets_weight(
     fit = FitAdapter(FinetuneOptimizer(name="mine", held_out=0.6), extras=Extras(lms={"task": lm}))
     compiled = fit.compile(student, trainset=examples)
     plan = compiled.turn.evidence.plans["local/model+mine"]
-    assert (plan.mode, plan.prompt, plan.fitted) == ("likelihood", "brief", True)
+    assert (plan.prompt, plan.decides) == ("brief", False)
     assert plan.blend.weights["share"] > 0.1
     assert set(models) == {"local/model+mine"}
     assert "local/model+mine" not in student.turn.evidence.plans

@@ -11,7 +11,7 @@ import pytest
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError
 from programs.evidence.blend import Blend, Evidence, length_of
-from programs.evidence.plans import BEAM_ALONE, Abstention, EvidenceConfig, EvidencePlan
+from programs.evidence.plans import BEAM_ALONE, EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]
@@ -81,7 +81,7 @@ def test_the_model_decides_unless_weights_are_fitted_for_it() -> None:
 
 
 def test_settings_are_read_as_they_were_written() -> None:
-    plan = EvidencePlan("brief", 5, Blend({"beam": 0.9, "share": 0.1}), abstention=Abstention({"bias": 0.4}, 0.5))
+    plan = EvidencePlan("brief", 5, Blend({"beam": 0.9, "share": 0.1}))
     config = EvidenceConfig(page_tokens=99, seed=3, demonstrations=(Demonstration("a", "b"),), plans={"x": plan})
     assert EvidenceConfig.from_dict(config.to_dict()) == config
 
@@ -104,7 +104,6 @@ def test_plans_of_earlier_revisions_are_read() -> None:
         (lambda: EvidencePlan(shown=1), "shown must be at least 2, got 1"),
         (lambda: EvidenceConfig(page_tokens=0), "page_tokens must be at least 1, got 0"),
         (lambda: EvidenceConfig(answer="never"), "answer must be confident or always, got 'never'"),
-        (lambda: Abstention({"x": 1.0}, 0.5), "weights of an abstention must be of bias, answerable, none; got 'x'"),
     ],
 )
 def test_wrong_settings_are_refused(make: Callable[[], object], message: str) -> None:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import dspy
-import pytest
 from dspy import lm15
 
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import ConfidenceModel, DerivationScorer
 from programs.beam import BeamQA
-from programs.evidence import Abstention, Blend, EvidenceConfig, EvidencePlan
+from programs.evidence import Blend, EvidenceConfig, EvidencePlan
 from programs.lm import GuardedLM, ReplyChoice
 from programs.turns import Turn
 from programs.worlds.reader import ReportReader
@@ -53,28 +50,6 @@ class Tuned:
         wrong = {"none": self.none}
         values = [rest if one == self.preferred else wrong.get(one, -9.0) for one in replies]
         return [ReplyChoice(value, value) for value in values]
-
-
-@pytest.mark.parametrize(("none", "is_answered"), [(-0.1, False), (-9.0, True)])
-def test_a_turn_abstains_where_the_model_prefers_none(none: float, is_answered: bool) -> None:
-    unsure = ConfidenceModel({"bias": 0.5}, {"bias": 0.5}, least_answerable=0.01)
-    reader = ReportReader(READER.ontology, replace(READER.scorer, confidence=unsure))
-    abstention = Abstention({"answerable": 1.0, "none": -1.0}, least=0.5)
-    plan = replace(PLAN, abstention=abstention)
-    saved = EvidencePlan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert saved == plan
-    program = BeamQA(reader, evidence=EvidenceConfig(plans={"local/m+mine": saved}))
-    engine = Tuned("r1c2", none)
-    with dspy.context(lm=GuardedLM("local/m+mine", engine=engine, free=True, cache=False)):
-        turn: Turn = program(report=REPORT, question=QUESTION).turn
-        program.evidence = replace(program.evidence, answer="always")
-        always: Turn = program(report=REPORT, question=QUESTION).turn
-    assert engine.offered[-1] == "none"
-    assert (turn.failure, turn.answer) == ((None, Decimal(12)) if is_answered else ("not_answered", None))
-    assert always.answer == Decimal(12)
-    assert always.evidence is not None
-    assert len(always.evidence.shares) == len(engine.offered) - 1
-    assert math.fsum(map(math.exp, always.evidence.shares)) == pytest.approx(1.0, abs=0.02)
 
 
 def test_a_turn_abstains_with_a_model_that_was_not_asked_for_none() -> None:

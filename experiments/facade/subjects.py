@@ -1,0 +1,384 @@
+"""Subjects of questions, distinguished by their files: a report, a graph, a growing graph, or a folder of texts.
+
+>>> subject = find_subject(["films.csv"])        # three columns of names are triples, whatever the ending
+>>> Conversation(subject.program, subject.world).ask("who made Alien?").words
+'Ridley Scott'
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from experiments.console import say, write_share
+from experiments.facade.documents import resolve_report
+from experiments.files import SAMPLE_FOLDER, check_address, read_text
+from kg.errors import ConfigError, DataError
+from kg.facts import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
+from kg.readers import is_file_list
+
+if TYPE_CHECKING:
+    from kg.parsing import QuestionReader
+    from kg.report_graphs import Unmapped
+    from programs.graphs import EntityTurn, GraphWorld, QueryQA, QueryTurn
+    from programs.graphs.kgqa import PathTurn
+    from programs.turns import AnyTurn, TurnProgram, World
+
+GEOGRAPHY = "geography"
+"""The name of the shipped graph."""
+
+MOST_TRIPLES = 2_000_000
+"""Triples of a graph that is held in memory."""
+
+_MOST_FACTS = 20
+_ADDRESSES = ("http://", "https://")
+_TABLES = (".csv", ".tsv", ".txt", ".psv", "")
+_STORE = "CURRENT"
+"""The file by which the folder of a growing graph is recognised."""
+
+Kind = Literal["report", "graph", "growing graph", "texts"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of questions.
+
+    Attributes:
+        kind: Its kind.
+        title: Its description in one line.
+        program: The program that answers.
+        world: The world that it is asked about.
+        why: The basis of a turn's answer, line by line.
+        words: Returns words for completion.
+        describe: A turn for a terminal of a width, or for a pipe (``None``).
+        figures: A turn as JSON.
+    """
+
+    kind: Kind
+    title: str
+    program: TurnProgram
+    world: World
+    why: Callable[[AnyTurn], Iterator[str]]
+    words: Callable[[], frozenset[str]]
+    describe: Callable[[AnyTurn, int | None], str]
+    figures: Callable[[AnyTurn], dict[str, Any]]
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names of the subject and the questions: the first word and the files after it name the subject."""
+    first = words[0] == GEOGRAPHY or not (_is_graph(words[0]) or is_file_list(words[:1]))
+    named = [] if first else takewhile(lambda word: _is_graph(word) or is_file_list([word]), words[1:])
+    about = [words[0], *named]
+    return about, list(words[len(about) :])
+
+
+def kind_of(about: Sequence[str]) -> Kind:
+    """The kind of the subject that some words name.
+
+    Raises:
+        ConfigError: A graph is not the only subject.
+    """
+    graphs = [word for word in about if word == GEOGRAPHY or _is_graph(word)]
+    if graphs:
+        if len(graphs) < len(about) or (GEOGRAPHY in graphs and len(about) > 1):
+            raise ConfigError(f"a graph must be the only subject, got {', '.join(about)}")
+        return "graph"
+    if len(about) == 1 and _is_folder(about[0]):
+        if (Path(about[0]) / _STORE).is_file():
+            return "growing graph"
+        if any(Path(about[0]).glob("*.txt")):
+            return "texts"
+    return "report"
+
+
+def find_subject(
+    about: Sequence[str],
+    data: str = "sample:dev",
+    program: str = "beam",
+    settings: Sequence[str] = (),
+    unmapped: Unmapped | None = None,
+) -> Subject:
+    """The subject that the words of a command line name.
+
+    Args:
+        about: Files, folders or addresses of a graph, or ``geography``; the folder of a growing graph, or of texts; a
+            report's id in ``data``; or files of tables and text.
+        data: Conversations whose reports an id is looked up in.
+        program: The program for reports; or for graphs one of the kinds kgqa or queries.
+        settings: Settings of that program, as ``KEY=VALUE``.
+        unmapped: The treatment of a report's line items outside the ontology; ``None`` for the program's own.
+
+    Raises:
+        FinpathError: There is no such report, file or program; or settings are given and it has none.
+    """
+    kind = kind_of(about)
+    if kind == "report":
+        return _report(about, data, program, settings, unmapped)
+    if settings or unmapped is not None:
+        raise ConfigError(f"set is for programs about reports, got a {kind}")
+    if kind == "graph":
+        return _geography() if list(about) == [GEOGRAPHY] else _graph(about, program)
+    return _knowledge(about[0], kind)
+
+
+def _subject(
+    kind: Kind,
+    title: str,
+    program: Any,
+    world: World,
+    why: Callable[[Any], Iterator[str]],
+    words: Callable[[], Iterable[str]] = tuple,
+) -> Subject:
+    from experiments.rendering import answer_figures
+
+    def describe(turn: AnyTurn, _: int | None) -> str:
+        lines = (line for line in why(turn) if not line.startswith("no answer"))
+        answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
+        return "\n".join((f"Q  {turn.question}", f"A  {answer}", *(f"   {line}" for line in lines)))
+
+    return Subject(kind, f"{kind} {title}", program, world, why, _words(words), describe, answer_figures)
+
+
+def _words(names: Callable[[], Iterable[str]]) -> Callable[[], frozenset[str]]:
+    def words() -> frozenset[str]:
+        labels = frozenset(names())
+        return labels | {word for label in labels for word in label.split()}
+
+    return words
+
+
+def _report(
+    about: Sequence[str], data: str, program: str, settings: Sequence[str], unmapped: Unmapped | None
+) -> Subject:
+    from experiments.rendering import basis_of, describe_turn, turn_figures
+    from experiments.saved import find_program, shipped_references, with_program_settings
+
+    found = resolve_report(about, data)
+    for problem in found.problems:
+        say(f"finpath: {problem}")
+    answering = with_program_settings(find_program(program, _tracker()).program, settings, unmapped)
+    world = answering.world(report=found.report, references=shipped_references())
+
+    def why(turn: AnyTurn) -> Iterator[str]:
+        if turn.resolved.kind != "none":
+            turns = ", ".join(str(place + 1) for place in turn.resolved.turns)
+            yield f"{turn.resolved.kind} reference, to turn {turns}"
+        if turn.answer is None:
+            yield f"no answer   {turn.message}"
+            return
+        for title, text in basis_of(turn, found.describe):
+            yield f"{title:<12}{text}"
+        yield from _confidence(turn)
+
+    def words() -> Iterator[str]:
+        for observation in answering.start(world).index.observations:
+            yield from (word for word in observation.label.split() if len(word) > 3 and word.isalpha())
+            yield from [observation.period] if observation.period else []
+
+    return Subject(
+        "report",
+        found.title,
+        answering,
+        world,
+        why,
+        _words(words),
+        lambda turn, width: describe_turn(turn, found.report, 0, found.describe, width),
+        lambda turn: turn_figures(turn, found.describe),
+    )
+
+
+def _confidence(turn: AnyTurn) -> Iterator[str]:
+    if turn.confidence is not None:
+        yield f"confidence  {write_share(turn.confidence, 0)}"
+
+
+def _tracker() -> Any:
+    from experiments.tracking import Tracker, TrackingConfig
+
+    return Tracker(TrackingConfig.from_environment())
+
+
+def _geography() -> Subject:
+    """The shipped graph of countries and cities."""
+    from experiments.tasks import load_geography
+    from programs.graphs import EntityQA, GraphWorld
+    from programs.turns import EntityDetail
+
+    graph = load_geography()
+
+    def why(turn: EntityTurn) -> Iterator[str]:
+        resolution, found = turn.resolved, (turn.detail or EntityDetail()).found
+        if resolution.kind != "none":
+            yield f"{resolution.kind} reference, resolved by the {resolution.by}"
+            if resolution.referents:
+                yield f"refers to   {', '.join(map(graph.lexicon.label, resolution.referents))}"
+        if found is None:
+            yield f"no answer   {turn.message}"
+            return
+        yield from _facts(found.facts)
+        yield f"read in     the graph {graph.name}"
+
+    title = f"{GEOGRAPHY}: {len(graph.lexicon.types)} entities: countries, cities and currencies"
+    return _subject("graph", title, EntityQA(), GraphWorld(graph, graph.name), why, graph.lexicon.labels.values)
+
+
+def _facts(facts: Sequence[str]) -> Iterator[str]:
+    yield from (f"path        {fact}" for fact in facts[:_MOST_FACTS])
+    if len(facts) > _MOST_FACTS:
+        yield f"            and {len(facts) - _MOST_FACTS} more"
+
+
+def _graph(words: Sequence[str], reference: str) -> Subject:
+    """A graph in files, folders or at SPARQL endpoints."""
+    from experiments.saved import find_program, shipped_programs
+    from programs.graphs import KGQA, QueryQA
+
+    own = reference in shipped_programs() and reference != "untrained"
+    program = graph_program() if own else find_program(reference, _tracker()).program
+    if isinstance(program, KGQA):
+        return _paths(words, program)
+    if not isinstance(program, QueryQA):
+        raise ConfigError(f"program must be of the kind kgqa or queries to answer about a graph, got {reference!r}")
+    world = graph_world(words)
+    graph = world.graph.graph
+    entities = [node for node in range(len(graph.values)) if graph.is_entity(node)]
+    kinds = sorted(kind.names[0] for kind in graph.classes)
+    title = f"{world.name}: {len(entities)} entities: {', '.join(kinds[:5])}".removesuffix(": ")
+    why = functools.partial(_why_of_query, name=world.name)
+    return _subject("graph", title, program, world, why, lambda: map(graph.name, entities[:50_000]))
+
+
+def _why_of_query(turn: QueryTurn, name: str, title: str = "query") -> Iterator[str]:
+    from programs.turns import QueryDetail
+
+    detail = turn.detail or QueryDetail()
+    if turn.answer is None:
+        yield f"no answer   {turn.message}"
+        return
+    if detail.path:
+        yield f"{title:<12}{detail.path}"
+    yield from _facts(detail.facts)
+    yield f"read in     {name}"
+    yield from _confidence(turn)
+
+
+def _paths(words: Sequence[str], program: Any) -> Subject:
+    """A graph for a program that searches paths from the entity that a question names."""
+    from experiments.data import OneGraph, open_graph
+    from programs.graphs import GraphWorld
+
+    if len(words) != 1:
+        raise ConfigError(f"a program of the kind kgqa answers about one graph, got {', '.join(words)}")
+    source = open_graph(str(_path(words[0])), depth=program.config.max_depth)
+    if not isinstance(source, OneGraph):
+        raise ConfigError(f"graph must be one that can be read whole, not an endpoint, got {words[0]}")
+    for problem in source.problems[:5]:
+        say(f"left out: {problem}")
+    title = f"{source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
+    world = GraphWorld(source.graph, source.name)
+    return _subject(
+        "graph",
+        title,
+        program,
+        world,
+        _why_of_paths,
+        lambda: map(source.index.entities.name, range(min(len(source.index.entities), 50_000))),
+    )
+
+
+def _why_of_paths(turn: PathTurn) -> Iterator[str]:
+    detail = turn.detail
+    if detail is None or turn.failure is not None:
+        yield f"no answer   {turn.message}"
+        return
+    if detail.is_ambiguous:
+        yield f"ambiguous   {'; '.join(detail.topics.entities)}"
+    paths = [text.split("\n")[1] for text in detail.predictions]
+    answers = [pair for pair in zip(detail.answers, paths, strict=True) if pair[0][0] in detail.chosen]
+    yield from _facts([f"{path}   (confidence {write_share(share, 0)})" for (_, share), path in answers])
+
+
+def _knowledge(folder: str, kind: Kind) -> Subject:
+    """A growing graph, or one in memory of the texts of a folder, as rules read them."""
+    from experiments.facade.knowledge import Knowledge, KnowledgeQA, copied_graph, graph_of_texts
+
+    graph = copied_graph(folder) if kind == "growing graph" else graph_of_texts(folder)
+    title = f"{folder}: {graph.facts()} facts"
+    why = functools.partial(_why_of_query, name=folder, title="path")
+    return _subject(kind, title, KnowledgeQA(), Knowledge(graph, folder), why)
+
+
+def _path(word: str) -> Path:
+    return SAMPLE_FOLDER / "kgqa" / "graph.txt" if word == "sample:graph" else Path(word)
+
+
+def _is_folder(word: str) -> bool:
+    try:
+        return Path(word).is_dir()
+    except OSError:  # a question may be longer than a name can be
+        return False
+
+
+def _is_graph(word: str) -> bool:
+    """Whether a word of a command line names a graph: a file of RDF or of triples, a folder of them, an address."""
+    if word.startswith(_ADDRESSES):
+        return True
+    path = _path(word)
+    if path.suffix.lower() in RDF_FILES:
+        return True
+    if _is_folder(word):
+        return not (path / _STORE).is_file() and any(_is_graph(str(file)) for file in path.iterdir() if file.is_file())
+    if path.suffix.lower() not in _TABLES:
+        return False
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return is_table_of_triples("".join(islice(lines, 50)))
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
+    """The graph of some files, folders or endpoints, together.
+
+    Raises:
+        DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
+    """
+    from experiments.saved import question_reader
+    from programs.graphs import GraphWorld
+
+    name = " + ".join(words)
+    graph = FactGraph.build(triple for word in words for triple in triples_of(word))
+    if not graph.triples:
+        raise DataError("has no fact", file=name)
+    return GraphWorld(question_reader(graph), name)
+
+
+def graph_program(today: date | None = None) -> QueryQA:
+    """The program that answers questions about any graph."""
+    from programs.graphs import QueryQA
+
+    return QueryQA(today=today)
+
+
+def triples_of(word: str) -> Iterator[Triple]:
+    """The facts of a file, a folder or an endpoint.
+
+    Raises:
+        DataError: A file cannot be read, or the endpoint cannot be reached.
+    """
+    if word.startswith(_ADDRESSES):
+        from kg.graphs import EndpointStore
+
+        check_address(word)
+        with EndpointStore(word) as store:
+            yield from read_store(store, MOST_TRIPLES)
+        return
+    path = _path(word)
+    files = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
+    for file in files or [path]:
+        yield from read_file(file, read_text(file))

@@ -1,0 +1,106 @@
+"""The code of a logged model, which MLflow runs in place of a pickle: plain JSON in and out.
+
+    $ mlflow models serve -m models:/m-... --env-manager local --port 5001
+    $ curl http://127.0.0.1:5001/invocations -H 'Content-Type: application/json' -d '{"dataframe_records":
+        [{"report": {"id": "r", "pre_text": [], "table": [["", "2008"], ["revenue", "5"]], "post_text": []},
+          "questions": ["what was the revenue in 2008?"]}]}'
+    {"predictions": {"answers": [{"question": "...", "answer": "5", "program": "5", ...}]}}
+
+A program about graphs takes ``questions``, and maybe ``topics`` or ``triples`` in place of the graph of the model. The
+process needs finpath and, in its environment, the keys of language models; none is in the model.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dspy
+import mlflow
+
+from experiments.lms import LMConfig, lm_settings
+from experiments.saved import load_program
+from kg.errors import ConfigError
+from kg.graphs import GraphIndex
+from kg.paths import QuestionGraph
+from kg.reports import Report
+from programs.turns import PathDetail, Turn, write_exactly
+from programs.wording import written_number
+
+# The signature of the logged model states the types of a request.
+warnings.filterwarnings("ignore", message=".*Add type hints to the `predict` method")
+
+
+class ServedProgram(mlflow.pyfunc.PythonModel):
+    """A saved program with the language model that it asks."""
+
+    def load_context(self, context: Any) -> None:
+        """Reads the program's folder, the settings of its language model, and the graph of a program that has one."""
+        self.program = load_program(context.artifacts["program"]).program
+        settings = dict(context.model_config["lm"])
+        self.lm = LMConfig(**settings | {"pool": tuple(settings.get("pool", ()))})
+        graph = context.artifacts.get("graph")
+        self.graph = QuestionGraph(GraphIndex.load(Path(graph))) if graph is not None else None
+
+    # MLflow takes a type of the input for a schema of its own.
+    def predict(self, context, model_input, params=None):  # type: ignore[no-untyped-def]  # noqa: ARG002
+        """Returns ``answers``, one a question of all requests.
+
+        Args:
+            context: See :meth:`load_context`.
+            model_input: A request as a mapping, or a table with a request a row.
+            params: Not used.
+
+        Raises:
+            ConfigError: A program about graphs has no graph, and no triples are given.
+        """
+        requests = [model_input] if isinstance(model_input, Mapping) else model_input.to_dict("records")
+        # The model of DSPy's settings comes first, so that a user of the program can choose another.
+        settings = {} if dspy.settings.lm is not None else lm_settings(self.lm)
+        with dspy.context(**settings):
+            return {"answers": [answer for request in requests for answer in self._answers(request)]}
+
+    def _answers(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        questions = list(map(str, request["questions"]))
+        if "report" in request:
+            report = Report.from_dict(request["report"])
+            return [_row(turn) for turn in self.program(report=report, questions=questions).turns]
+        graph, triples = self.graph, request.get("triples")
+        if isinstance(triples, list):  # a table of several requests has no list for one without triples
+            graph = QuestionGraph(GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in triples))
+        if graph is None:
+            raise ConfigError("triples must be given, because the model holds no graph")
+        topics = request.get("topics")
+        names = tuple(map(str, topics)) if topics is not None and not isinstance(topics, float) else ()
+        return [_graph_row(self.program(question=one, graph=graph, topics=names).turn) for one in questions]
+
+
+def _row(turn: Turn) -> dict[str, Any]:
+    candidate = turn.candidates[turn.pick] if turn.pick is not None else None
+    return {
+        "question": turn.question,
+        "answer": written_number(turn.answer) if turn.answer is not None else None,
+        "words": turn.words or None,
+        "exact": write_exactly(turn.answer),
+        "program": str(turn.derivation) if turn.derivation is not None else None,
+        "path": candidate.path if candidate is not None else None,
+        "sources": [str(source) for source in candidate.sources] if candidate is not None else [],
+        "confidence": turn.confidence,
+        "failure": turn.failure,
+        "message": turn.message,
+    }
+
+
+def _graph_row(turn: Any) -> dict[str, Any]:
+    return {
+        "question": turn.question,
+        "answers": list(turn.answer or ()),
+        "abstained": turn.answer is None,
+        "paths": list((turn.detail or PathDetail()).predictions),
+        "message": turn.message,
+    }
+
+
+mlflow.models.set_model(ServedProgram())

@@ -1,0 +1,93 @@
+"""Fits of log-linear models by SciPy's L-BFGS: a logistic regression, and a choice among alternatives.
+
+>>> fit_logistic(rows, labels, penalty=1.0)
+array([ 0.4, -1.2])
+>>> fit_choices([rows_of_a_choice], [right], penalty=1.0)
+array([ 0.7,  0.1])
+
+Both have an L2 penalty: ``penalty`` times the squared distance of each weight from where it starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kg.arrays import DoubleArray
+
+Bounds = Sequence[tuple[float | None, float | None]]
+
+
+def fit_logistic(
+    rows: Any,
+    labels: Any,
+    *,
+    penalty: float | Sequence[float],
+    weights: Any = 1.0,
+    start: Any = None,
+    bounds: Bounds | None = None,
+) -> DoubleArray:
+    """Returns the weights of a logistic regression.
+
+    Args:
+        rows: The features, shape ``(examples, features)``, dense or sparse.
+        labels: Whether each example is positive.
+        penalty: Of all weights, or of each.
+        weights: How much each example counts.
+        start: The weights to begin with; 0 by default.
+        bounds: The least and largest value of each weight.
+    """
+    origin = np.zeros(rows.shape[1]) if start is None else np.asarray(start, dtype=float)
+    penalties = np.broadcast_to(np.asarray(penalty, dtype=float), origin.shape)
+    labels = np.asarray(labels, dtype=bool)
+
+    def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
+        logits, moved = rows @ found, found - origin
+        error = weights * (1 / (1 + np.exp(-np.clip(logits, -30, 30))) - labels)
+        own = weights * np.logaddexp(0, np.where(labels, -logits, logits))
+        return float(own.sum() + penalties @ moved**2), rows.T @ error + 2 * penalties * moved
+
+    result: DoubleArray = minimize(loss, origin, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return result
+
+
+def fit_choices(
+    rows: Sequence[Any],
+    right: Sequence[Any],
+    *,
+    penalty: float | Sequence[float],
+    weights: Any = None,
+    start: Any = None,
+    bounds: Bounds | None = None,
+) -> DoubleArray:
+    """Returns the weights under which the right alternatives of each choice are most probable together.
+
+    Args:
+        rows: The features of the alternatives of each choice.
+        right: How right each alternative is, in [0, 1].
+        penalty: Of all weights, or of each.
+        weights: How much each choice counts.
+        start: The weights to begin with; 0 by default.
+        bounds: The least and largest value of each weight.
+    """
+    sizes = [len(own) for own in rows]
+    table, target = np.concatenate(rows).astype(np.float64), np.concatenate(right)
+    starts, owner = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
+    counts = np.ones(len(sizes)) if weights is None else np.asarray(weights)
+    origin = np.zeros(table.shape[1]) if start is None else np.asarray(start, dtype=float)
+    penalties = np.broadcast_to(np.asarray(penalty, dtype=float), origin.shape)
+
+    def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
+        scores, moved = table @ found, found - origin
+        shares = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        shares /= np.add.reduceat(shares, starts)[owner]
+        good = shares * target
+        totals = np.maximum(np.add.reduceat(good, starts), 1e-12)
+        value = -float((counts * np.log(totals)).sum()) + float(penalties @ moved**2)
+        return value, table.T @ (counts[owner] * (shares - good / totals[owner])) + 2 * penalties * moved
+
+    result: DoubleArray = minimize(loss, origin, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return result

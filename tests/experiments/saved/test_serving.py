@@ -1,0 +1,79 @@
+"""Programs as MLflow models: logged with their code, loaded without a pickle, and asked with JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import mlflow
+import pytest
+
+from experiments.commands import main as cli
+from experiments.data import find_report
+from experiments.lms import LMConfig
+from experiments.saved import Origin, SavedProgram, find_program, load_program, log_model, save_program
+from experiments.tracking import Tracker, TrackingConfig
+from kg.errors import ConfigError
+from kg.graphs import GraphIndex
+from kg.paths import LearnedRelationScorer, QuestionGraph
+from programs.graphs import KGQA
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of an import of MLflow
+
+TRIPLES = [["Alien", "directed_by", "Ridley Scott"], ["Duel", "directed_by", "Steven Spielberg"]]
+
+
+@pytest.fixture
+def tracker(tracking_uri: str, monkeypatch: pytest.MonkeyPatch) -> Tracker:
+    monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
+    mlflow.set_tracking_uri(tracking_uri)
+    return Tracker(TrackingConfig(tracking_uri))
+
+
+def _logged(tracker: Tracker, saved: SavedProgram, graph: QuestionGraph | None = None) -> mlflow.pyfunc.PyFuncModel:
+    with tracker.run("compile", "mine: a/b") as run:
+        uri = log_model(tracker, run, saved, LMConfig("none"), graph)
+    assert find_program(uri, tracker).config["kind"] == saved.config["kind"]
+    return mlflow.pyfunc.load_model(uri)
+
+
+def test_a_logged_report_program_answers_as_the_saved_one(tracker: Tracker, tmp_path: Path) -> None:
+    program = find_program("beam").program
+    saved = load_program(save_program(program, tmp_path / "program", Origin()))
+    report = find_report("MRLW/2020/page_49.pdf", "sample:dev")
+    questions = ["what was the net income in 2020?", "and in 2018?"]
+    request = {"report": dataclasses.asdict(report), "questions": questions}
+    answers = _logged(tracker, saved).predict(request)["answers"]
+    turns = program(report=report, questions=questions).turns
+    assert [(one["question"], one["exact"]) for one in answers] == [(one.question, str(one.answer)) for one in turns]
+    assert [one["confidence"] for one in answers] == [one.confidence for one in turns]
+    assert answers[0]["sources"] == ["row 2, column 2"]
+    json.dumps(answers)
+
+
+def test_a_program_that_is_not_saved_is_logged_with_a_folder_of_its_own(tracker: Tracker) -> None:
+    _logged(tracker, find_program("agent"))
+
+
+def test_a_logged_graph_program_has_its_graph_or_takes_triples(tracker: Tracker, tmp_path: Path) -> None:
+    saved = load_program(save_program(KGQA(LearnedRelationScorer.untrained()), tmp_path / "program", Origin()))
+    graph = QuestionGraph(GraphIndex.from_triples((s, p, o) for s, p, o in TRIPLES))
+    own = _logged(tracker, saved, graph)
+    [row] = own.predict({"questions": ["who directed Alien?"]})["answers"]
+    assert (row["answers"], row["abstained"]) == (["Ridley Scott"], False)
+    bare = _logged(tracker, saved)
+    with pytest.raises(ConfigError, match="triples must be given"):
+        bare.predict({"questions": ["who directed Alien?"]})
+    [row] = bare.predict({"questions": ["who directed Duel?"], "topics": ["Duel"], "triples": TRIPLES})["answers"]
+    assert row["answers"] == ["Steven Spielberg"]
+
+
+def test_a_trained_program_loads_by_pyfunc(tracker: Tracker, tmp_path: Path) -> None:
+    words = ["--graph", "sample:graph", "--questions", "sample:train", "--format", "metaqa"]
+    assert cli.main(["compile", "kgqa", *words, "--limit", "20", "--out", str(tmp_path / "mine")]) == 0
+    [record] = tracker.search(["kgqa"], limit=1)
+    loaded = mlflow.pyfunc.load_model(record.tags["finpath.model_uri"])
+    [row] = loaded.predict({"questions": ["from which year is The Crimson Orchard"]})["answers"]
+    assert (row["answers"], row["abstained"]) == (["1599"], False)
+    assert row["paths"]
