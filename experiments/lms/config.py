@@ -122,16 +122,12 @@ class LMConfig:
         return cls(model, **values)
 
     def _check_numbers(self) -> None:
-        if not 0 <= self.temperature < math.inf:
-            raise ConfigError(f"temperature must be at least 0, got {self.temperature}")
-        if self.max_tokens < 1:
-            raise ConfigError(f"max_tokens must be at least 1, got {self.max_tokens}")
-        if self.retries < 0:
-            raise ConfigError(f"retries must be at least 0, got {self.retries}")
+        for name, least in (("temperature", 0), ("max_tokens", 1), ("retries", 0), ("threads", 1)):
+            value = getattr(self, name)
+            if value is not None and not least <= value < math.inf:
+                raise ConfigError(f"{name} must be at least {least}, got {value}")
         if not 0 < self.timeout < math.inf:
             raise ConfigError(f"timeout must be more than 0, got {self.timeout}")
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"threads must be at least 1, got {self.threads}")
         if self.budget is not None:
             from programs.lm import Budget
 
@@ -178,7 +174,6 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
     settings: dict[str, Any] = {
         "temperature": config.temperature,
         "max_tokens": config.max_tokens,
-        "cache": True,
         "num_retries": config.retries,
         "budget": Budget.parse(config.budget) if config.budget is not None else None,
     }
@@ -186,9 +181,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         from programs.lm import AsyncEmbeddedEngine
 
         engine = _engine(config.weights, config.threads)
-        both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
-        settings |= {**both, "free": True}
-        return GuardedLM(engine.settings.name, **settings)
+        return GuardedLM(engine.name, engine=engine, async_engine=AsyncEmbeddedEngine(engine), free=True, **settings)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
         settings |= {"api_base": config.api_base, "own_server": True}
@@ -208,12 +201,10 @@ def restrict_cache() -> None:
     import dspy
 
     cache = dspy.cache
-    if not cache.enable_disk_cache or getattr(cache, _RESTRICTED, False):
-        return
-    dspy.configure_cache(
-        enable_memory_cache=cache.enable_memory_cache, disk_cache_dir=cache.disk_cache_dir, restrict_pickle=True
-    )
-    setattr(dspy.cache, _RESTRICTED, True)
+    if cache.enable_disk_cache and not hasattr(cache, _RESTRICTED):
+        folder, memory = cache.disk_cache_dir, cache.enable_memory_cache
+        dspy.configure_cache(enable_memory_cache=memory, disk_cache_dir=folder, restrict_pickle=True)
+        setattr(dspy.cache, _RESTRICTED, True)
 
 
 def lm_settings(config: LMConfig) -> dict[str, Any]:
@@ -242,19 +233,10 @@ def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     return EmbeddedEngine(settings)
 
 
-def _load_if_asked(lm: Any, program: object) -> None:
-    """Loads an embedded model that the program asks by fitted weights."""
-    evidence = getattr(getattr(program, "turn", None), "evidence", None)
-    plan = evidence.plans.get(lm.model) if evidence is not None else None
-    if plan is not None and plan.asks(lm):
-        lm.engine.load()
-
-
 def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
     """Returns settings of ``dspy.context`` after the model has answered one short question.
 
-    Otherwise a wrong address, name or key would become an evaluation with only failed turns. The weights of an embedded
-    model are loaded where the program has weights for its evidence, so that the first turn does not wait for them.
+    Otherwise a wrong address, name or key would become an evaluation with only failed turns.
 
     Args:
         config: The model.
@@ -268,8 +250,6 @@ def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
         kind = getattr(program, "kind", "program")
         raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
     settings = lm_settings(config)
-    if config.is_local:
-        _load_if_asked(settings["lm"], program)
     if config.is_none or config.is_local:
         return settings
     import dspy

@@ -23,7 +23,6 @@ from kg.errors import ConfigError, LMError
 from kg.ontology.learning import build_ontology
 from kg.ontology.ontology import Ontology
 from kg.reports.report import Report
-from programs.evidence import Blend, EvidencePlan
 
 
 def test_none_is_no_model() -> None:
@@ -348,26 +347,3 @@ def test_a_password_in_an_address_is_neither_used_nor_shown(
     told = capsys.readouterr()
     assert "address" in told.err
     assert "hunter2" not in told.out + told.err
-
-
-class _Engine:
-    def __init__(self) -> None:
-        self.loads = 0
-
-    def load(self) -> None:
-        self.loads += 1
-
-
-@pytest.mark.parametrize(("share", "loads"), [(0.2, 1), (0.0, 0)])
-def test_weights_are_loaded_before_the_first_turn_that_may_ask(
-    monkeypatch: pytest.MonkeyPatch, share: float, loads: int
-) -> None:
-    engine = _Engine()
-    lm = dspy.utils.DummyLM([])
-    lm.model, lm.engine = "local/small+mine", engine
-    monkeypatch.setattr(lms, "lm_settings", lambda _: {"lm": lm})
-    program = find_program("beam").program
-    plan = EvidencePlan("brief", blend=Blend({"beam": 1.0, "share": share}))
-    program.evidence = dataclasses.replace(program.turn.evidence, plans={lm.model: plan})
-    reach_lm(LMConfig("local/small+mine"), program)
-    assert engine.loads == loads
