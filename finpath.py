@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
-    from experiments.facade import Answer, Answers, FoundReport
+    from experiments.facade import Answers, FoundReport, ReportAnswer
     from programs.conversation import ConversationQA
 
 __version__ = "0.1.0"
@@ -139,14 +139,14 @@ def load(program: str = "beam") -> ConversationQA:
 
 
 @overload
-def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam") -> Answer: ...
+def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam") -> ReportAnswer: ...
 
 
 @overload
 def ask(report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam") -> Answers: ...
 
 
-def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> Answer | Answers:
+def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> ReportAnswer | Answers:
     """Answers questions about a report; each sees the answers before it.
 
     Args:

@@ -72,6 +72,12 @@ def test_a_class_name_has_one_meaning(tmp_path: Path) -> None:
     assert house(tmp_path, files) == ["class Step: kg.b, programs.a"]
 
 
+def test_a_program_has_the_name_of_its_signature(tmp_path: Path) -> None:
+    files = {"programs/answer.py": "class Answer: ...\n", "signatures/answer.py": "class Answer: ...\n"}
+    assert house(tmp_path, files) == []
+    assert house(tmp_path, {"programs/other.py": "class Answer: ...\n"}) != []
+
+
 def test_known_findings_wait_until_they_are_settled(tmp_path: Path) -> None:
     files = {"programs/a.py": "class Step: ...\n", "kg/b.py": "class Step: ...\n"}
     assert house(tmp_path, files, '"class Step:"') == []

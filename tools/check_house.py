@@ -7,7 +7,8 @@
 
 The limits are in ``[tool.finpath.ceilings]`` of ``pyproject.toml``, one number for each room. Imports count wherever
 they are written, those under ``TYPE_CHECKING`` and inside functions too. Classes of benchmarks, tools and tests are
-not compared. ``waiting`` in ``[tool.finpath]`` has the beginnings of findings that are known; it can only shrink.
+not compared, and a program's module has the name of its signature: ``Understand`` of ``programs.understand`` asks that
+of ``signatures.understand``. ``waiting`` in ``[tool.finpath]`` has the beginnings of known findings, and only shrinks.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ def circles(modules: Modules) -> Iterator[str]:
 
 
 def ambiguous_classes(modules: Modules) -> Iterator[str]:
-    """Yields a message for each class name that two modules define."""
+    """Yields a message for each class name that two modules define, a signature and its program apart."""
     places: dict[str, list[str]] = defaultdict(list)
     for name, module in modules.items():
         for node in module.body:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(name)
     for name in sorted(places):
-        if len(places[name]) > 1:
+        if len({place.replace("signatures.", "programs.") for place in places[name]}) > 1:
             yield f"class {name}: {', '.join(places[name])}"
 
 

@@ -2,7 +2,7 @@
 
 >>> report = read("annual-report.pdf")
 >>> ask(report, "what were net sales in 2020?")
-Answer('what were net sales in 2020?' -> '$4,120 million', confidence 97%)
+ReportAnswer('what were net sales in 2020?' -> '$4,120 million', confidence 97%)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Answer:
+class ReportAnswer:
     """The answer to a question.
 
     Attributes:
@@ -52,7 +52,7 @@ class Answer:
 
     def __repr__(self) -> str:
         confidence = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
-        return f"Answer({self.question!r} -> {self.words!r}{confidence})"
+        return f"ReportAnswer({self.question!r} -> {self.words!r}{confidence})"
 
     def _repr_html_(self) -> str:
         rows = [("question", self.question), ("answer", self.words)]
@@ -64,7 +64,7 @@ class Answer:
         return f"<table>{cells}</table>"
 
 
-class Answers(tuple[Answer, ...]):
+class Answers(tuple[ReportAnswer, ...]):
     """The answers of a conversation, in order."""
 
     __slots__ = ()
@@ -100,14 +100,14 @@ def _shipped(program: str) -> ConversationQA:
 
 
 @overload
-def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam") -> Answer: ...
+def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam") -> ReportAnswer: ...
 
 
 @overload
 def ask(report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam") -> Answers: ...
 
 
-def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> Answer | Answers:
+def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> ReportAnswer | Answers:
     """Answers questions about a document; each sees the answers before it.
 
     Args:
@@ -134,10 +134,10 @@ def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") ->
     return answers[0] if len(questions) == 1 else answers
 
 
-def _answer(turn: Turn, document: FoundReport) -> Answer:
+def _answer(turn: Turn, document: FoundReport) -> ReportAnswer:
     picked = turn.candidates[turn.pick] if turn.pick is not None else None
     sources: Sequence[str] = [document.describe(one) for one in dict.fromkeys(picked.sources)] if picked else ()
-    return Answer(
+    return ReportAnswer(
         question=turn.question,
         value=turn.answer,
         words=turn.words or (str(turn.answer) if turn.answer is not None else turn.message),

@@ -39,8 +39,7 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
     def load_context(self, context: Any) -> None:
         """Reads the program's folder, the settings of its language model, and the graph of a program that has one."""
         self.program = load_program(context.artifacts["program"]).program
-        settings = dict(context.model_config["lm"])
-        self.lm = LMConfig(**settings | {"pool": tuple(settings.get("pool", ()))})
+        self.lm = LMConfig(**context.model_config["lm"])
         graph = context.artifacts.get("graph")
         self.graph = QuestionGraph(GraphIndex.load(Path(graph))) if graph is not None else None
 

@@ -57,7 +57,7 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, gra
     from mlflow.entities import LoggedModelOutput
 
     about_reports = hasattr(saved.program, "ontology")
-    settings = {name: value for name, value in asdict(lm).items() if value not in (None, ()) and name != "budget"}
+    settings = {name: value for name, value in asdict(lm).items() if value is not None and name != "budget"}
     previous = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(tracker.config.uri)
     logger = logging.getLogger("mlflow")

@@ -55,7 +55,7 @@ _POWER = {3: "const_1000", 6: "const_1000000"}
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class FigureAggregate:
     """One reading of a question over a group.
 
     Attributes:
@@ -101,9 +101,9 @@ class Aggregates(LinePointers):
     # Readings
 
     @cached_property
-    def all(self) -> tuple[Aggregate, ...]:
+    def all(self) -> tuple[FigureAggregate, ...]:
         """The readings over the groups at which the templates point most."""
-        found: list[tuple[float, Aggregate]] = []
+        found: list[tuple[float, FigureAggregate]] = []
         groups = figure_groups(self, self.asked)
         for function in FUNCTIONS:
             if _TEMPLATES[function] not in self._forms:
@@ -124,7 +124,7 @@ class Aggregates(LinePointers):
         words = float(self.overlaps[fixed][cells].mean()) if group.axis in ("row", "column", "block") else 0.0
         return _BONUS * (words + float(group.extent in ("years", "listed", "named", "count")))
 
-    def _readings(self, function: str, group: FigureGroup) -> Iterator[Aggregate]:
+    def _readings(self, function: str, group: FigureGroup) -> Iterator[FigureAggregate]:
         for one in self._written_readings(function, group):
             yield one
             if one.outer in ("", "convert", "difference", "less"):
@@ -132,32 +132,38 @@ class Aggregates(LinePointers):
                     if all((cell, variant) in self.items for cell in (*group.line.cells, *one.earlier)):
                         yield replace(one, variant=variant)
 
-    def _written_readings(self, function: str, group: FigureGroup) -> Iterator[Aggregate]:
+    def _written_readings(self, function: str, group: FigureGroup) -> Iterator[FigureAggregate]:
         size = len(group.line.cells)
         if size >= 3 or function in ("max", "min"):
-            yield Aggregate(function, group)
+            yield FigureAggregate(function, group)
             if power := self._power(group):
-                yield Aggregate(function, group, "convert", power=power)
+                yield FigureAggregate(function, group, "convert", power=power)
         if function not in ("sum", "average"):
             return
         if function == "sum" and self.asked.ratio:
-            yield from (Aggregate(function, group, "per", other) for other in self._others("divide(A, A)", group, 1))
+            yield from (
+                FigureAggregate(function, group, "per", other) for other in self._others("divide(A, A)", group, 1)
+            )
             if size >= 3:
                 members = self._best("divide(A, A)", 0, -1, group.line.cells)
-                yield from (Aggregate(function, group, "member", other) for other in members)
-            yield from (Aggregate(function, group, "into", other) for other in self._others("divide(A, A)", group, 0))
+                yield from (FigureAggregate(function, group, "member", other) for other in members)
+            yield from (
+                FigureAggregate(function, group, "into", other) for other in self._others("divide(A, A)", group, 0)
+            )
         if function == "sum" and self.asked.rest:
-            yield from (Aggregate(function, group, "less", other) for other in self._others("subtract(A, A)", group, 0))
+            yield from (
+                FigureAggregate(function, group, "less", other) for other in self._others("subtract(A, A)", group, 0)
+            )
         if self.asked.change and group.axis == "column":
             for column in self.earlier_columns(self.period_of(group.line.cells)):
                 rows = [int(self.index.row[cell]) for cell in group.line.cells]
                 cells = [self.table.cell_at.get((row, column)) for row in rows]
                 earlier = tuple(cell for cell in cells if cell is not None)
                 if len(earlier) == size:
-                    yield Aggregate(function, group, "difference", earlier=earlier)
-                    yield Aggregate(function, group, "change", earlier=earlier)
+                    yield FigureAggregate(function, group, "difference", earlier=earlier)
+                    yield FigureAggregate(function, group, "change", earlier=earlier)
 
-    def form_of(self, one: Aggregate) -> str:
+    def form_of(self, one: FigureAggregate) -> str:
         """The name of the form by which later turns know a reading."""
         return _TEMPLATES[one.function]
 
@@ -216,7 +222,7 @@ class Aggregates(LinePointers):
         """The features of all readings, shape ``(readings, len(AGGREGATE_FEATURES))``; those of the answer are 0."""
         return feature_matrix([self._features(one) for one in self.all], AGGREGATE_FEATURES)
 
-    def _features(self, one: Aggregate) -> dict[str, float]:
+    def _features(self, one: FigureAggregate) -> dict[str, float]:
         if one.group not in self._of_groups:
             self._of_groups[one.group] = self._of_group(one.group)
         first, second, mean, weakest = self._pointed_at(one.function, one.group)
@@ -242,7 +248,7 @@ class Aggregates(LinePointers):
             values |= {one.outer: 1.0} | self._of_other(one)
         return values
 
-    def _of_other(self, one: Aggregate) -> dict[str, float]:
+    def _of_other(self, one: FigureAggregate) -> dict[str, float]:
         """The features of the other operand of a calculation."""
         if one.other < 0:
             return {}
@@ -308,7 +314,7 @@ class Aggregates(LinePointers):
 
     # Calculations
 
-    def derivation(self, one: Aggregate) -> Derivation:
+    def derivation(self, one: FigureAggregate) -> Derivation:
         """Returns the calculation of a reading."""
         steps: list[Step] = []
         value = self._aggregated(steps, one, one.group.line.cells)
@@ -325,7 +331,7 @@ class Aggregates(LinePointers):
             value = _then(steps, "subtract" if one.outer == "less" else "divide", first, second)
         return Derivation(tuple(steps))
 
-    def _aggregated(self, steps: list[Step], one: Aggregate, cells: Sequence[int]) -> Operand:
+    def _aggregated(self, steps: list[Step], one: FigureAggregate, cells: Sequence[int]) -> Operand:
         function = one.function
         numbers = [self.number(cell, one.variant) for cell in cells]
         if function in ("max", "min"):

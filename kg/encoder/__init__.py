@@ -5,18 +5,18 @@ It says which template a question asks for, and points at the figures and earlie
 """
 
 from kg.encoder.encoder import EncodedPage, EncodedQuestion, TextEncoder
-from kg.encoder.heads import EarlierTurn, Heads, JoinedTurns
+from kg.encoder.heads import Heads, JoinedTurns, TurnOperands
 from kg.encoder.sequences import TokenSequence, page_sequences, question_sequence
 from kg.encoder.wordpiece import WordPiece
 
 __all__ = [
-    "EarlierTurn",
     "EncodedPage",
     "EncodedQuestion",
     "Heads",
     "JoinedTurns",
     "TextEncoder",
     "TokenSequence",
+    "TurnOperands",
     "WordPiece",
     "page_sequences",
     "question_sequence",

@@ -25,7 +25,7 @@ _SLOTS = 3
 
 
 @dataclass(frozen=True)
-class EarlierTurn:
+class TurnOperands:
     """An earlier turn as the heads see it.
 
     Attributes:
@@ -139,7 +139,7 @@ class Heads:
         return EncodedPage(vectors, np.array(order, dtype=np.int64), self._unit_vectors(states), near)
 
     def join(
-        self, question: EncodedQuestion, histories: Sequence[Sequence[EarlierTurn]], page: EncodedPage
+        self, question: EncodedQuestion, histories: Sequence[Sequence[TurnOperands]], page: EncodedPage
     ) -> JoinedTurns:
         """Returns the question's slots and earlier turns under several histories."""
         text = self._linear("slot", question.slots)
@@ -181,7 +181,7 @@ class Heads:
         result: FloatArray = np.logaddexp(0, listened @ heard.T + self._weights["loud"]).astype(np.float32)
         return result
 
-    def _earlier(self, turn: EarlierTurn, page: EncodedPage, *, is_used: bool) -> FloatArray:
+    def _earlier(self, turn: TurnOperands, page: EncodedPage, *, is_used: bool) -> FloatArray:
         result = self._weights["past_form.weight"][self.number.get(turn.template, len(self.templates))]
         result = result + self._weights["past_used.weight"][int(is_used)]
         # In training, figures beyond the last one with a vector are left out; those before it count as zeros.

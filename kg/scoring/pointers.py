@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray, log_softmax
-from kg.encoder import EarlierTurn, EncodedPage, JoinedTurns, TextEncoder
+from kg.encoder import EncodedPage, JoinedTurns, TextEncoder, TurnOperands
 from kg.errors import DataError
 from kg.figures import ReportIndex
 from kg.scoring.forms import ParsedForm
@@ -109,7 +109,9 @@ class Pointers:
         self._page = _page_of(encoder, index)
         self._question = encoder.question(questions)
         self._similarities = self._page.similarities(self._question.spoken)
-        earlier = [[EarlierTurn(turn.form.form, turn.form.used, turn.figures) for turn in turns] for turns in histories]
+        earlier = [
+            [TurnOperands(turn.form.form, turn.form.used, turn.figures) for turn in turns] for turns in histories
+        ]
         self._joined: JoinedTurns = self._heads.join(self._question, earlier, self._page)
         self._leads: dict[tuple[int, int], FloatArray] = {}
         self._known: dict[_Key, FloatArray | None] = {}

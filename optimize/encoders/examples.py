@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from kg.derivations import Constant, Number
-from kg.encoder import EarlierTurn, TokenSequence, WordPiece, page_sequences, question_sequence
+from kg.encoder import TokenSequence, TurnOperands, WordPiece, page_sequences, question_sequence
 from kg.errors import DataError
 from kg.scoring import ParsedForm
 from optimize.scorers import TrainingTurn, right_items, right_turns
@@ -46,7 +46,7 @@ class EncoderExample:
     page: str
     sequence: TokenSequence
     places: dict[int, int]
-    past: tuple[EarlierTurn, ...]
+    past: tuple[TurnOperands, ...]
     template: str
     kinds: tuple[str, ...]
     right: tuple[tuple[int, ...], ...]
@@ -103,7 +103,7 @@ def encoder_example(turn: TrainingTurn, wordpiece: WordPiece) -> EncoderExample:
         sequence=sequence,
         places=places,
         past=tuple(
-            EarlierTurn(form.form, form.used, one.figures[:2])
+            TurnOperands(form.form, form.used, one.figures[:2])
             for form, one in zip(turn.forms, turn.history, strict=True)
         ),
         template=template,

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor, nn
 
-from kg.encoder import EarlierTurn, TokenSequence
+from kg.encoder import TokenSequence, TurnOperands
 from kg.encoder.heads import JOINED, WIDTH
 from kg.encoder.sequences import SPECIALS
 from kg.errors import DataError
@@ -210,7 +210,7 @@ class Reader(nn.Module):
     def joined(
         self,
         states: Sequence[Tensor],
-        pasts: Sequence[Sequence[EarlierTurn]],
+        pasts: Sequence[Sequence[TurnOperands]],
         numbers: Sequence[Sequence[int]],
         figures: Sequence[Tensor],
     ) -> tuple[Tensor, Tensor]:

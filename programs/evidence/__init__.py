@@ -1,27 +1,25 @@
 """Evidence of language models on the beam's candidates, and its blend with the beam's scores."""
 
 from programs.evidence.blend import (
+    BEAM_ALONE,
     CANDIDATE_FEATURES,
+    MODEL_DECIDES,
     NONE_FEATURES,
     Blend,
+    Choice,
     Evidence,
+    EvidenceConfig,
+    EvidencePlan,
+    PromptForm,
     ScoredCandidates,
+    can_choose,
     candidate_features,
     length_of,
+    name_of,
     none_features,
 )
 from programs.evidence.index import evidence_of, probability_of, sampling, stated, tokens_of
 from programs.evidence.likelihood import by_likelihood, evidence_of_replies
-from programs.evidence.plans import (
-    BEAM_ALONE,
-    MODEL_DECIDES,
-    Choice,
-    EvidenceConfig,
-    EvidencePlan,
-    PromptForm,
-    can_choose,
-    name_of,
-)
 from programs.evidence.prompt import Demonstration, written_conversation, written_derivation
 
 __all__ = [

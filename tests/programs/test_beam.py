@@ -21,8 +21,7 @@ from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key
 from programs.beam import BeamQA
-from programs.evidence.blend import Blend
-from programs.evidence.plans import EvidenceConfig, EvidencePlan
+from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.lm.meter import CallMeter

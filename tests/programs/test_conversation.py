@@ -19,8 +19,7 @@ from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.evidence.blend import Blend
-from programs.evidence.plans import EvidenceConfig, EvidencePlan
+from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
 from programs.turns.turn import Turn
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())

@@ -31,7 +31,7 @@ def test_a_question_about_a_file(income: Path) -> None:
     assert isinstance(answer, finpath_answer())
     assert (answer.value, answer.derivation, str(answer)) == (Decimal(402), "402", answer.words)
     assert answer.sources == ('income.csv, line 3, cell B3, row "Net income", column "2020": [402]',)
-    assert repr(answer).startswith("Answer('what was the net income in 2020?' -> '")
+    assert repr(answer).startswith("ReportAnswer('what was the net income in 2020?' -> '")
     assert "\n" not in repr(answer)
     assert "<th>read in</th><td>income.csv, line 3" in answer._repr_html_()
     assert repr(answer.turn).startswith("Turn('what was the net income in 2020?' -> ")
@@ -40,9 +40,9 @@ def test_a_question_about_a_file(income: Path) -> None:
 
 
 def finpath_answer() -> type:
-    from experiments.facade import Answer
+    from experiments.facade import ReportAnswer
 
-    return Answer
+    return ReportAnswer
 
 
 def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:

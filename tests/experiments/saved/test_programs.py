@@ -22,8 +22,7 @@ from kg.reports.report import Report
 from kg.scoring import DerivationScorer
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
-from programs.evidence.blend import Blend
-from programs.evidence.plans import EvidenceConfig, EvidencePlan
+from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
 from programs.graphs import QueryQA
 from programs.worlds.reader import ReportReader

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kg.candidates import DerivationConfig, WeightedHistory, confidence_features, search_turn
-from kg.encoder import EarlierTurn, TextEncoder
+from kg.encoder import TextEncoder, TurnOperands
 from kg.encoder.heads import JOINED, WIDTH
 from kg.errors import DataError
 from kg.figures import Idf, ReportIndex
@@ -101,8 +101,8 @@ def test_histories_are_told_apart(encoder: TextEncoder) -> None:
     page = encoder.page(index.observations, index.sentences)
     question = encoder.question(["net income in 2020?", "and in 2019?", "what is the change?"])
     assert question.numbers == (1, 0)
-    turns = [EarlierTurn("select(A)", (), (int(page.order[0]),)), EarlierTurn("select(A)", (), (int(page.order[1]),))]
-    other = [turns[0], EarlierTurn("never seen", (0,), ())]
+    turns = [TurnOperands("select(A)", (), (int(page.order[0]),)), TurnOperands("select(A)", (), (int(page.order[1]),))]
+    other = [turns[0], TurnOperands("never seen", (0,), ())]
     joined = encoder.heads.join(question, [turns, other, turns], page)
     assert joined.templates.shape == (3, len(TEMPLATES))
     assert np.allclose(np.exp(joined.templates).sum(axis=1), 1, atol=1e-5)

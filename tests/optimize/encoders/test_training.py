@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.encoder import EarlierTurn, TextEncoder, WordPiece
+from kg.encoder import TextEncoder, TurnOperands, WordPiece
 from kg.errors import DataError
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
@@ -139,7 +139,7 @@ def test_the_exported_encoder_scores_as_the_trained_one(
         turn, example = turns[place], data.examples[place]
         page = exported.page(turn.index.observations, turn.index.sentences)
         question = exported.question(turn.questions)
-        past = [EarlierTurn(*one) for one in ((one.template, one.used, one.figures) for one in example.past)]
+        past = [TurnOperands(*one) for one in ((one.template, one.used, one.figures) for one in example.past)]
         found = exported.heads.join(question, [past], page).templates[0]
         with torch.no_grad():
             from optimize.encoders.reading import Reading

@@ -26,7 +26,7 @@ from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.evidence.plans import BEAM_ALONE, EvidenceConfig
+from programs.evidence.blend import BEAM_ALONE, EvidenceConfig
 from programs.evidence.prompt import Demonstration, written_derivation
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM

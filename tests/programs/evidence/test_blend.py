@@ -10,8 +10,7 @@ import pytest
 
 from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError
-from programs.evidence.blend import Blend, Evidence, length_of
-from programs.evidence.plans import BEAM_ALONE, EvidenceConfig, EvidencePlan
+from programs.evidence.blend import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, length_of
 from programs.evidence.prompt import Demonstration
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]

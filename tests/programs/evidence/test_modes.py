@@ -18,9 +18,8 @@ from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.beam import BeamQA
-from programs.evidence.blend import Blend, Evidence
+from programs.evidence.blend import Blend, Evidence, EvidenceConfig, EvidencePlan
 from programs.evidence.index import Token, shares_from_tokens, tokens_of
-from programs.evidence.plans import EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import (
     Demonstration,
     likelihood_prompt,
