@@ -2,10 +2,7 @@
 
     make_lm(LMConfig("none"))                                    # no model: the beam's own score picks
     make_lm(LMConfig("local"))                                   # the embedded one, fetched by `finpath lm pull`
-    make_lm(LMConfig("local/smollm2-135m"))                      # a smaller one
-    make_lm(LMConfig("local/qwen2.5-coder-0.5b+reports"))        # one with an adapter, see optimize.finetuning
-    make_lm(LMConfig("local/models/my.gguf"))                    # a file of one's own
-    make_lm(LMConfig("hf:OWNER/REPOSITORY/FILE.gguf"))           # a file of the hub, after `finpath lm pull`
+    make_lm(LMConfig("local/qwen2.5-coder-0.5b+reports"))        # a smaller one with an adapter
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
     make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
 
@@ -18,12 +15,12 @@ import math
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from experiments.files import check_address
 from kg.errors import ConfigError, LMError
 
 if TYPE_CHECKING:
@@ -75,22 +72,15 @@ class LMConfig:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise ConfigError("lm must be 'none' or 'provider/model', got ''")
         if self.name not in ("none", "local") and "/" not in self.name:
             rule = "lm must be 'none', 'local' or 'provider/model', such as openai/gpt-4o-mini"
             raise ConfigError(f"{rule}; got {self.name!r}")
         if self.is_local and self.api_base is not None:
             raise ConfigError(f"api_base is the address of a server; {self.name} runs in this process")
         if self.api_base is not None:
-            try:
-                parts = urlsplit(self.api_base)
-                _ = parts.port
-            except ValueError as error:
-                raise ConfigError(f"api_base must be the address of a server: {error}") from None
-            # Addresses are written on runs.
-            if parts.username is not None or parts.password is not None or parts.query:
-                raise ConfigError("api_base must hold no key or password: keys are read from the environment")
+            check_address(self.api_base)
+            if "?" in self.api_base:  # addresses are written on runs
+                raise ConfigError("api_base must hold no key: keys are read from the environment")
         self._check_numbers()
 
     @classmethod
@@ -220,17 +210,14 @@ def lm_settings(config: LMConfig) -> dict[str, Any]:
 def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
     from experiments.lms.weights import find_weights
-    from programs.lm import EmbeddedEngine, EngineSettings, find_adapter, load_runtime
+    from programs.lm import EmbeddedEngine, EngineSettings, load_runtime
 
     is_file = (name or "").endswith(".gguf")  # such a name may have a plus of its own
     base, _, adapter = (name or "", "", "") if is_file else (name or "").partition("+")
     found, path = find_weights(base or None)
     load_runtime()
-    settings = EngineSettings(path, f"local/{found}", threads=threads, adapters=(SHIPPED_ADAPTERS,))
-    if adapter:
-        file = find_adapter(path, adapter, settings.adapters)
-        settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=file)
-    return EmbeddedEngine(settings)
+    engine = EmbeddedEngine(EngineSettings(path, f"local/{found}", threads=threads, adapters=(SHIPPED_ADAPTERS,)))
+    return engine.with_adapter(f"{engine.name}+{adapter}") if adapter else engine
 
 
 def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from experiments.console import progress_bars, say
 from experiments.lms.catalogue import CATALOGUE, Model, Part, find_model, model_named, models_folder, written_size
@@ -120,7 +121,7 @@ def _from_hub(model: Model) -> Path:
     return _downloaded(model.repository, model.file, local_dir=models_folder() / "hub")
 
 
-def _downloaded(repository: str, file: str, **settings: object) -> Path:
+def _downloaded(repository: str, file: str, **settings: Any) -> Path:
     from huggingface_hub import hf_hub_download
 
     try:

@@ -109,10 +109,11 @@ class EmbeddedEngine:
         usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
         def following(path: Tokens) -> dict[int, float]:
-            request = {"model": self.name, "following": [*tokens, *path], "alternatives": ALTERNATIVES}
+            asked = [*tokens, *path]
+            request = {"model": self.name, "following": asked, "alternatives": ALTERNATIVES}
             kept = memory.get(request) if memory is not None else None
             if kept is None:
-                kept, used = self._following(request["following"])
+                kept, used = self._following(asked)
                 if memory is not None:
                     memory.put(request, kept)
                 for name in usage:
@@ -159,7 +160,7 @@ class EmbeddedEngine:
         with self._turn:
             self._server = None
 
-    def _following(self, prompt: Sequence[int]) -> tuple[list[list[float]], dict[str, int]]:
+    def _following(self, prompt: Sequence[int]) -> tuple[list[tuple[int, float]], dict[str, int]]:
         """Returns the most probable tokens after ``prompt`` with their log-probabilities, and the computed tokens."""
         body = {"prompt": list(prompt), "max_tokens": 1, "logprobs": ALTERNATIVES, "temperature": 0.0}
         reply = self.load().handle_completions(body)
@@ -169,7 +170,7 @@ class EmbeddedEngine:
         used = reply["usage"]
         computed = int(used["prompt_tokens"]) - int((used.get("prompt_tokens_details") or {}).get("cached_tokens", 0))
         written = int(used["completion_tokens"])
-        tokens = [[int(other["id"]), round(float(other["logprob"]), 4)] for other in entry["top_logprobs"]]
+        tokens = [(int(other["id"]), round(float(other["logprob"]), 4)) for other in entry["top_logprobs"]]
         return tokens, {
             "prompt_tokens": computed,
             "completion_tokens": written,

@@ -58,7 +58,7 @@ def request_body(request: lm15.Request) -> dict[str, Any]:
 
 
 def _text(content: str | Sequence[Any]) -> str:
-    parts = (lm15.TextPart(text=content),) if isinstance(content, str) else content
+    parts: Sequence[Any] = (lm15.TextPart(text=content),) if isinstance(content, str) else content
     for part in parts:
         if not isinstance(part, lm15.TextPart):
             kind = type(part).__name__

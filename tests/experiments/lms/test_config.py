@@ -57,8 +57,8 @@ def test_a_key_of_the_environment_is_left_to_the_client(monkeypatch: pytest.Monk
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"budget": "calls=none"}, "the budget's calls must be a number"),
         ({"name": "local", "api_base": "http://localhost:1/v1"}, "local runs in this process"),
-        ({"name": "openai/m", "api_base": "http://user:secret@host/v1"}, "must hold no key or password"),
-        ({"name": "openai/m", "api_base": "http://host/v1?key=secret"}, "must hold no key or password"),
+        ({"name": "openai/m", "api_base": "http://user:secret@host/v1"}, "must hold no"),
+        ({"name": "openai/m", "api_base": "http://host/v1?key=secret"}, "must hold no"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, object], message: str) -> None:
@@ -310,8 +310,8 @@ def test_an_agent_without_a_model_is_refused(capsys: pytest.CaptureFixture[str])
         ({"temperature": float("nan")}, "temperature must be at least 0, got nan"),
         ({"timeout": float("nan")}, "timeout must be more than 0, got nan"),
         ({"timeout": float("inf")}, "timeout must be more than 0, got inf"),
-        ({"api_base": "http://[::1"}, "api_base must be the address of a server"),
-        ({"api_base": "http://localhost:abc/v1"}, "api_base must be the address of a server"),
+        ({"api_base": "http://[::1"}, "this is no address"),
+        ({"api_base": "http://localhost:abc/v1"}, "this is no address"),
     ],
 )
 def test_settings_that_are_no_number_or_address_are_refused(settings: dict[str, Any], message: str) -> None:
