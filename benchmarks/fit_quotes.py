@@ -18,8 +18,8 @@ from passage_readings import PassageQuestion, passage_files, read_file
 
 from experiments.lms import LMConfig, lm_settings
 from kg.news import Passage
-from optimize.finetuning import Chat, TrainingConfig, train_adapter
-from programs.advisor.quotes import ADAPTER, NONE, POLAR, ShownDocument, quote_messages, quote_reply
+from optimize.finetuning import AdapterConfig, Chat, train_adapter
+from programs.worlds.news.quoting import ADAPTER, NONE, POLAR, ShownDocument, quote_messages, quote_reply
 
 SIZES = (3, 3, 2, 3)
 """The passages that are read together, in turn."""
@@ -104,7 +104,7 @@ def main() -> None:
     learned = [one for _ in range(arguments.passes) for group in contexts(paths, generator) for one in group]
     kept = [path for path in passage_files(kept=True) if path.match(f"{arguments.kept}.txt")]
     measured = [one for group in contexts(kept, random.Random(0)) for one in group]
-    config = TrainingConfig(
+    config = AdapterConfig(
         rank=arguments.rank,
         blocks=arguments.blocks,
         learning_rate=arguments.rate,

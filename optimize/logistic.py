@@ -59,7 +59,6 @@ def fit_choices(
     right: Sequence[Any],
     *,
     penalty: float | Sequence[float],
-    weights: Any = None,
     start: Any = None,
     bounds: Bounds | None = None,
 ) -> DoubleArray:
@@ -69,14 +68,12 @@ def fit_choices(
         rows: The features of the alternatives of each choice.
         right: How right each alternative is, in [0, 1].
         penalty: Of all weights, or of each.
-        weights: How much each choice counts.
         start: The weights to begin with; 0 by default.
         bounds: The least and largest value of each weight.
     """
     sizes = [len(own) for own in rows]
     table, target = np.concatenate(rows).astype(np.float64), np.concatenate(right)
     starts, owner = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
-    counts = np.ones(len(sizes)) if weights is None else np.asarray(weights)
     origin = np.zeros(table.shape[1]) if start is None else np.asarray(start, dtype=float)
     penalties = np.broadcast_to(np.asarray(penalty, dtype=float), origin.shape)
 
@@ -86,8 +83,8 @@ def fit_choices(
         shares /= np.add.reduceat(shares, starts)[owner]
         good = shares * target
         totals = np.maximum(np.add.reduceat(good, starts), 1e-12)
-        value = -float((counts * np.log(totals)).sum()) + float(penalties @ moved**2)
-        return value, table.T @ (counts[owner] * (shares - good / totals[owner])) + 2 * penalties * moved
+        value = -float(np.log(totals).sum()) + float(penalties @ moved**2)
+        return value, table.T @ (shares - good / totals[owner]) + 2 * penalties * moved
 
     result: DoubleArray = minimize(loss, origin, jac=True, method="L-BFGS-B", bounds=bounds).x
     return result

@@ -11,7 +11,6 @@ import click
 
 from experiments.commands.options import (
     FILE,
-    OUT_FILE,
     POSITIVE,
     PROGRAM,
     RUN,
@@ -27,7 +26,6 @@ from experiments.commands.options import (
     read_lm,
 )
 from experiments.console import say, show
-from experiments.files import write_text
 from experiments.terminal import terminal_width
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ _A_RUN = re.compile(r"[0-9a-f]{32}|latest(~\d+)?")
     cls=Command,
     epilog="""
     finpath compare latest~1 latest
-    finpath compare 'beam on sample/dev.json' latest --json out.json --html out.html
+    finpath compare 'beam on sample/dev.json' latest --json out.json
     finpath compare beam my-beam --data sample:dev --limit 20    # evaluates both first
     finpath compare beam beam --data sample:dev --lm none --lm local    # one --lm a program
     """,
@@ -70,9 +68,6 @@ _A_RUN = re.compile(r"[0-9a-f]{32}|latest(~\d+)?")
 @click.option("--limit", type=POSITIVE, help="only the first N conversations of the data")
 @click.option("--threads", type=POSITIVE, help="conversations at a time (1; 8 with a remote model)")
 @click.option("--seed", type=WHOLE, default=0, help="seed of the bootstrap (0)")
-@click.option(
-    "--html", type=OUT_FILE, metavar="FILE", help="write the page of the comparison here too (it is on the run)"
-)
 @click.option("--no-track", is_flag=True, help="do not log the comparison to MLflow")
 @json_option
 def command(
@@ -83,13 +78,12 @@ def command(
     limit: int | None,
     threads: int | None,
     seed: int,
-    html: str | None,
     no_track: bool,
     write_figures: WriteFigures,
 ) -> None:
     """Compares evaluations on the same turns by paired tests."""
     from experiments.evaluation import EvaluationConfig, compare
-    from experiments.rendering import comparison_page, describe_comparison
+    from experiments.rendering import describe_comparison
 
     tracker = open_tracker(writes=bool(data) or not no_track)
     lms = [read_lm(model, lm_settings) for model in models or (None,)]
@@ -103,10 +97,8 @@ def command(
             say(f"note: the run {record.name} did not finish ({record.status})")
     comparison = compare(records, tracker, seed=seed, tracked=not no_track)
     show(describe_comparison(comparison, _CHANGED, terminal_width()))
-    if html:
-        write_text(html, comparison_page(comparison))
     if comparison.run_id is not None:
-        show(f"\nrun {comparison.run_id}; its page is comparison.html among the run's artifacts")
+        show(f"\nrun {comparison.run_id}")
     write_figures(comparison.figures())
 
 
@@ -134,10 +126,10 @@ def _evaluated(
 
 
 def _evaluation_of(reference: str, data: LoadedData, config: EvaluationConfig, tracker: Tracker) -> RunRecord:
-    from experiments.evaluation import REVISION_TAG, evaluate, evaluation_key, find_finished, find_stopped
+    from experiments.evaluation import evaluate, evaluation_key, find_finished, find_stopped
     from experiments.saved import find_program
     from experiments.tasks import ConvFinQA
-    from experiments.tracking import describe_environment
+    from experiments.tracking import REVISION_TAG, describe_environment
 
     saved = find_program(reference, tracker)
     saved = dataclasses.replace(saved, name=reference)
@@ -148,7 +140,7 @@ def _evaluation_of(reference: str, data: LoadedData, config: EvaluationConfig, t
         say(f"  already evaluated with the same settings and code: run {found.id}")
         return found
     stopped = find_stopped(tracker, key)
-    resume = stopped is not None and stopped.record.tags.get(REVISION_TAG) == revision
+    resume = stopped is not None and stopped.tags.get(REVISION_TAG) == revision
     evaluation = evaluate(saved, task, config, tracker=tracker, resume=resume)
     assert evaluation.run_id is not None
     return tracker.find(evaluation.run_id)

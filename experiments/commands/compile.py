@@ -210,13 +210,13 @@ def command(
 
 
 def _show(compiled: Any, stages: Stages, out: str | None) -> None:
-    from experiments.evaluation import summary_table
+    from experiments.tasks import figures_table
     from experiments.tracking import describe_compilation
 
     if description := describe_compilation(compiled.compilation, terminal_width()):
         show(description + "\n")
     if compiled.evaluation is not None:
-        show(summary_table([compiled.evaluation], terminal_width()))
+        show(figures_table([compiled.evaluation.name], [compiled.evaluation.figures], terminal_width()))
     show("\n" + stages.table())
     reference = out or f"runs:/{compiled.run_id}/program"
     show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))

@@ -38,7 +38,7 @@ from experiments.terminal import terminal_width
 
 if TYPE_CHECKING:
     from experiments.data import ConversationRecord
-    from programs.graphs import EntityTurn
+    from programs.worlds.entities import EntityTurn
 
 _SHOWN_REFUSALS = 20
 
@@ -170,12 +170,13 @@ def _geography(write_figures: WriteFigures) -> int:
     from experiments.evaluation import evaluate
     from experiments.saved import SavedProgram
     from experiments.tasks import GraphConversations, is_right, load_geography, scripted_conversations
-    from programs.graphs import EntityQA, GraphWorld
+    from programs.conversation import ConversationQA
+    from programs.worlds.entities import EntityWorld
 
     graph = load_geography()
     say(f"* {len(graph.lexicon.types)} entities, no language model")
-    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), "geography")
-    evaluation = evaluate(SavedProgram(EntityQA(), "entity", Path()), task)
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
+    evaluation = evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task)
     asked: list[dict[str, Any]] = []
     for number, script in enumerate(task.items(), start=1):
         show(f"{number}. {script.id}")
@@ -217,22 +218,13 @@ def _advisor(
     lm: LMConfig, limit: int | None, reader: Literal["model", "rules"], write_figures: WriteFigures, *, no_track: bool
 ) -> int:
     """Grows a graph and questions it; the exit code is 1 if no question has an answer."""
-    from experiments.evaluation import EvaluationConfig
     from experiments.tasks import EvaluationPlan, evaluate_advisor
 
-    # Threads, time limit and retries do not change a reply.
-    unshaping = ("lm.threads", "lm.timeout", "lm.retries")
-    shaping = {name: value for name, value in sorted(lm.params().items()) if name not in unshaping}
     tracker = None if no_track else open_tracker(writes=True)
-    plan = EvaluationPlan(limit, reader, shaping)
+    plan = EvaluationPlan(limit, reader, lm.params())
     with chosen_lm(lm) as model:
-        found = evaluate_advisor(
-            plan,
-            model,
-            config=EvaluationConfig(lm=lm),
-            tracker=tracker,
-            run_name=f"advisor-{lm.name.replace('/', '-')}",
-        )
+        name = f"advisor-{lm.name.replace('/', '-')}"
+        found = evaluate_advisor(plan, model, tracker=tracker, run_name=name)
     for row in found.rows:
         show(f"{'right' if row['right_after'] else 'wrong':5}  {row['question']}\n       {row['after'] or 'no answer'}")
     for briefing in found.briefings:

@@ -119,9 +119,9 @@ def _evaluate_reports(
     *,
     answer: Literal["always", "confident"] | None,
 ) -> int:
-    from experiments.evaluation import evaluate, summary_table
+    from experiments.evaluation import evaluate
     from experiments.saved import find_program, with_program_settings
-    from experiments.tasks import OpenAnswers, answers_table, conversation_task
+    from experiments.tasks import OpenAnswers, answers_table, conversation_task, figures_table
 
     unmapped, own = take_unmapped(settings), written_pairs(settings)
     config = run.config(lm)
@@ -143,7 +143,8 @@ def _evaluate_reports(
     )
     width = terminal_width()
     is_open = isinstance(conversations, OpenAnswers)
-    show(answers_table(evaluation.name, evaluation.figures, width) if is_open else summary_table([evaluation], width))
+    table = answers_table if is_open else figures_table
+    show(table([evaluation.name], [evaluation.figures], width))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from experiments.data import GraphSource, LoadedQuestions
     from experiments.saved import SavedProgram
     from experiments.tracking import Tracker
-    from programs.graphs import Aggregation
+    from programs.worlds.paths import Aggregation
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SHOWN = 5
 Aggregate = Literal["score", "index"]
-"""The aggregations of :mod:`programs.graphs`, which imports DSPy."""
+"""The aggregations of :mod:`programs.worlds.paths`, which imports DSPy."""
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
 """The formats of :mod:`experiments.data.questions`."""
 GRAPH = (
@@ -141,7 +141,7 @@ def evaluate_graphs(
 ) -> int:
     """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
     from experiments.evaluation import evaluate
-    from experiments.tasks import KGQuestions, figures_table
+    from experiments.tasks import KGQuestions, kgqa_table
 
     tracker = run.tracker()
     saved = find_graph_program(program, aggregate, task.search, scorer, tracker)
@@ -154,9 +154,8 @@ def evaluate_graphs(
             tracker=tracker,
             run_name=run.run_name,
             resume=run.resume,
-            journal=asked.journal,
         )
-    show(figures_table([evaluation.name], [evaluation.figures], terminal_width()))
+    show(kgqa_table([evaluation.name], [evaluation.figures], terminal_width()))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id}")
     write_figures(evaluation.figures)

@@ -53,7 +53,7 @@ def command(
         say(f"finpath: not promoted: {promotion.reason}")
         return 1
     assert promotion.version is not None
-    model, version = promotion.version.name, promotion.version.version
+    model, version = promotion.name, promotion.version
     forced = " (FORCED, as its run records)" if promotion.is_forced else ""
     show(f"models:/{model}@{alias} is version {version} now{forced}: {promotion.reason}")
     return 0

@@ -24,7 +24,7 @@ from experiments.compiling.run import CompileRun
 from experiments.console import Stages, say
 from experiments.data import ConversationRecord, Dialogue, LoadedData, conversation_examples
 from experiments.engines import Engine, map_items
-from experiments.evaluation import Evaluation, evaluate, run_tags
+from experiments.evaluation import Evaluation, evaluate
 from experiments.lms import reach_lm
 from experiments.saved import (
     REPORT_KINDS,
@@ -45,6 +45,7 @@ from experiments.tracking import (
     Tracker,
     metric_name,
     open_run,
+    run_tags,
     temporary_folder,
     traced_calls,
 )

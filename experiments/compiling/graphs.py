@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
-from experiments.evaluation import run_tags
 from experiments.lms import LMConfig
 from experiments.saved import (
     SavedProgram,
@@ -27,12 +26,12 @@ from experiments.saved import (
     save_program,
     shipped_encoder,
 )
-from experiments.tracking import DataInput, Tracker, describe_environment, open_run
+from experiments.tracking import DataInput, Tracker, describe_environment, open_run, run_tags
 from kg.errors import DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
-from programs.graphs import KGQA
+from programs.kgqa import KGQA
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.data import Dialogues, LoadedData
-from experiments.evaluation import EvaluationConfig, run_tags
+from experiments.evaluation import EvaluationConfig
 from experiments.lms import LMConfig
 from experiments.saved import REPORT_KINDS, Origin, find_program
-from experiments.tracking import Run, Tracker, describe_environment
+from experiments.tracking import Run, Tracker, describe_environment, run_tags
 from kg.report_graphs import Unmapped
 from optimize.compiling import CompileSettings, OptimizerStep
 from optimize.needs import Role

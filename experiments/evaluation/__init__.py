@@ -6,7 +6,15 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from experiments.evaluation.comparison import compare
-    from experiments.evaluation.evaluator import evaluate, evaluation_key
+    from experiments.evaluation.evaluator import (
+        Journal,
+        evaluate,
+        evaluation_key,
+        find_finished,
+        find_stopped,
+        journals_folder,
+        mark_killed,
+    )
     from experiments.evaluation.inspection import (
         choose_conversation,
         choose_turn,
@@ -14,21 +22,19 @@ if TYPE_CHECKING:
         read_turns,
         report_graph,
     )
-    from experiments.evaluation.journal import Journal, journals_folder
-    from experiments.evaluation.log import (
+    from experiments.evaluation.promotion import PromotionConfig, promote
+    from experiments.evaluation.task import (
         DETAILS,
         ONTOLOGY,
         REPORTS,
-        REVISION_TAG,
         TURNS,
-        figures_table,
-        run_tags,
-        summary_table,
+        Description,
+        Evaluation,
+        EvaluationConfig,
+        Scored,
+        ScoreT,
+        Task,
     )
-    from experiments.evaluation.promotion import PromotionConfig, promote
-    from experiments.evaluation.records import Evaluation, EvaluationConfig, TracesKept
-    from experiments.evaluation.stopped import find_finished, find_stopped, mark_killed
-    from experiments.evaluation.task import Answered, Description, Scored, ScoreT, Task, trace_of
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -36,9 +42,7 @@ __all__ = [
     "DETAILS",
     "ONTOLOGY",
     "REPORTS",
-    "REVISION_TAG",
     "TURNS",
-    "Answered",
     "Description",
     "Evaluation",
     "EvaluationConfig",
@@ -47,13 +51,11 @@ __all__ = [
     "ScoreT",
     "Scored",
     "Task",
-    "TracesKept",
     "choose_conversation",
     "choose_turn",
     "compare",
     "evaluate",
     "evaluation_key",
-    "figures_table",
     "find_finished",
     "find_stopped",
     "journals_folder",
@@ -62,7 +64,4 @@ __all__ = [
     "read_reports",
     "read_turns",
     "report_graph",
-    "run_tags",
-    "summary_table",
-    "trace_of",
 ]

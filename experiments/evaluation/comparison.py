@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.console import write_answer
-from experiments.evaluation.log import TURNS, run_tags
-from experiments.rendering import comparison_page, describe_comparison, short_names, written
-from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, sectioned
+from experiments.evaluation.task import TURNS
+from experiments.rendering import describe_comparison, short_names, written
+from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, run_tags, sectioned
 from kg.errors import TrackingError
 from optimize.metrics import (
     ChangedTurn,
@@ -140,7 +140,6 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: i
         run.log_text(f"runs/{side['run_id']}.json", json.dumps(side, indent=2))
     run.log_description(describe_comparison(comparison, changed=0))
     run.log_text("comparison.txt", describe_comparison(comparison, changed=50))
-    run.log_text("comparison.html", comparison_page(comparison))
     run.log_table("changed", [_changed_row(one.name, turn) for one in comparison.differences for turn in one.changed])
 
 

@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from experiments.evaluation.log import DETAILS, ONTOLOGY, REPORTS, TURNS
+from experiments.evaluation.task import DETAILS, ONTOLOGY, REPORTS, TURNS
 from experiments.tracking import RunRecord, Tracker
 from kg.errors import TrackingError
 from kg.reports import Report

@@ -11,22 +11,14 @@ interval is above zero and McNemar's test rejects that both are equally good.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from experiments.evaluation.comparison import compare
-from experiments.tracking import (
-    ModelVersion,
-    RunRecord,
-    Tracker,
-    aliased,
-    register,
-    set_alias,
-)
+from experiments.lms import LMConfig
+from experiments.saved import find_program, log_model
+from experiments.tracking import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 from optimize.metrics import Comparison
-
-if TYPE_CHECKING:
-    from experiments.saved import SavedProgram
 
 EVALUATION_TAG = "finpath.evaluation_run"
 """The tag of a model's version that names the evaluation it was promoted by."""
@@ -67,7 +59,8 @@ class Promotion:
         is_promoted: Whether the program has the alias now.
         is_forced: Whether it is so without a gain that holds.
         reason: Why, or why not.
-        version: The version that has the alias, if there is one.
+        name: The registered model.
+        version: The number of the version that has the alias, if there is one.
         alias: The alias.
         comparison: The comparison with the baseline, if there is one.
     """
@@ -75,7 +68,8 @@ class Promotion:
     is_promoted: bool
     is_forced: bool
     reason: str
-    version: ModelVersion | None
+    name: str
+    version: int | None
     alias: str
     comparison: Comparison | None
 
@@ -87,8 +81,8 @@ class Promotion:
             "promoted": self.is_promoted,
             "forced": self.is_forced,
             "reason": self.reason,
-            "name": self.version.name if self.version is not None else None,
-            "version": self.version.version if self.version is not None else None,
+            "name": self.name if self.version is not None else None,
+            "version": self.version,
             "alias": self.alias,
             "compare_run_id": compared.get("run_id"),
             **{name: compared.get(name) for name in names},
@@ -112,39 +106,38 @@ def promote(record: RunRecord, tracker: Tracker, config: PromotionConfig) -> Pro
             f"the run {record.name} did not finish ({record.status}): a part shows nothing of the whole"
         )
     name = config.name if config.name is not None else record.params.get("kind", "program")
-    incumbent = aliased(tracker, name, config.alias)
-    against = config.against if config.against is not None else _evaluation_of(incumbent, tracker)
-    if incumbent is not None and incumbent.tags.get(EVALUATION_TAG) == record.id:
-        return Promotion(False, False, f"it is {config.alias} already", incumbent, config.alias, None)
+    incumbent = _aliased(tracker, name, config.alias)
+    version = int(incumbent.version) if incumbent is not None else None
+    against = config.against
+    if incumbent is not None:
+        evaluation = incumbent.tags.get(EVALUATION_TAG)
+        if evaluation == record.id:
+            return Promotion(False, False, f"it is {config.alias} already", name, version, config.alias, None)
+        if against is None and evaluation is None:
+            rule = "does not say by which evaluation it was promoted; name one with --against"
+            raise TrackingError(f"models:/{name}/{version} {rule}")
+        against = against if against is not None else tracker.find(str(evaluation))
     comparison = compare([against, record], tracker, seed=config.seed) if against is not None else None
-    holds, reason = _judged(comparison, config, against)
+    holds, reason = _gain(comparison, config, against)
     if not holds and not config.force:
         with tracker.adding(record) as run:
             run.log_tags({"finpath.promotion": f"refused as {name}@{config.alias}: {reason}"})
-        return Promotion(False, False, reason, incumbent, config.alias, comparison)
+        return Promotion(False, False, reason, name, version, config.alias, comparison)
     words = reason if holds else f"FORCED without a gain that holds: {reason}"
     tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
-    version = register(tracker, _model_of(record, tracker), name, tags)
-    set_alias(tracker, name, config.alias, version)
+    version = _register(tracker, _model_of(record, tracker), name, tags)
+    tracker.client.set_registered_model_alias(name, config.alias, str(version))
     with tracker.adding(record) as run:
         run.log_tags(
             {
-                "finpath.promotion": f"{name}@{config.alias} is version {version.version}: {words}",
+                "finpath.promotion": f"{name}@{config.alias} is version {version}: {words}",
                 "finpath.promotion_forced": str(not holds).lower(),
             }
         )
-    return Promotion(True, not holds, reason, version, config.alias, comparison)
+    return Promotion(True, not holds, reason, name, version, config.alias, comparison)
 
 
-def _evaluation_of(version: ModelVersion | None, tracker: Tracker) -> RunRecord | None:
-    if version is None:
-        return None
-    if EVALUATION_TAG not in version.tags:
-        raise TrackingError(f"{version.uri} does not say by which evaluation it was promoted; name one with --against")
-    return tracker.find(version.tags[EVALUATION_TAG])
-
-
-def _judged(comparison: Comparison | None, config: PromotionConfig, against: RunRecord | None) -> tuple[bool, str]:
+def _gain(comparison: Comparison | None, config: PromotionConfig, against: RunRecord | None) -> tuple[bool, str]:
     """Whether the gain holds, and why."""
     if comparison is None or against is None:
         return False, f"nothing has the alias {config.alias} yet: name an evaluation to be better than, with --against"
@@ -161,6 +154,36 @@ def _judged(comparison: Comparison | None, config: PromotionConfig, against: Run
     return False, f"the gain does not hold: {measured}"
 
 
+def _aliased(tracker: Tracker, name: str, alias: str) -> Any:
+    """MLflow's version that an alias means, if it is set."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        return tracker.client.get_model_version_by_alias(name, alias)
+    except MlflowException:
+        return None  # neither the model nor its alias need be there
+
+
+def _register(tracker: Tracker, model_uri: str, name: str, tags: dict[str, str]) -> int:
+    """The version of ``name`` that a logged model is; a new one, where it is none yet, with these tags."""
+    from mlflow.exceptions import MlflowException
+
+    client, model_id = tracker.client, model_uri.rpartition("/")[2]
+    if "'" in name:
+        raise TrackingError(f"a model's name cannot hold a quote: {name!r}")
+    try:
+        known = {one.model_id: one for one in client.search_model_versions(f"name = '{name}'")}
+        if model_id not in known:
+            if not client.search_registered_models(f"name = '{name}'"):
+                client.create_registered_model(name)
+            known[model_id] = client.create_model_version(name, model_uri, model_id=model_id)
+        for key, value in tags.items():
+            client.set_model_version_tag(name, known[model_id].version, key, value)
+    except MlflowException as error:
+        raise TrackingError(f"{model_uri} cannot be registered as {name!r}: {error}") from error
+    return int(known[model_id].version)
+
+
 def _model_of(record: RunRecord, tracker: Tracker) -> str:
     """The URI of the logged model that was evaluated; a program that was not compiled here is logged now."""
     if "finpath.model_uri" in record.tags:
@@ -174,30 +197,15 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
             continue  # compiled in another store, or a part of another kind of run
         if uri is not None:
             return uri
-    return _log_now(record, tracker)
-
-
-def _log_now(record: RunRecord, tracker: Tracker) -> str:
-    from experiments.lms import LMConfig
-    from experiments.saved import find_program, log_model
-
     saved = find_program(record.params["program"], tracker)
-    _check_same(record, saved)
+    scorer = saved.program.scorer
+    hashes = {"ontology": saved.program.ontology.sha256, "scorer": scorer.sha256 if scorer is not None else "none"}
+    for name, sha256 in hashes.items():
+        if record.tags.get(f"finpath.{name}_sha256") != sha256:
+            raise TrackingError(
+                f"the program {saved.name} is not the one that the run {record.name} evaluated: its {name} is another"
+            )
     with tracker.adding(record) as run:
         uri = log_model(tracker, run, saved, LMConfig())
         run.log_tags({"finpath.model_uri": uri})
         return uri
-
-
-def _check_same(record: RunRecord, saved: SavedProgram) -> None:
-    scorer = saved.program.scorer
-    found = {
-        "finpath.ontology_sha256": saved.program.ontology.sha256,
-        "finpath.scorer_sha256": scorer.sha256 if scorer is not None else "none",
-    }
-    for name, sha256 in found.items():
-        if record.tags.get(name) != sha256:
-            raise TrackingError(
-                f"the program {saved.name} is not the one that the run {record.name} evaluated: its "
-                f"{name.removeprefix('finpath.').removesuffix('_sha256')} is another"
-            )

@@ -1,10 +1,10 @@
-"""Task: a set of items that programs answer, with gold, scores and figures; the one interface of all evaluations.
+"""Task: a set of items that programs answer, with their scores and figures; the one interface of all evaluations.
 
     task = ConvFinQA(load_conversations("sample:dev"))
-    for item in task.items():                               # conversations
-        for answered in task.answer(program, item, (), config):
-            task.score(item, answered)
-    task.figures(scored, seed=0)                            # {"exe_accuracy": 0.71, "exe_accuracy_low": ...}
+    for item in task.items():                                     # conversations
+        for turn, score, right in task.answer(program, item, config):
+            ...
+    task.figures(scored, seed=0)                                  # {"exe_accuracy": 0.71, "exe_accuracy_low": ...}
 
 An item has one turn (a question) or several (a conversation). The evaluation adds threads, the journal, resuming, the
 run, traces and pages; a task adds only the parts that differ.
@@ -15,17 +15,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from experiments.tracking import CONVERSATION_TAG, TURN_TAG, Run, RunKind, Span, Trace
+from experiments.lms import LMConfig
+from experiments.saved import SavedProgram
+from experiments.tracking import DataInput, Run, RunKind, Span, TraceFacts
+from kg.errors import ConfigError
+from optimize.metrics import bootstrap_ratio
 
-if TYPE_CHECKING:
-    from experiments.evaluation.records import EvaluationConfig
-    from experiments.saved import SavedProgram
+TURNS, DETAILS = "turns", "details"
+"""The tables of an evaluation's run: one row a turn with its scores, and one with the program's whole result."""
+
+REPORTS, ONTOLOGY = "reports.json", "ontology.ttl"
+"""The artifacts from which a report's graph can be built again."""
 
 
 class Item(Protocol):
-    """A conversation, a question, or a step of a demonstration."""
+    """A conversation or a question."""
 
     @property
     def id(self) -> str:
@@ -39,43 +45,67 @@ ScoreT = TypeVar("ScoreT")
 
 
 @dataclass(frozen=True)
-class Answered(Generic[TurnT]):
-    """A turn that a program has answered.
+class EvaluationConfig:
+    """Settings of an evaluation.
+
+    Attributes:
+        lm: The language model of the program.
+        history: The earlier turns that a turn sees, with the program's own answers or the gold ones. The latter is a
+            diagnosis of carried-over errors, never a headline.
+        limit: At most this many items, the first of the data.
+        seed: Seed of the intervals.
+        threads: Items at a time; ``None`` for 1, or 8 with a remote model.
+        traces: The turns whose traces are logged: none, those that are wrong or have no answer, or all.
+        pages: The number of wrong conversations whose pages are logged.
+    """
+
+    lm: LMConfig = field(default_factory=LMConfig)
+    history: Literal["own", "gold"] = "own"
+    limit: int | None = None
+    seed: int = 0
+    threads: int | None = None
+    traces: Literal["none", "failed", "all"] = "all"
+    pages: int = 10
+
+    def __post_init__(self) -> None:
+        for name, least in (("limit", 1), ("threads", 1), ("pages", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ConfigError(f"{name} must be at least {least}, got {value}")
+        if self.traces not in ("none", "failed", "all"):
+            raise ConfigError(f"traces must be none, failed or all, got {self.traces!r}")
+
+    @property
+    def thread_count(self) -> int:
+        """The number of items at a time."""
+        return self.threads if self.threads is not None else self.lm.default_threads
+
+
+@dataclass(frozen=True)
+class Scored(Generic[TurnT, ScoreT]):
+    """A turn that a program has answered, with its score.
 
     Attributes:
         item: The id of its item.
         index: Its place in the item, from 0.
         turn: The program's result.
-        histories: The state that later turns of the item need, as JSON.
+        score: Its score.
+        right: Whether the answer is right.
+        source: The report or graph of the question.
         spans: The calls of modules, tools and language models.
         start: Its start, in nanoseconds since 1970.
         end: Its end.
-        graph: The graph that its score needs; not in the journal.
     """
 
     item: str
     index: int
     turn: TurnT
-    histories: Sequence[Mapping[str, Any]] = ()
+    score: ScoreT
+    right: bool
+    source: str = ""
     spans: Sequence[Span] = ()
     start: int = 0
     end: int = 0
-    graph: Any = None
-
-
-@dataclass(frozen=True)
-class Scored(Generic[TurnT, ScoreT]):
-    """An answered turn with its score.
-
-    Attributes:
-        answered: The turn.
-        score: Its score.
-        source: The report or graph of the question.
-    """
-
-    answered: Answered[TurnT]
-    score: ScoreT
-    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,12 +117,14 @@ class Description:
         params: Settings under their stable names.
         tags: Hashes and versions.
         figures: Names and settings that accompany the figures.
+        data: The data set.
     """
 
     key: Mapping[str, Any]
     params: Mapping[str, object]
-    tags: Mapping[str, str]
+    tags: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
+    data: DataInput | None = None
 
 
 class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
@@ -116,40 +148,17 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
             DataError: There are none, or an item has no gold.
         """
 
-    def prepared(self, saved: SavedProgram) -> SavedProgram:
-        """Returns the program with the settings that the task asks for."""
-        return saved
-
     def size(self, item: ItemT) -> int:  # noqa: ARG002
         """Returns the number of turns of an item."""
         return 1
 
-    @abstractmethod
-    def answer(
-        self, program: Any, item: ItemT, done: Sequence[Answered[TurnT]], config: EvaluationConfig
-    ) -> Iterator[Answered[TurnT]]:
-        """Yields the turns of an item that are not done.
+    def source(self, item: ItemT) -> str:  # noqa: ARG002
+        """Returns the name of the report or graph of an item."""
+        return ""
 
-        A turn that fails is a turn too; an exception ends the whole evaluation.
-
-        Args:
-            program: The program.
-            item: The item.
-            done: Its first turns, which were answered earlier.
-            config: The evaluation's settings.
-        """
-
-    @abstractmethod
-    def score(self, item: ItemT, answered: Answered[TurnT]) -> ScoreT:
-        """Returns the score of a turn."""
-
-    @abstractmethod
-    def is_right(self, score: ScoreT) -> bool:
-        """Whether a turn's answer is right."""
-
-    @abstractmethod
-    def figures(self, scored: Sequence[Scored[TurnT, ScoreT]], *, seed: int) -> dict[str, Any]:
-        """Returns the figures under their stable names, with intervals; needs no items."""
+    def prepared(self, saved: SavedProgram) -> SavedProgram:
+        """Returns the program with the settings that the task asks for."""
+        return saved
 
     @abstractmethod
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
@@ -160,54 +169,80 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
         """
 
     @abstractmethod
-    def record(self, scored: Scored[TurnT, ScoreT]) -> dict[str, Any]:
-        """Returns ``turn`` and ``score`` as JSON, for the journal."""
+    def answer(self, program: Any, item: ItemT, config: EvaluationConfig) -> Iterator[tuple[TurnT, ScoreT, bool]]:
+        """Yields each turn of an item with its score and whether it is right.
+
+        A turn that fails is a turn too; an exception ends the whole evaluation.
+        """
 
     @abstractmethod
-    def read(self, line: Mapping[str, Any]) -> tuple[TurnT, ScoreT]:
-        """Returns the turn and the score of a line that :meth:`record` wrote; needs no items."""
+    def figures(self, scored: Sequence[Scored[TurnT, ScoreT]], *, seed: int) -> dict[str, Any]:
+        """Returns the figures under their stable names, with intervals; needs no items."""
 
-    def source(self, item: ItemT) -> str:  # noqa: ARG002
-        """Returns the name of the report or graph of an item."""
-        return ""
+    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[TurnT, ScoreT]]) -> None:
+        """Logs figures and tables; also called for a part of the turns, after a stop. Needs no items."""
 
-    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[ItemT]) -> None:
-        """Logs the inputs on the run."""
+    def log_items(
+        self,
+        run: Run,
+        saved: SavedProgram,
+        items: Sequence[ItemT],
+        scored: Sequence[Scored[TurnT, ScoreT]],
+        pages: int,
+    ) -> None:
+        """Logs the items, and pages of the first ``pages`` that have a wrong turn."""
 
-    def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[TurnT, ScoreT]]) -> None:
-        """Logs figures and tables on the run; also called for a part of the turns, after a stop."""
-
-    def log_pages(self, run: Run, items: Sequence[ItemT], done: Sequence[Scored[TurnT, ScoreT]], count: int) -> None:
-        """Logs pages of the first ``count`` items that have a wrong turn."""
-
-    def trace(self, run: Run, program: str, scored: Scored[TurnT, ScoreT]) -> Trace | None:  # noqa: ARG002
-        """Returns the turn's trace, if the task has traces."""
+    def trace(self, scored: Scored[TurnT, ScoreT]) -> TraceFacts | None:  # noqa: ARG002
+        """Returns what the trace of a turn shows in addition to its calls; ``None`` for no trace."""
         return None
 
+    def score_record(self, score: ScoreT) -> Any:
+        """Returns a score as JSON, for the journal."""
+        return score
 
-def trace_of(
-    run: Run,
-    program: str,
-    answered: Answered[Any],
-    *,
-    right: bool,
-    inputs: Mapping[str, Any],
-    outputs: Mapping[str, Any],
-) -> Trace:
-    """Returns the trace of a turn with its calls, tagged with its run, its program and whether it is right."""
-    return Trace(
-        name=answered.item if not answered.index else f"{answered.item}/{answered.index}",
-        key=(answered.item, answered.index),
-        start=answered.start,
-        end=answered.end,
-        inputs=inputs,
-        outputs=outputs,
-        spans=answered.spans,
-        tags={
-            "finpath.run": str(run.id),
-            "finpath.program": program,
-            CONVERSATION_TAG: answered.item,
-            TURN_TAG: str(answered.index),
-            "finpath.correct": str(right).lower(),
-        },
-    )
+    def read_score(self, record: Any, turn: TurnT) -> ScoreT:  # noqa: ARG002
+        """Returns the score of a turn from what :meth:`score_record` wrote."""
+        found: ScoreT = record
+        return found
+
+
+@dataclass(frozen=True)
+class Evaluation(Generic[TurnT, ScoreT]):
+    """The result of an evaluation.
+
+    Attributes:
+        name: The run's name.
+        figures: All figures under their stable names, with ``run_id`` and the settings. Figures of turns count each
+            call of a turn (``lm_calls_per_turn``). ``lm_calls``, ``lm_cache_hits``, ``lm_prompt_tokens``,
+            ``lm_completion_tokens`` and ``lm_usd`` are totals of the evaluation, with the first short question to the
+            model. All are 0 without a model.
+        scores: The score of every turn.
+        turns: Every turn as the program returned it, by item and index.
+    """
+
+    name: str
+    figures: Mapping[str, Any]
+    scores: Sequence[ScoreT]
+    turns: Mapping[tuple[str, int], TurnT]
+
+    @property
+    def run_id(self) -> str | None:
+        """The MLflow run, if there is one."""
+        run_id: str | None = self.figures["run_id"]
+        return run_id
+
+
+def accuracy_figures(scored: Sequence[Scored[Any, Any]], *, seed: int) -> dict[str, Any]:
+    """Returns turns, conversations, right turns, and the accuracy in [0, 1] with its interval over conversations."""
+    groups: dict[str, list[bool]] = {}
+    for one in scored:
+        groups.setdefault(one.item, []).append(one.right)
+    found = bootstrap_ratio([sum(group) for group in groups.values()], list(map(len, groups.values())), seed=seed)
+    return {
+        "turns": len(scored),
+        "conversations": len(groups),
+        "right": sum(one.right for one in scored),
+        "accuracy": found.value,
+        "accuracy_low": found.low,
+        "accuracy_high": found.high,
+    }

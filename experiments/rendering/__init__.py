@@ -1,4 +1,4 @@
-"""Texts and HTML pages of turns, conversations, inspections and comparisons."""
+"""Texts and HTML pages of turns, conversations, and inspections."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,6 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from experiments.rendering.briefings import CAUTION, briefings_page
-    from experiments.rendering.comparison import comparison_page
     from experiments.rendering.comparison_text import describe_comparison, short_names, written
     from experiments.rendering.conversation import log_pages, make_pages
     from experiments.rendering.inspection_text import (
@@ -27,7 +26,6 @@ __all__ = [
     "answer_figures",
     "basis_of",
     "briefings_page",
-    "comparison_page",
     "describe_comparison",
     "describe_examples",
     "describe_paths",

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.saved.kinds import REPORT_KINDS, unfitted_program
     from experiments.saved.programs import (
+        REPORT_KINDS,
         SHIPPED,
         Origin,
         SavedProgram,
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
         load_program,
         save_program,
         shipped_programs,
+        unfitted_program,
+        with_graph_settings,
+        with_program_settings,
     )
     from experiments.saved.references import (
         parse_reader,
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
         shipped_thesaurus,
     )
     from experiments.saved.serving import log_model
-    from experiments.saved.settings import with_graph_settings, with_program_settings
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 

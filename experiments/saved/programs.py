@@ -6,6 +6,7 @@
     NAME/scorer.json     the weights of the beam's scorer (beam)
     NAME/encoder/        the encoder that the scorer was fitted with: transformer, heads, vocabulary (beam)
     NAME/evidence.json   the use of language models: modes, weights for each model, demonstrations (beam)
+    NAME/adapters/       the adapters of embedded models that the program uses (beam)
     NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (kgqa)
     NAME/ranker.npz      the weights of the ranker of whole paths and the questions that it remembers (kgqa)
 
@@ -15,18 +16,17 @@ A reference is the name of a shipped program (``beam``, ``agent``, ``untrained``
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.console import say
 from experiments.files import SHIPPED_FOLDER
-from experiments.saved.kinds import RELATIONS, SCORER, UNTRAINED, kind_named, kind_of, read_file, unfitted_program
 from experiments.tracking import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.files import OLD, folder_beside, restore, sync_folder
@@ -35,13 +35,28 @@ if TYPE_CHECKING:
     import dspy
 
     from experiments.tracking import Tracker
+    from kg.ontology import Ontology
+    from kg.paths import PathRanker
+    from kg.report_graphs import Unmapped
+    from kg.scoring import DerivationScorer
+    from programs.conversation import ConversationQA
+    from programs.worlds.paths import Aggregation
 
 FORMAT = 1
 """Version of the folder's layout."""
 
 CONFIG, STATE = "config.json", "program.json"
+ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
+RELATIONS, RANKER, ADAPTERS = "relations.json", "ranker.npz", "adapters"
+
 SHIPPED = "shipped:"
 """The prefix of a shipped program's name, where the name alone is a kind of program with nothing fitted."""
+
+REPORT_KINDS = ("beam", "agent")
+"""Kinds of programs about reports: the beam search, and the tool agent, which needs a language model."""
+
+UNTRAINED = "untrained"
+"""The name of the program for graphs that knows relations only by the words of their names."""
 
 
 @dataclass(frozen=True)
@@ -97,27 +112,15 @@ def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str,
 
     Raises:
         ConfigError: ``folder`` holds other files.
+        OSError: It cannot be written; the error names ``folder``.
     """
-    return replace_folder(Path(folder), lambda new: _write(program, new, origin))
-
-
-def replace_folder(target: Path, write: Callable[[Path], None]) -> Path:
-    """Writes a saved program's folder completely or not at all, in place of an earlier one.
-
-    Args:
-        target: The folder.
-        write: Fills a new folder.
-
-    Raises:
-        ConfigError: ``target`` holds other files.
-        OSError: It cannot be written; the error names ``target``.
-    """
+    target = Path(folder)
     check_replaceable(target)
     with folder_beside(target) as temporary:
         new = temporary / "new"
         new.mkdir()
         try:
-            write(new)
+            _write(program, new, asdict(origin) if isinstance(origin, Origin) else origin)
         except OSError as error:
             error.filename = str(target)
             raise
@@ -137,24 +140,66 @@ def check_replaceable(folder: Path) -> None:
         raise ConfigError(f"out must be a new or empty folder, or a saved program to replace; got {str(folder)!r}")
 
 
-def _write(program: Any, folder: Path, origin: Origin | Mapping[str, Any]) -> None:
-    own = kind_of(program).write(program, folder)
+def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
+    if hasattr(program, "ontology"):
+        own = _write_report_program(program, folder)
+    else:
+        own = _write_kgqa(program, folder) if hasattr(program, "aggregation") else _write_queries(program)
     program.save(str(folder / STATE))
     environment = describe_environment()
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     config = {
         "format": FORMAT,
         **own,
-        **(dataclasses.asdict(origin) if isinstance(origin, Origin) else origin),
+        **origin,
         "finpath": environment.finpath,
         "git_revision": environment.git_revision,
         "packages": environment.packages,
-        "files": {
-            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        },
+        "files": {path.relative_to(folder).as_posix(): _sha256(path) for path in files},
     }
     (folder / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _write_report_program(program: ConversationQA, folder: Path) -> dict[str, Any]:
+    from experiments.lms import save_adapters
+
+    (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
+    if program.scorer is not None:
+        (folder / SCORER).write_text(program.scorer.to_json(), encoding="utf-8")
+        if program.scorer.encoder is not None:
+            program.scorer.encoder.write(folder / ENCODER)
+    if (evidence := program.evidence) is not None:
+        (folder / EVIDENCE).write_text(json.dumps(evidence.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        save_adapters(evidence.plans, folder)
+    return {
+        "kind": program.kind,
+        "settings": asdict(program.config),
+        "unmapped": program.unmapped,
+        "ontology_sha256": program.ontology.sha256,
+        "scorer_sha256": program.scorer.sha256 if program.scorer is not None else None,
+    }
+
+
+def _write_kgqa(program: Any, folder: Path) -> dict[str, Any]:
+    """Writes a program about graphs; its weights are those of the relations' names and their words."""
+    (folder / RELATIONS).write_text(program.scorer.to_json(), encoding="utf-8")
+    ranked: dict[str, Any] = {}
+    if program.ranker is not None:
+        import numpy as np
+
+        from experiments.saved.references import shipped_encoder
+
+        np.savez_compressed(folder / RANKER, **program.ranker.to_arrays())
+        ranked = {"ranker_encoder_sha256": shipped_encoder().sha256}
+    own = {"kind": "kgqa", "settings": asdict(program.config), "aggregation": program.aggregation}
+    return {**own, "scorer_sha256": program.scorer.sha256, **ranked}
+
+
+def _write_queries(program: Any) -> dict[str, Any]:
+    config = program.config
+    fitted = asdict(config.reply_confidence) if config.reply_confidence is not None else None
+    settings = {"answer_from": config.answer_from, "trust": config.trust, "reply_confidence": fitted}
+    return {"kind": "queries", "settings": settings, "scorer_sha256": None}
 
 
 def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
@@ -169,17 +214,127 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     """
     folder = Path(folder)
     config = _read_config(folder)
-    check_files(folder, config["files"])
+    _check_files(folder, config["files"])
     try:
-        program = kind_named(config["kind"]).read(folder, config)
+        if config["kind"] not in _READERS:
+            raise ValueError(f"kind must be one of {', '.join(_READERS)}, got {config['kind']!r}")
+        program = _READERS[config["kind"]](folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
-        state = json.loads(read_file(folder / STATE))
+        state = json.loads(_text(folder / STATE))
         state = _without_models({key: value for key, value in state.items() if key != "metadata"}, folder)
         _check_fields(program, state)
         program.load_state(state)
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError, FinpathError) as error:
         raise TrackingError(f"{folder}: the saved program cannot be read: {error}") from error
     return SavedProgram(program, name if name is not None else folder.resolve().name, folder, config)
+
+
+def _read_report_program(folder: Path, config: Mapping[str, Any]) -> ConversationQA:
+    from programs.evidence import EvidenceConfig
+
+    files = config["files"]
+    scorer = _read_scorer(folder, files) if SCORER in files else None
+    ontology = _ontology_of(_text(folder / ONTOLOGY))
+    program = unfitted_program(config["kind"], ontology, scorer, _tuples(config["settings"]))
+    # The first programs were saved without it.
+    if config.get("unmapped", "keep") != program.unmapped:
+        program = program.with_unmapped(config["unmapped"])
+    if EVIDENCE in files:
+        program.evidence = EvidenceConfig.from_dict(json.loads(_text(folder / EVIDENCE)))
+    if any(name.startswith(f"{ADAPTERS}/") for name in files):
+        from experiments.lms import install_adapters
+
+        install_adapters(folder)
+    return program
+
+
+def unfitted_program(
+    kind: str, ontology: Ontology, scorer: DerivationScorer | None = None, settings: Mapping[str, Any] | None = None
+) -> ConversationQA:
+    """Returns a program for reports over an ontology, with given weights and settings or those of the start."""
+    from programs.conversation import ConversationQA
+
+    if kind == "agent":
+        from kg.scoring import DerivationScorer
+        from programs.agent import AgentConfig, AgentQA
+        from programs.worlds.reader import ReportReader
+
+        reader = ReportReader(ontology, DerivationScorer.untrained())
+        return ConversationQA(AgentQA(reader, AgentConfig.from_saved(settings if settings is not None else {})))
+    from kg.candidates import DerivationConfig
+
+    config = DerivationConfig.from_saved(settings) if settings is not None else None
+    return ConversationQA.unfitted(ontology, scorer=scorer, config=config)
+
+
+def _read_kgqa(folder: Path, config: Mapping[str, Any]) -> Any:
+    from kg.paths import LearnedRelationScorer, PathConfig
+    from programs.kgqa import KGQA
+
+    scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
+    ranker = _read_ranker(folder, config) if RANKER in config["files"] else None
+    return KGQA(scorer, PathConfig.from_saved(config["settings"]), config["aggregation"], ranker)
+
+
+def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
+    """Returns the ranker of a program's folder; its vectors are those of the shipped encoder.
+
+    Without the weights of the reader, which are fetched if the extra ``news`` is installed, it ranks without reading.
+    """
+    from experiments.saved.references import path_reader, shipped_encoder
+    from kg.arrays import read_arrays
+    from kg.paths import PathRanker
+
+    encoder = shipped_encoder()
+    if config.get("ranker_encoder_sha256") != encoder.sha256:
+        raise TrackingError(f"{folder}: the ranker was fitted with another encoder than the shipped one: fit it again")
+    ranker = PathRanker.from_arrays(encoder.vectors, read_arrays(folder / RANKER))
+    if ranker.reading:
+        ranker.reader = path_reader()
+    return ranker
+
+
+def _read_queries(_: Path, config: Mapping[str, Any]) -> Any:
+    from programs.conversation import ConversationQA
+    from programs.graphs import ReplyConfidence
+    from programs.worlds.graph import GraphConfig
+
+    settings = dict(config["settings"])
+    fitted = settings.pop("reply_confidence", None)
+    confidence = ReplyConfidence(**fitted) if fitted else None
+    return ConversationQA.for_graphs(GraphConfig(**settings, reply_confidence=confidence))
+
+
+_READERS: dict[str, Callable[[Path, Mapping[str, Any]], Any]] = {
+    **dict.fromkeys(REPORT_KINDS, _read_report_program),
+    "kgqa": _read_kgqa,
+    "queries": _read_queries,
+}
+
+
+def _read_scorer(folder: Path, files: Mapping[str, str]) -> DerivationScorer:
+    from kg.encoder import TextEncoder
+
+    has_encoder = any(name.startswith(f"{ENCODER}/") for name in files)
+    encoder = tuple(TextEncoder.read(folder / ENCODER).files.items()) if has_encoder else None
+    return _scorer_of(_text(folder / SCORER), encoder)
+
+
+@lru_cache(maxsize=2)
+def _ontology_of(turtle: str) -> Ontology:
+    """The ontology of a text; programs that are read one after the other share it."""
+    from kg.ontology import Ontology
+
+    return Ontology.from_turtle(turtle)
+
+
+@lru_cache(maxsize=2)
+def _scorer_of(weights: str, encoder: tuple[tuple[str, bytes], ...] | None) -> DerivationScorer:
+    """The scorer of a text, with the encoder of some files; programs that are read one after the other share it."""
+    from kg.encoder import TextEncoder
+    from kg.scoring import DerivationScorer
+
+    return DerivationScorer.from_json(weights, TextEncoder(dict(encoder)) if encoder is not None else None)
 
 
 def _check_fields(program: dspy.Module, state: Mapping[str, Any]) -> None:
@@ -252,7 +407,7 @@ def _unfitted(kind: str) -> SavedProgram:
 def _untrained() -> SavedProgram:
     """Returns the program for graphs that is not fitted."""
     from kg.paths import LearnedRelationScorer, PathConfig
-    from programs.graphs import KGQA
+    from programs.kgqa import KGQA
 
     scorer = LearnedRelationScorer.untrained()
     config = {"kind": "kgqa", "scorer_sha256": scorer.sha256}
@@ -279,7 +434,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
         what = "is not a saved program (it has no config.json)" if folder.is_dir() else "is not there"
         raise TrackingError(f"{folder} {what}")
     try:
-        config = json.loads(read_file(folder / CONFIG))
+        config = json.loads(_text(folder / CONFIG))
     except (ValueError, RecursionError) as error:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} is not JSON: {error}") from error
     if not isinstance(config, dict) or not isinstance(config.get("files", {}), dict):
@@ -294,15 +449,96 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return {"kind": inferred, **config}
 
 
-def check_files(folder: Path, files: Mapping[str, str]) -> None:
+def _check_files(folder: Path, files: Mapping[str, str]) -> None:
     """Raises TrackingError if a file's hash differs from the one in ``config.json``.
 
     A folder with exchanged parts would answer as none of the programs that they come from.
     """
     for name, sha256 in files.items():
         try:
-            found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            same = _sha256(folder / name) == sha256
         except OSError as error:
             raise TrackingError(f"{folder}: the saved program's {name} cannot be read: {error}") from error
-        if found != sha256:
+        if not same:
             raise TrackingError(f"{folder}: {name} is not the file that {CONFIG} names (its hash differs)")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrackingError(f"{path.parent}: the saved program's {path.name} cannot be read: {error}") from error
+
+
+def _tuples(value: Any) -> Any:
+    """Returns JSON's lists as the tuples of frozen settings."""
+    if isinstance(value, list):
+        return tuple(map(_tuples, value))
+    return {key: _tuples(item) for key, item in value.items()} if isinstance(value, Mapping) else value
+
+
+def with_program_settings(
+    program: ConversationQA, settings: Sequence[str], unmapped: Unmapped | None = None
+) -> ConversationQA:
+    """A copy of a program with other settings.
+
+    Args:
+        program: The program.
+        settings: The use of its language model: ``evidence=index``, ``understand=true``.
+        unmapped: The treatment of line items outside the ontology; ``None`` for the program's own.
+
+    Raises:
+        ConfigError: It has no such setting.
+    """
+    from optimize.settings import with_setting
+
+    changed = program.with_unmapped(unmapped if unmapped is not None else program.unmapped)
+    for text in settings:
+        key, equals, value = text.partition("=")
+        evidence = getattr(changed.turn, "evidence", None)
+        if not equals or evidence is None:
+            rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
+            raise ConfigError(f"{rule}, got {text!r}")
+        changed.evidence = with_setting(evidence, key.strip(), value.strip())
+    return changed
+
+
+def with_graph_settings(
+    saved: SavedProgram,
+    aggregation: Aggregation | None = None,
+    changes: Mapping[str, int] | None = None,
+    *,
+    by_lm: bool = False,
+) -> SavedProgram:
+    """Returns a saved program with changed settings.
+
+    Args:
+        saved: The program.
+        aggregation: The way to select answers, in place of the saved one.
+        changes: Settings of the beam, in place of the saved ones.
+        by_lm: Whether a language model rates the relations; the program's own scorer then selects the ones it sees.
+
+    Raises:
+        ConfigError: The program is of another kind, or a setting is out of its range.
+    """
+    from programs.graphs import LMRelationScorer
+    from programs.kgqa import KGQA
+
+    if not isinstance(saved.program, KGQA):
+        raise ConfigError(
+            f"{saved.name} is of kind {saved.config.get('kind')!r}; questions about graphs need kind 'kgqa'"
+        )
+    own = saved.program
+    config = replace(own.config, **(changes or {}))
+    program = KGQA(own.scorer, config, aggregation or own.aggregation, own.ranker)
+    program.load_state(own.dump_state())
+    if by_lm:
+        program.scorer = LMRelationScorer(own.scorer.rules, narrowing=own.scorer)
+    changed: list[str] = [aggregation] if aggregation is not None else []
+    changed += [f"{name.removeprefix('output_')}={value}" for name, value in (changes or {}).items()]
+    changed += ["scorer=lm"] if by_lm else []
+    return replace(saved, program=program, changes=(*saved.changes, *changed))

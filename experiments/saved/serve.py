@@ -29,7 +29,7 @@ from kg.reports import Report
 from programs.turns import PathDetail, Turn, write_exactly
 from programs.wording import written_number
 
-# The signature of the logged model states the types of a request.
+# Requests of reports and of graphs have other types, so there is no schema.
 warnings.filterwarnings("ignore", message=".*Add type hints to the `predict` method")
 
 
@@ -45,16 +45,7 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
 
     # MLflow takes a type of the input for a schema of its own.
     def predict(self, context, model_input, params=None):  # type: ignore[no-untyped-def]  # noqa: ARG002
-        """Returns ``answers``, one a question of all requests.
-
-        Args:
-            context: See :meth:`load_context`.
-            model_input: A request as a mapping, or a table with a request a row.
-            params: Not used.
-
-        Raises:
-            ConfigError: A program about graphs has no graph, and no triples are given.
-        """
+        """Returns ``answers``, one a question, to a request as a mapping or to a table with a request a row."""
         requests = [model_input] if isinstance(model_input, Mapping) else model_input.to_dict("records")
         # The model of DSPy's settings comes first, so that a user of the program can choose another.
         settings = {} if dspy.settings.lm is not None else lm_settings(self.lm)

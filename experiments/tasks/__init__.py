@@ -1,4 +1,4 @@
-"""Tasks of an evaluation: ConvFinQA, conversations, questions about graphs, the advisor, and questions with files."""
+"""Tasks of an evaluation: conversations about reports, questions about graphs, the advisor, questions with files."""
 
 from typing import TYPE_CHECKING
 
@@ -6,11 +6,9 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
-    from experiments.tasks.answers import OpenAnswers, answers_table, conversation_task
-    from experiments.tasks.conversations import GraphConversations, is_right
-    from experiments.tasks.convfinqa import ConvFinQA
-    from experiments.tasks.geography import load_geography, scripted_conversations
-    from experiments.tasks.kgqa import KGQuestions, check_lm, figures_table, log_crossvalidation
+    from experiments.tasks.convfinqa import ConvFinQA, OpenAnswers, answers_table, conversation_task, figures_table
+    from experiments.tasks.geography import GraphConversations, is_right, load_geography, scripted_conversations
+    from experiments.tasks.kgqa import KGQuestions, check_lm, kgqa_table, log_crossvalidation
     from experiments.tasks.thoughts import (
         ThoughtsItem,
         ThoughtsQuestions,
@@ -39,6 +37,7 @@ __all__ = [
     "evaluate_advisor",
     "figures_table",
     "is_right",
+    "kgqa_table",
     "load_geography",
     "log_crossvalidation",
     "read_tasks",

@@ -1,37 +1,60 @@
-"""ConvFinQA: conversations about reports, scored by the official metric.
+"""Conversations about reports: ConvFinQA by its official metric, and answers of any type with abstention.
 
-    task = ConvFinQA(load_conversations("sample:dev"))
+    task = conversation_task(load_conversations("sample:dev"))      # ConvFinQA, as the file has gold programs
     evaluate(find_program("beam"), task).figures["exe_accuracy"]
 
 A turn that raises costs itself only: it counts as failed, and the conversation continues as after any turn without an
 answer. A report that no graph can be built from costs the turns about it.
+
+Artifacts of a run: ``turns.json`` and ``details.json`` (tables), ``reports.json`` and ``ontology.ttl`` (the sources of
+the graphs), ``pages/`` (conversations with a wrong turn, for a browser).
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import logging
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from experiments.console import format_table, percent, write_answer
 from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, ScoreT, Task
+from experiments.evaluation.task import (
+    DETAILS,
+    ONTOLOGY,
+    REPORTS,
+    TURNS,
+    Description,
+    EvaluationConfig,
+    Scored,
+    ScoreT,
+    Task,
+    accuracy_figures,
+)
 from experiments.rendering import log_pages, make_pages
 from experiments.saved import SavedProgram
-from experiments.tasks import convfinqa_run
-from experiments.tracking import DataInput, Run, RunKind, Trace, TurnRecorder
+from experiments.tracking import REPORT_TAG, DataInput, Run, RunKind, TraceFacts, sectioned
 from kg.derivations import Derivation
 from kg.errors import DataError
-from optimize.metrics import ScoredTurn, TurnScore, read_score, score_conversation, score_record
+from optimize.metrics import (
+    ScoredTurn,
+    TurnScore,
+    read_score,
+    score_conversation,
+    score_record,
+    summarise,
+    verdict,
+)
+from optimize.metrics.abstention import AnswerScore, abstention_figures, read_gold, risk_coverage
 from programs.conversation import ConversationQA
-from programs.turns import PastTurn, Turn, read_turn, turn_record
+from programs.turns import PastTurn, Turn, plain, turn_record
 from programs.worlds.documents import earlier_turns
-from programs.worlds.report import ReportState
 
 logger = logging.getLogger(__name__)
 
-_FAILURES_SHOWN = 3
+_CANDIDATES_IN_ROW = 5
+_DOCUMENTS = 10
 
 
 class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
@@ -45,29 +68,16 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
     run_kind: RunKind = "evaluate"
 
     def __init__(self, data: LoadedData, answer: Literal["confident", "always"] = "always") -> None:
-        self.data = data
-        self.answers = answer
-        self.name = data.name
-        self._failures = 0
+        self.data, self.abstention, self.name = data, answer, data.name
 
     def items(self, limit: int | None = None) -> Sequence[ConversationRecord]:
         """Returns the conversations."""
         conversations = self.data.conversations[:limit]
         if not conversations:
             raise DataError("has no conversation that can be evaluated", file=self.name)
-        if any(conversation.answers is None and conversation.gold is None for conversation in conversations):
+        if any(one.answers is None and one.gold is None for one in conversations):
             raise DataError("has no gold answers to evaluate against", file=self.name)
         return conversations
-
-    def prepared(self, saved: SavedProgram) -> SavedProgram:
-        """Returns the program with the task's rule for abstention."""
-        turn, scorer = getattr(saved.program, "turn", None), getattr(saved.program, "scorer", None)
-        evidence = getattr(turn, "evidence", None)
-        if evidence is None or scorer is None or scorer.confidence is None or evidence.answer == self.answers:
-            return saved
-        program = saved.program.deepcopy()
-        program.evidence = dataclasses.replace(evidence, answer=self.answers)
-        return dataclasses.replace(saved, program=program)
 
     def size(self, item: ConversationRecord) -> int:
         """Returns the number of questions."""
@@ -77,117 +87,339 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         """Returns the report's id."""
         return item.report.id
 
-    def answer(
-        self,
-        program: ConversationQA,
-        item: ConversationRecord,
-        done: Sequence[Answered[Turn]],
-        config: EvaluationConfig,
-    ) -> Iterator[Answered[Turn]]:
-        """Yields the turns that are not done."""
-        past = _gold_history(item) if config.history == "gold" else None
-        try:
-            kept = done[-1].histories if done else ()
-            state = program.start(program.world(item.report), [one.turn for one in done], kept)
-        except Exception as error:  # noqa: BLE001 - a report that cannot be used costs its own turns only
-            message = self._message(item, error)
-            now = time.time_ns()
-            for index, question in list(enumerate(item.questions))[len(done) :]:
-                yield Answered(item.id, index, Turn(question, failure="error", message=message), start=now, end=now)
-            return
-        for index in range(len(done), len(item.questions)):
-            recorder = TurnRecorder()
-            with recorder.recording():
-                if past is not None:
-                    state = program.start(state.world, earlier_turns(past[:index]))
-                state = self._ask(program, item, state, index)
-            yield Answered(item.id, index, state.turns[-1], state.kept(), recorder.spans, recorder.start, recorder.end)
-
-    def _ask(
-        self,
-        program: ConversationQA,
-        item: ConversationRecord,
-        state: ReportState,
-        index: int,
-    ) -> ReportState:
-        question = item.questions[index]
-        try:
-            after: ReportState = program.ask(state, question)
-            return after
-        except Exception as error:  # noqa: BLE001 - any error costs this turn only; it is counted
-            failed = Turn(question, failure="error", message=self._message(item, error))
-            return state.after(failed)
-
-    def _message(self, item: ConversationRecord, error: Exception) -> str:
-        """Returns the error in words; the first ones are logged, all are on the run."""
-        message = f"{type(error).__name__}: {error}"
-        self._failures += 1
-        if self._failures <= _FAILURES_SHOWN:
-            logger.warning("a turn about %s failed: %s", item.report.id, message)
-        return message
+    def prepared(self, saved: SavedProgram) -> SavedProgram:
+        """Returns the program with the task's rule for abstention."""
+        evidence, scorer = (getattr(saved.program, name, None) for name in ("evidence", "scorer"))
+        if evidence is None or scorer is None or scorer.confidence is None or evidence.answer == self.abstention:
+            return saved
+        program = saved.program.deepcopy()
+        program.evidence = dataclasses.replace(evidence, answer=self.abstention)
+        return dataclasses.replace(saved, program=program)
 
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
         """Returns program, model, data, history, limit and seed."""
-        return convfinqa_run.describe(saved, self.data, config)
+        program, data = saved.program, self.data
+        settings = dataclasses.asdict(program.config)
+        evidence = program.evidence.to_dict() if program.evidence is not None else None
+        key = {
+            "kind": program.kind,
+            "files": dict(saved.config.get("files", {})),
+            "name": saved.name if not saved.config.get("files") else "",
+            "settings": settings,
+            "ontology": program.ontology.sha256,
+            "unmapped": program.unmapped,
+            "evidence": evidence,
+            "lm": [config.lm.name, config.lm.api_base, config.lm.temperature, config.lm.max_tokens],
+            "history": config.history,
+            "limit": config.limit,
+            "seed": config.seed,
+            "data": data.sha256,
+        }
+        shown = {name: value for name, value in (evidence or {}).items() if name not in ("plans", "demonstrations")}
+        params = {
+            "program": saved.name,
+            "kind": program.kind,
+            "unmapped": program.unmapped,
+            **{f"settings.{name}": value for name, value in settings.items()},
+            **{f"evidence.{name}": value for name, value in shown.items()},
+            **({"evidence.fitted": ",".join(evidence["plans"])} if evidence is not None else {}),
+            **config.lm.params(),
+            "history": config.history,
+            "limit": config.limit if config.limit is not None else "all",
+            "seed": config.seed,
+            "threads": config.thread_count,
+            "traces": config.traces,
+            "data": data.name,
+            "split": data.split,
+            "optimizers": ",".join(step["name"] for step in saved.config.get("optimizers", [])) or "none",
+        }
+        compiled_by = saved.config.get("run_id")
+        tags = {
+            "finpath.data": data.name,
+            "finpath.data_sha256": data.sha256,
+            "finpath.split": data.split,
+            "finpath.ontology_sha256": program.ontology.sha256,
+            "finpath.scorer_sha256": program.scorer.sha256 if program.scorer is not None else "none",
+            **({"finpath.compiled_by": str(compiled_by)} if compiled_by else {}),
+        }
+        figures = {
+            "program": saved.name,
+            "lm": config.lm.name,
+            "history": config.history,
+            "limit": config.limit,
+            "data": data.name,
+            "data_sha256": data.sha256,
+            "split": data.split,
+            "data_problems": len(data.problems),
+        }
+        used = len(data.conversations[: config.limit])
+        return Description(key, params, tags, figures, DataInput(data.name, data.sha256, data.split, used))
 
-    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[ConversationRecord]) -> None:
-        """Logs the data, the reports and the ontology."""
-        run.log_data(DataInput(self.data.name, self.data.sha256, self.data.split, len(items)))
-        if run.id is not None:
-            convfinqa_run.log_inputs(run, saved, [one.report for one in items])
+    def answer(
+        self, program: ConversationQA, item: ConversationRecord, config: EvaluationConfig
+    ) -> Iterator[tuple[Turn, ScoreT, bool]]:
+        """Yields the turns of a conversation."""
+        past = _gold_history(item) if config.history == "gold" else None
+        state, broken = None, None
+        try:
+            state = program.start(program.world(item.report))
+        except Exception as error:  # noqa: BLE001 - a report that cannot be used costs its own turns only
+            broken = error
+        for index, question in enumerate(item.questions):
+            try:
+                if state is None:
+                    assert broken is not None
+                    raise broken
+                if past is not None:
+                    state = program.start(state.world, earlier_turns(past[:index]))
+                state = program.ask(state, question)
+                turn = state.turns[-1]
+            except Exception as error:  # noqa: BLE001 - any error costs this turn only; it is counted
+                message = f"{type(error).__name__}: {error}"
+                logger.warning("a turn about %s failed: %s", item.report.id, message)
+                turn = Turn(question, failure="error", message=message)
+                state = state.after(turn) if state is not None else None
+            yield (turn, *self.score(item, index, turn))
+
+    def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[ScoreT, bool]:
+        """Returns the score of a turn, and whether it is right."""
+        raise NotImplementedError
+
+    def log_items(
+        self,
+        run: Run,
+        saved: SavedProgram,
+        items: Sequence[ConversationRecord],
+        scored: Sequence[Scored[Turn, ScoreT]],  # noqa: ARG002
+        pages: int,  # noqa: ARG002
+    ) -> None:
+        """Logs the reports and the ontology, so that a turn can be inspected without the original files."""
+        reports = {one.report.id: one.report for one in items}
+        texts = {
+            name: {"pre_text": one.pre_text, "table": one.table, "post_text": one.post_text}
+            for name, one in reports.items()
+        }
+        run.log_text(REPORTS, json.dumps(texts, ensure_ascii=False))
+        run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
 
 
 class ConvFinQA(ConversationTask[TurnScore]):
     """Conversations with gold programs."""
 
-    def score(self, item: ConversationRecord, answered: Answered[Turn]) -> TurnScore:
+    def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[TurnScore, bool]:
         """Returns the score of a turn, before the rest of its conversation is answered."""
         assert item.programs is not None
         assert item.answers is not None
-        place = answered.index
+        here = slice(index, index + 1)
         alone = dataclasses.replace(
-            item,
-            questions=item.questions[place : place + 1],
-            programs=item.programs[place : place + 1],
-            answers=item.answers[place : place + 1],
+            item, questions=item.questions[here], programs=item.programs[here], answers=item.answers[here]
         )
-        [score] = score_conversation(alone, [answered.turn])
-        return dataclasses.replace(score, turn_index=place)
+        [score] = score_conversation(alone, [turn])
+        return dataclasses.replace(score, turn_index=index), score.exact
 
-    def is_right(self, score: TurnScore) -> bool:
-        """Whether the official metric counts the turn as right."""
-        return score.exact
+    def score_record(self, score: TurnScore) -> Any:
+        """Returns a score as JSON."""
+        return score_record(score)
+
+    def read_score(self, record: Any, turn: Turn) -> TurnScore:  # noqa: ARG002
+        """Returns a score from its record."""
+        return read_score(record)
 
     def figures(self, scored: Sequence[Scored[Turn, TurnScore]], *, seed: int) -> dict[str, Any]:
         """Returns the official figures, tokens and failures."""
-        return convfinqa_run.result_figures([one.score for one in scored], seed=seed)
+        scores = [one.score for one in scored]
+        return {
+            **summarise(scores, seed=seed),
+            "prompt_tokens": sum(one.prompt_tokens for one in scores),
+            "completion_tokens": sum(one.completion_tokens for one in scores),
+            "failures_lm_timeout": sum(map(_is_timeout, scores)),
+        }
 
-    def record(self, scored: Scored[Turn, TurnScore]) -> dict[str, Any]:
-        """Returns the turn and its score as JSON."""
-        return {"score": score_record(scored.score), "turn": turn_record(scored.answered.turn)}
-
-    def read(self, line: Mapping[str, Any]) -> tuple[Turn, TurnScore]:
-        """Returns the turn and the score of a line."""
-        return read_turn(line["turn"]), read_score(line["score"])
-
-    def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[Turn, TurnScore]]) -> None:
+    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, TurnScore]]) -> None:
         """Logs the figures and both tables."""
-        convfinqa_run.log_results(run, figures, done)
+        run.log_metrics(sectioned(figures))
+        run.log_description(figures_table([run.name], [figures]))
+        run.log_table(TURNS, [_turn_row(one) for one in scored])
+        keys = [{"conversation_id": one.item, "turn_index": one.index} for one in scored]
+        run.log_table(DETAILS, [{**key, **turn_record(one.turn)} for key, one in zip(keys, scored, strict=True)])
 
-    def log_pages(
-        self, run: Run, items: Sequence[ConversationRecord], done: Sequence[Scored[Turn, TurnScore]], count: int
+    def log_items(
+        self,
+        run: Run,
+        saved: SavedProgram,
+        items: Sequence[ConversationRecord],
+        scored: Sequence[Scored[Turn, TurnScore]],
+        pages: int,
     ) -> None:
-        """Logs pages of the first conversations that have a wrong turn."""
+        """Logs the reports, and pages of the first conversations that have a wrong turn."""
+        super().log_items(run, saved, items, scored, pages)
         groups: dict[str, list[ScoredTurn]] = {}
-        for one in done:
-            turn = ScoredTurn(one.source, one.score, one.answered.turn)
-            groups.setdefault(one.score.conversation_id, []).append(turn)
+        for one in scored:
+            groups.setdefault(one.item, []).append(ScoredTurn(one.source, one.score, one.turn))
         failed = [turns for turns in groups.values() if not all(turn.score.exact for turn in turns)]
-        log_pages(run, make_pages(failed[:count], {one.report.id: one.report for one in items}, run.name))
+        log_pages(run, make_pages(failed[:pages], {one.report.id: one.report for one in items}, run.name))
 
-    def trace(self, run: Run, program: str, scored: Scored[Turn, TurnScore]) -> Trace:
-        """Returns the turn's trace with its gold and its verdict."""
-        return convfinqa_run.trace_of(run, program, scored)
+    def trace(self, scored: Scored[Turn, TurnScore]) -> TraceFacts:
+        """Returns the trace of a turn with its gold, its verdict and the candidates of the search."""
+        turn, score = scored.turn, scored.score
+        chosen = turn.candidates[turn.pick] if turn.pick is not None else None
+        confidence = {"confidence": (turn.confidence, "")} if turn.confidence is not None else {}
+        failure = turn.message if turn.failure is not None else None
+        outputs = {"answer": write_answer(turn.answer), "program": score.program, "failure": failure}
+        return TraceFacts(
+            name=f"{scored.item} turn {scored.index + 1}",
+            inputs={"question": turn.question, "report": scored.source},
+            outputs=_present({**outputs, "path": chosen.path if chosen is not None else None}),
+            tags={REPORT_TAG: scored.source, "finpath.stage": score.stage},
+            error=turn.message if turn.failure in ("lm_error", "error") else None,
+            verdicts={"exe_accuracy": (score.exact, verdict(score)), **confidence},
+            expected=_present({"answer": write_answer(score.gold_answer), "program": score.gold_program}),
+            attributes={"finpath.rank": score.rank, "finpath.understanding": plain(turn.understanding)},
+            spans=_search_span(scored),
+        )
+
+
+class OpenAnswers(ConversationTask[AnswerScore]):
+    """Conversations with gold answers of any type: numbers, yes and no, names, or none if the report gives none."""
+
+    run_kind = "answers"
+
+    def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[AnswerScore, bool]:
+        """Returns the answer with its gold; it is right, or rightly missing."""
+        gold = item.gold if item.gold is not None else item.answers
+        assert gold is not None
+        score = AnswerScore(turn.answer, turn.confidence if turn.confidence is not None else 0.0, gold[index])
+        return score, score.is_right or (score.answer is None and score.gold is None)
+
+    def score_record(self, score: AnswerScore) -> Any:
+        """Returns a score as JSON."""
+        return {"confidence": score.confidence, "gold": plain(score.gold)}
+
+    def read_score(self, record: Any, turn: Turn) -> AnswerScore:
+        """Returns a score from its record."""
+        return AnswerScore(turn.answer, record["confidence"], read_gold(record["gold"]))
+
+    def figures(self, scored: Sequence[Scored[Turn, AnswerScore]], *, seed: int) -> dict[str, Any]:
+        """Returns the metrics of abstention, and ``accuracy`` with its interval over conversations."""
+        scores = [one.score for one in scored]
+        return {
+            **accuracy_figures(scored, seed=seed),
+            "failed_turns": sum(one.turn.failure is not None for one in scored),
+            **abstention_figures(scores),
+            "risk_coverage": [dataclasses.asdict(point) for point in risk_coverage(scores)],
+        }
+
+    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, AnswerScore]]) -> None:
+        """Logs the figures and a row for each question."""
+        run.log_metrics(sectioned(figures))
+        rows = [
+            {
+                "conversation_id": one.item,
+                "turn_index": one.index,
+                "question": one.turn.question,
+                "answer": plain(one.score.answer),
+                "gold": plain(one.score.gold),
+                "confidence": one.score.confidence,
+                "right": one.right,
+            }
+            for one in scored
+        ]
+        run.log_table("answers", rows)
+
+
+def conversation_task(
+    data: LoadedData, answer: Literal["confident", "always"] | None = None
+) -> Task[ConversationRecord, Turn, Any]:
+    """Returns the task of a file: ConvFinQA's metric, or that of answers if the file has answers.
+
+    Args:
+        data: The conversations.
+        answer: Whether a program may abstain; by default it may where the file has answers.
+    """
+    if any(one.gold is not None for one in data.conversations):
+        return OpenAnswers(data, answer if answer is not None else "confident")
+    return ConvFinQA(data, answer if answer is not None else "always")
+
+
+def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+    """Returns the figures of evaluations on answers, one column a run."""
+    keys = [key for key, value in figures[0].items() if isinstance(value, int | float)]
+    return format_table(["", *names], [[key, *(one[key] for one in figures)] for key in keys], width=width)
+
+
+def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+    """Returns the headline figures of ConvFinQA, one column a run; ``width`` is that of the terminal."""
+    errors = ("failures_lm_error", "failures_error")
+    estimated = any(one.get("turns_with_estimated_cache") for one in figures)
+    rows: list[list[object]] = [
+        [title, *(percent(one, name) for one in figures)]
+        for title, name in (
+            ("right answers (exe_accuracy)", "exe_accuracy"),
+            ("right calculations (program_accuracy)", "program_accuracy"),
+            ("whole conversations right", "conversation_accuracy"),
+            ("right answer among the first 5 (recall_at_5)", "recall_at_5"),
+            ("right answer among the first 20", "recall_at_20"),
+        )
+    ]
+    rows += [
+        ["turns / conversations", *(f"{one['turns']:.0f} / {one['conversations']:.0f}" for one in figures)],
+        ["turns without an answer", *(f"{one['failed_turns']:.0f}" for one in figures)],
+        ["of these stopped by an error", *(f"{sum(one.get(name, 0) for name in errors):.0f}" for one in figures)],
+        ["LM calls a turn", *(f"{one['lm_calls_per_turn']:.2f}" for one in figures)],
+        ["prompt tokens a turn", *(f"{one['prompt_tokens_per_turn']:.0f}" for one in figures)],
+        [
+            "  of these not cached" + (", estimated from common beginnings" if estimated else ""),
+            *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures),
+        ],
+        [
+            "seconds a turn, median / 95%",
+            *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),
+        ],
+    ]
+    return format_table(["", *names], rows, width=width)
+
+
+def _is_timeout(score: TurnScore) -> bool:
+    """Whether a timeout is the reason of an ``lm_error``."""
+    said = score.message.lower()  # clients call it LMTimeoutError, or "read timed out"
+    return score.failure == "lm_error" and ("timeout" in said or "timed out" in said)
+
+
+def _turn_row(one: Scored[Turn, TurnScore]) -> dict[str, Any]:
+    candidates = [
+        f"{place}. {write_answer(found.answer)} = {found.derivation} ({found.score:.2f})"
+        for place, found in enumerate(one.turn.candidates[:_CANDIDATES_IN_ROW], start=1)
+    ]
+    return {
+        "report": one.source,
+        **score_record(one.score),
+        "candidates": "; ".join(candidates),
+        "tool_calls": len(one.turn.tool_calls),
+    }
+
+
+def _present(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _search_span(one: Scored[Turn, TurnScore]) -> list[dict[str, Any]]:
+    """Returns the search as a retrieval span between the first module and the last, with its candidates."""
+    top = [span for span in one.spans if span["type"] == "CHAIN"]
+    start, end = (top[0]["end"] or one.start, top[-1]["start"]) if len(top) > 1 else (one.start, one.end)
+    documents = [
+        {
+            "page_content": f"{write_answer(found.answer)}  =  {found.path}",
+            "metadata": {
+                "rank": place,
+                "log_probability": round(found.score, 4),
+                "program": str(found.derivation),
+            },
+        }
+        for place, found in enumerate(one.turn.candidates[:_DOCUMENTS], start=1)
+    ]
+    span = {"id": "search", "parent": None, "name": "search", "type": "RETRIEVER", "start": min(start, end), "end": end}
+    more = {"inputs": {"question": one.turn.question}, "outputs": documents, "error": None, "usage": None}
+    return [{**span, **more}] if documents else []
 
 
 def _gold_history(conversation: ConversationRecord) -> tuple[PastTurn, ...]:

@@ -1,4 +1,4 @@
-"""KGQA: questions about a graph, scored by hits, F1 and GCR's figures.
+"""KGQA: questions about a graph, scored by hits and F1.
 
     with open_graph("metaqa/kb.txt") as graphs:
         task = KGQuestions(graphs, load_questions("metaqa/1hop_dev.txt", "metaqa"))
@@ -11,28 +11,24 @@ it: id, question, prediction, ground_truth, ground_truth_paths, reasoning_trace.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.console import format_table, percent
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions
-from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task
+from experiments.evaluation.task import Description, EvaluationConfig, Scored, Task
 from experiments.files import write_text
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
-from experiments.tracking import DataInput, Run, Trace, TurnRecorder, sectioned
+from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, PathTurn
-from programs.turns import PathDetail, read_turn, turn_record
-
-JOURNAL_SUFFIX = ".scores"
-"""The end of the name of the journal of a predictions file."""
+from programs.kgqa import KGQA
+from programs.turns import PathDetail
+from programs.worlds.paths import PathTurn
 
 _SETTINGS = ("program", "aggregation", "beam_width", "max_depth", "output_top_k", "lm", "graph", "data")
 _PARAMS = (*_SETTINGS, "seed", "folds", "split_by", "linked_topics", "limit")
@@ -58,20 +54,6 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         self.graphs, self.loaded, self.link, self.predictions = source, loaded, link, predictions
         self.name = loaded.name
 
-    @property
-    def journal(self) -> Path | None:
-        """The journal of the predictions file, from which an evaluation with the same file continues.
-
-        Raises:
-            ConfigError: There are predictions without a journal.
-        """
-        if self.predictions is None:
-            return None
-        path = self.predictions.with_name(self.predictions.name + JOURNAL_SUFFIX)
-        if self.predictions.exists() and not path.exists():
-            raise ConfigError(f"{self.predictions} is of another evaluation: remove it, or name another file")
-        return path
-
     def items(self, limit: int | None = None) -> Sequence[KGQuestion]:
         """Returns the questions."""
         return self.loaded.questions[:limit]
@@ -79,41 +61,6 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
     def source(self, item: KGQuestion) -> str:  # noqa: ARG002
         """Returns the name of the graph."""
         return self.graphs.name
-
-    def answer(
-        self,
-        program: KGQA,
-        item: KGQuestion,
-        done: Sequence[Answered[PathTurn]],  # noqa: ARG002
-        config: EvaluationConfig,
-    ) -> Iterator[Answered[PathTurn]]:
-        """Yields the answer to a question; an error in reading its graph costs this question only."""
-        start, recorder = time.time_ns(), TurnRecorder()
-        try:
-            graph = self.graphs.of(item)
-        except FinpathError as error:
-            turn, index = PathTurn(item.question, failure="error", message=str(error)), None
-        else:
-            given = () if self.link else item.topics
-            with recorder.recording() if config.traces != "none" else contextlib.nullcontext():
-                turn, index = program(question=item.question, graph=graph, topics=given).turn, graph.index
-        yield Answered(item.id, 0, turn, spans=recorder.spans, start=start, end=time.time_ns(), graph=index)
-
-    def score(self, item: KGQuestion, answered: Answered[PathTurn]) -> KGQAScore:
-        """Returns the score, with the paths checked in the turn's graph."""
-        return score_question(item, answered.turn, answered.graph)
-
-    def is_right(self, score: KGQAScore) -> bool:
-        """Whether the first answer is right."""
-        return score.rank == 1
-
-    def figures(self, scored: Sequence[Scored[PathTurn, KGQAScore]], *, seed: int) -> dict[str, Any]:
-        """Returns the figures of :func:`optimize.metrics.summarise_kgqa`, and the counts of unreadable data."""
-        figures: dict[str, Any] = summarise_kgqa([one.score for one in scored], seed=seed)
-        figures["unreadable_questions"] = len(self.loaded.problems)
-        figures["failed_questions"] = figures["unanswered_questions"] + len(self.loaded.problems)
-        figures["graph_problems"], figures["truncated_graphs"] = self.graphs.problem_count, self.graphs.truncated
-        return figures
 
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
         """Returns program, model, graph, data and limit."""
@@ -137,44 +84,57 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
             "limit": config.limit,
         }
         tags = {f"finpath.{name}": str(figures[name]) for name in _TAGS}
-        return Description(figures, _params({**figures, "seed": config.seed}), tags, figures)
+        data = DataInput(self.loaded.name, self.loaded.sha256, "kgqa", len(self.items(config.limit)))
+        return Description(figures, _params({**figures, "seed": config.seed}), tags, figures, data)
 
-    def record(self, scored: Scored[PathTurn, KGQAScore]) -> dict[str, Any]:
-        """Returns the turn with its score."""
-        return {"turn": turn_record(scored.answered.turn), "score": dataclasses.asdict(scored.score)}
+    def answer(
+        self,
+        program: KGQA,
+        item: KGQuestion,
+        config: EvaluationConfig,  # noqa: ARG002
+    ) -> Iterator[tuple[PathTurn, KGQAScore, bool]]:
+        """Yields the answer to a question, scored by its graph; an error in reading the graph costs this only."""
+        try:
+            graph = self.graphs.of(item)
+        except FinpathError as error:
+            turn, index = PathTurn(item.question, failure="error", message=str(error)), None
+        else:
+            given = () if self.link else item.topics
+            turn, index = program(question=item.question, graph=graph, topics=given).turn, graph.index
+        score = score_question(item, turn, index)
+        yield turn, score, score.rank == 1
 
-    def read(self, line: Mapping[str, Any]) -> tuple[PathTurn, KGQAScore]:
-        """Returns the turn and the score of a line."""
-        return read_turn(line["turn"]), KGQAScore(**{**line["score"], "gold": tuple(line["score"]["gold"])})
+    def score_record(self, score: KGQAScore) -> Any:
+        """Returns a score as JSON."""
+        return dataclasses.asdict(score)
 
-    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[KGQuestion]) -> None:  # noqa: ARG002
-        """Logs the data."""
-        run.log_data(DataInput(self.loaded.name, self.loaded.sha256, "kgqa", len(items)))
+    def read_score(self, record: Any, turn: PathTurn) -> KGQAScore:  # noqa: ARG002
+        """Returns a score from its record."""
+        return KGQAScore(**{**record, "gold": tuple(record["gold"])})
 
-    def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[PathTurn, KGQAScore]]) -> None:
+    def figures(self, scored: Sequence[Scored[PathTurn, KGQAScore]], *, seed: int) -> dict[str, Any]:
+        """Returns the figures of :func:`optimize.metrics.summarise_kgqa`, and the counts of unreadable data."""
+        figures: dict[str, Any] = summarise_kgqa([one.score for one in scored], seed=seed)
+        figures["unreadable_questions"] = len(self.loaded.problems)
+        figures["failed_questions"] = figures["unanswered_questions"] + len(self.loaded.problems)
+        figures["graph_problems"], figures["truncated_graphs"] = self.graphs.problem_count, self.graphs.truncated
+        return figures
+
+    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[PathTurn, KGQAScore]]) -> None:
         """Logs figures and a row for each question; writes the predictions file."""
-        log_figures(run, figures, [one.score for one in done])
+        log_figures(run, figures, [one.score for one in scored])
         if self.predictions is not None:
             questions = {one.id: one for one in self.loaded.questions}
-            lines = [prediction_of(questions[one.answered.item], one.answered.turn) for one in done]
-            write_text(self.predictions, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+            lines = [json.dumps(prediction_of(questions[one.item], one.turn), ensure_ascii=False) for one in scored]
+            write_text(self.predictions, "".join(f"{line}\n" for line in lines))
 
-    def trace(self, run: Run, program: str, scored: Scored[PathTurn, KGQAScore]) -> Trace:
+    def trace(self, scored: Scored[PathTurn, KGQAScore]) -> TraceFacts:
         """Returns the question's trace with its gold."""
-        answered, score = scored.answered, scored.score
-        return Trace(
+        score = scored.score
+        return TraceFacts(
             name=score.id,
-            key=(score.id, 0),
-            start=answered.start,
-            end=answered.end,
             inputs={"question": score.question, "graph": scored.source},
             outputs={"answer": score.answer, "failure": score.message or None},
-            spans=answered.spans,
-            tags={
-                "finpath.run": str(run.id),
-                "finpath.program": program,
-                "finpath.correct": str(score.rank == 1).lower(),
-            },
             error=score.message if score.failure in ("lm_error", "error") else None,
             verdicts={"hit_at_1": (score.rank == 1, score.message or "")},
             expected={"answers": list(score.gold)},
@@ -204,7 +164,7 @@ def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
 def log_figures(run: Run, figures: Mapping[str, Any], scores: Sequence[KGQAScore]) -> None:
     """Logs figures, and a table with a row for each question."""
     run.log_metrics(sectioned({name: value for name, value in figures.items() if name not in _SETTINGS}))
-    run.log_description(figures_table([run.name], [figures]))
+    run.log_description(kgqa_table([run.name], [figures]))
     if scores:
         run.log_table("questions", [_row(score) for score in scores])
 
@@ -235,7 +195,7 @@ def _row(score: KGQAScore) -> dict[str, Any]:
     }
 
 
-def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of evaluations, one column each."""
     shares = {
         "right at once (hit_at_1)": "hit_at_1",
@@ -244,8 +204,6 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
         "recall": "recall",
         "F1": "f1",
         "valid paths (path_validity)": "path_validity",
-        "GCR's Hit, loose": "gcr_hit",
-        "GCR's F1, loose": "gcr_f1",
     }
     rows: list[list[object]] = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
     rows += [

@@ -25,14 +25,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from experiments.data import read_types
-from experiments.evaluation import Answered, Description, EvaluationConfig, Scored, Task, trace_of
+from experiments.evaluation.task import Description, EvaluationConfig, Scored, Task, accuracy_figures
 from experiments.files import read_text
 from experiments.saved import SavedProgram, shipped_meaning
-from experiments.tracking import DataInput, Run, Trace, TurnRecorder
+from experiments.tracking import DataInput, Run, TraceFacts
 from kg.errors import DataError, FinpathError, LMError
 from kg.growing import GrowingGraph
 from kg.schema import Schema
-from optimize.metrics import bootstrap_ratio
 from programs.lm import metered
 from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts, ThoughtsConfig
 from programs.tools import ToolLimits, ToolManager, ToolSettings, load_tools
@@ -193,21 +192,33 @@ class ThoughtsQuestions(Task[ThoughtsItem, StepResult, Verdict]):
             raise DataError("has no task", file=self.name)
         return self.tasks[:limit]
 
+    def source(self, item: ThoughtsItem) -> str:
+        """Returns the names of the question's files."""
+        return ", ".join(Path(name).name for name in item.files)
+
+    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
+        """Returns the setup, the model and the data."""
+        key = {**self.setup.params(), **config.lm.params(), "data_sha256": self.sha256, "limit": config.limit}
+        tags = {"finpath.data": self.name, "finpath.data_sha256": self.sha256}
+        data = DataInput(self.name, self.sha256, "dev", len(self.tasks[: config.limit]))
+        return Description(key, {**key, "program": saved.name, "data": self.name}, tags, data=data)
+
     def answer(
         self,
         program: Any,  # noqa: ARG002
         item: ThoughtsItem,
-        done: Sequence[Answered[StepResult]],
         config: EvaluationConfig,  # noqa: ARG002
-    ) -> Iterator[Answered[StepResult]]:
-        """Yields the question's result."""
-        if done:
-            return
-        recorder, started = TurnRecorder(), time.perf_counter()
-        with recorder.recording():
-            result = self._result(item)
+    ) -> Iterator[tuple[StepResult, Verdict, bool]]:
+        """Yields the question's result; a question without a right answer is right if there is no answer."""
+        started = time.perf_counter()
+        result = self._result(item)
         result["seconds"] = time.perf_counter() - started
-        yield Answered(item.id, 0, result, (), recorder.spans, recorder.start, recorder.end)
+        answer = result["answer"]
+        if answer is None:
+            verdict: Verdict = "abstained" if item.answers else "right"
+        else:
+            verdict = "right" if any(is_same_answer(answer, right) for right in item.answers) else "wrong"
+        yield result, verdict, verdict == "right"
 
     def _result(self, item: ThoughtsItem) -> StepResult:
         with metered() as measured:
@@ -222,77 +233,34 @@ class ThoughtsQuestions(Task[ThoughtsItem, StepResult, Verdict]):
         usage = asdict(measured.usage)
         return {**result, **{name: usage[name] for name in ("lm_calls", "prompt_tokens", "completion_tokens")}}
 
-    def score(self, item: ThoughtsItem, answered: Answered[StepResult]) -> Verdict:
-        """Returns whether the answer is right; a question without a right answer is right if there is none."""
-        answer = answered.turn["answer"]
-        if answer is None:
-            return "abstained" if item.answers else "right"
-        return "right" if any(is_same_answer(answer, right) for right in item.answers) else "wrong"
-
-    def is_right(self, score: Verdict) -> bool:
-        """Whether the answer is right."""
-        return score == "right"
-
     def figures(self, scored: Sequence[Scored[StepResult, Verdict]], *, seed: int) -> dict[str, Any]:
         """Returns the shares of right, abstained and wrong answers, with an interval, and the costs."""
         count = max(len(scored), 1)
-        right = [int(one.score == "right") for one in scored]
-        found = bootstrap_ratio(right, [1] * len(right), seed=seed)
-        turns = [one.answered.turn for one in scored]
+        accuracy = accuracy_figures(scored, seed=seed)
+        turns = [one.turn for one in scored]
         return {
             "questions": len(scored),
-            "right": sum(right),
-            "abstained": sum(one.score == "abstained" for one in scored),
-            "wrong": sum(one.score == "wrong" for one in scored),
-            "accuracy": found.value,
-            "accuracy_low": found.low,
-            "accuracy_high": found.high,
+            **{verdict: sum(one.score == verdict for one in scored) for verdict in ("right", "abstained", "wrong")},
+            **{name: value for name, value in accuracy.items() if name.startswith("accuracy")},
             "lm_calls_per_question": sum(turn["lm_calls"] for turn in turns) / count,
             "prompt_tokens_per_question": sum(turn["prompt_tokens"] for turn in turns) / count,
             "tool_calls_per_question": sum(len(turn["tool_calls"]) for turn in turns) / count,
             "types_created": sum(len(turn["types"]) for turn in turns),
         }
 
-    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
-        """Returns the setup, the model and the data."""
-        key = {**self.setup.params(), **config.lm.params(), "data_sha256": self.sha256, "limit": config.limit}
-        tags = {"finpath.data": self.name, "finpath.data_sha256": self.sha256}
-        return Description(key, {**key, "program": saved.name, "data": self.name}, tags)
-
-    def record(self, scored: Scored[StepResult, Verdict]) -> dict[str, Any]:
-        """Returns the result and the verdict."""
-        return {"turn": scored.answered.turn, "score": scored.score}
-
-    def read(self, line: Mapping[str, Any]) -> tuple[StepResult, Verdict]:
-        """Returns the result and the verdict of a line."""
-        return line["turn"], line["score"]
-
-    def source(self, item: ThoughtsItem) -> str:
-        """Returns the names of the question's files."""
-        return ", ".join(Path(name).name for name in item.files)
-
-    def log_start(self, run: Run, saved: SavedProgram, items: Sequence[ThoughtsItem]) -> None:  # noqa: ARG002
-        """Logs the data."""
-        run.log_data(DataInput(self.name, self.sha256, "dev", len(items)))
-
-    def log_results(self, run: Run, figures: Mapping[str, Any], done: Sequence[Scored[StepResult, Verdict]]) -> None:
+    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[StepResult, Verdict]]) -> None:
         """Logs the figures and a row for each question."""
         run.log_metrics(figures)
         names = ("question", "answer", "explanation", "iterations", "forced", "seconds")
-        rows = [
-            {"id": one.answered.item, "verdict": one.score, **{name: one.answered.turn[name] for name in names}}
-            for one in done
-        ]
+        rows = [{"id": one.item, "verdict": one.score, **{name: one.turn[name] for name in names}} for one in scored]
         run.log_table("questions", rows)
 
-    def trace(self, run: Run, program: str, scored: Scored[StepResult, Verdict]) -> Trace:
+    def trace(self, scored: Scored[StepResult, Verdict]) -> TraceFacts:
         """Returns the question's trace, with every step of the loop."""
-        turn = scored.answered.turn
+        turn = scored.turn
         inputs = {"question": turn["question"], "files": scored.source}
         outputs = {name: turn[name] for name in ("answer", "explanation", "facts", "refused")}
-        return trace_of(
-            run, program, scored.answered, right=self.is_right(scored.score), inputs=inputs, outputs=outputs
-        )
+        return TraceFacts(scored.item, inputs, outputs)
 
 
 def thoughts_figures(question: str, found: Thoughts) -> dict[str, Any]:

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.tracking.asking import QuestionLog, SeenTurn, asked
-    from experiments.tracking.calls import traced_calls
     from experiments.tracking.compiling import (
         describe_compilation,
         log_candidate,
@@ -17,14 +15,42 @@ if TYPE_CHECKING:
         plan_params,
         register_prompts,
     )
-    from experiments.tracking.environment import describe_environment, is_alive, is_gone, model_packages
-    from experiments.tracking.models import ModelVersion, aliased, register, set_alias
-    from experiments.tracking.recorder import Span, TurnRecorder
-    from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
-    from experiments.tracking.run import Run
-    from experiments.tracking.sections import metric_name, sectioned
-    from experiments.tracking.traces import CONVERSATION_TAG, REPORT_TAG, TURN_TAG, Trace, TraceWriter, read_traces
-    from experiments.tracking.tracker import Tracker, open_run, temporary_folder
+    from experiments.tracking.environment import (
+        PROCESS_TAG,
+        REVISION_TAG,
+        describe_environment,
+        is_alive,
+        is_gone,
+        model_packages,
+        run_tags,
+    )
+    from experiments.tracking.traces import (
+        CONVERSATION_TAG,
+        REPORT_TAG,
+        TURN_TAG,
+        QuestionLog,
+        SeenTurn,
+        Span,
+        TraceFacts,
+        TraceWriter,
+        TurnRecorder,
+        asked,
+        read_traces,
+        search_traces,
+        traced_calls,
+    )
+    from experiments.tracking.tracker import (
+        DataInput,
+        Run,
+        RunKind,
+        RunRecord,
+        Tracker,
+        TrackingConfig,
+        metric_name,
+        open_run,
+        sectioned,
+        temporary_folder,
+    )
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -32,21 +58,20 @@ __all__ = [
     "CONVERSATION_TAG",
     "PROCESS_TAG",
     "REPORT_TAG",
+    "REVISION_TAG",
     "TURN_TAG",
     "DataInput",
-    "ModelVersion",
     "QuestionLog",
     "Run",
     "RunKind",
     "RunRecord",
     "SeenTurn",
     "Span",
-    "Trace",
+    "TraceFacts",
     "TraceWriter",
     "Tracker",
     "TrackingConfig",
     "TurnRecorder",
-    "aliased",
     "asked",
     "describe_compilation",
     "describe_environment",
@@ -62,10 +87,10 @@ __all__ = [
     "open_run",
     "plan_params",
     "read_traces",
-    "register",
     "register_prompts",
+    "run_tags",
+    "search_traces",
     "sectioned",
-    "set_alias",
     "temporary_folder",
     "traced_calls",
 ]

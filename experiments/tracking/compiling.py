@@ -17,8 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiments.console import format_table
-from experiments.tracking.run import Run
-from experiments.tracking.tracker import Tracker, quiet_mlflow
+from experiments.tracking.tracker import Run, Tracker, quiet_mlflow
 from optimize.compiling import Compilation, CompilePlan, PromptCandidate
 
 PROMPT_ALIAS = "compiled"

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import socket
@@ -17,6 +18,12 @@ from pathlib import Path
 
 PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
 """The packages whose versions can change a result."""
+
+PROCESS_TAG = "finpath.process"
+"""The tag with the process that writes a run."""
+
+REVISION_TAG = "mlflow.source.git.commit"
+"""MLflow's own tag for the revision of the code."""
 
 MODEL_PACKAGES = ("dspy", "rdflib", "numpy", "mlflow")
 """The packages that a saved program needs to run."""
@@ -49,6 +56,18 @@ def describe_environment() -> Environment:
         packages={name: metadata.version(name) for name in PACKAGES},
         git_revision=_git_revision(Path(__file__).resolve().parents[2]),
     )
+
+
+def run_tags(seed: int) -> dict[str, str]:
+    """Returns the tags of the code's versions, which every run has."""
+    environment = describe_environment()
+    return {
+        "finpath.version": environment.finpath,
+        "finpath.seed": str(seed),
+        "finpath.packages": json.dumps(environment.packages),
+        "finpath.python": environment.python,
+        **({REVISION_TAG: environment.git_revision} if environment.git_revision else {}),
+    }
 
 
 def _git_revision(folder: Path) -> str | None:

@@ -1,13 +1,15 @@
-"""Traces of an evaluation's turns in MLflow: one a turn, tagged with report and turn, linked to the evaluation's run.
+"""Traces of questions in MLflow: one a turn, with its calls of modules, tools and models, linked to the turn's run.
 
-    writer = TraceWriter(tracker, run)
-    writer.add(trace)                   # buffered in memory, written some dozens at a time
+    recorder, writer = TurnRecorder(), TraceWriter(tracker, run)
+    with recorder.recording():
+        turn = program.ask(state, question).turns[-1]
+    writer.add((conversation, 2), facts, recorder.spans, recorder.start, recorder.end)
     writer.flush()
     read_traces(tracker, tracker.find("latest"), conversation="...", turn_index=2)
 
-The spans come from recorders of one turn each, and are written to the store without changes. MLflow's live spans take
-the run from the process's state. That is wrong where evaluations share a process or a turn has threads. They are also
-written one by one, which takes twenty times as long.
+Each turn has its own recorder, which DSPy's settings pass on to every thread that the turn starts, and which travels
+with the turn from the workers of a cluster. MLflow's autologging writes each span in a transaction of its own: it takes
+three to four times the processor time of a trace (``docs/design/evaluation.md``).
 """
 
 from __future__ import annotations
@@ -19,56 +21,151 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
+
 from experiments.console import without_password
-from experiments.tracking.recorder import Span
-from experiments.tracking.records import RunRecord
-from experiments.tracking.tracker import Run, Tracker
+from experiments.tracking.tracker import Run, RunRecord, Tracker
 from kg.errors import TrackingError
+from programs.turns import plain
 
 logger = logging.getLogger(__name__)
 
 REPORT_TAG, CONVERSATION_TAG, TURN_TAG = "finpath.report", "finpath.conversation", "finpath.turn"
 
-_BATCH = 50
+_BATCH, _SECONDS = 50, 10.0
+_NAME_LENGTH = 60
 _NO_SESSION = re.compile(r"[^\w.-]+")
-_SECONDS = 10.0
+
+Span = dict[str, Any]
+"""``id``, ``parent``, ``name``, ``type`` (one of MLflow's), ``start`` and ``end`` in nanoseconds since 1970,
+``inputs``, ``outputs``, ``error`` and, of a call to a language model, ``usage``: all as JSON knows them."""
+
+
+class TurnRecorder(BaseCallback):
+    """Keeps the spans of one turn.
+
+    Attributes:
+        spans: In the order of their start.
+        start: Start of the turn, in nanoseconds since 1970.
+        end: Its end.
+    """
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self.start = self.end = time.time_ns()
+        self._open: dict[str, Span] = {}
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Records the calls inside, in this thread and in those that DSPy starts from it."""
+        import dspy
+
+        self.start = time.time_ns()
+        try:
+            with dspy.context(callbacks=[*dspy.settings.callbacks, self]):
+                yield
+        finally:
+            self.end = time.time_ns()
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        """A module is called."""
+        signature = getattr(instance, "signature", None)
+        kind = type(instance).__name__
+        name = f"{kind}({signature.__name__})" if isinstance(signature, type) else kind
+        given = inputs.get("kwargs") or {key: value for key, value in inputs.items() if key != "args"}
+        self._begin(call_id, str(getattr(instance, "span_name", None) or name), "CHAIN", given)
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        """A language model is asked."""
+        settings = {key: value for key, value in {**instance.kwargs, **inputs.get("kwargs", {})}.items() if value}
+        settings = {key: value for key, value in settings.items() if "key" not in key}
+        prompt = inputs["messages"] if inputs.get("messages") is not None else inputs.get("prompt")
+        self._begin(call_id, str(instance.model), "CHAT_MODEL", {"messages": prompt, "settings": settings})
+
+    def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        """A tool is called."""
+        self._begin(call_id, str(instance.name), "TOOL", inputs.get("kwargs", inputs))
+
+    def _begin(self, call_id: str, name: str, kind: str, inputs: Any) -> None:
+        span: Span = {
+            "id": call_id,
+            "parent": ACTIVE_CALL_ID.get(),
+            "name": name,
+            "type": kind,
+            "start": time.time_ns(),
+            "end": None,
+            "inputs": plain(_readable(inputs)),
+            "outputs": None,
+            "error": None,
+            "usage": None,
+        }
+        self._open[call_id] = span
+        self.spans.append(span)
+
+    def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
+        """A module, a language model or a tool has returned or raised."""
+        span = self._open.pop(call_id, None)
+        if span is None:
+            return
+        span["end"], span["outputs"] = time.time_ns(), plain(_readable(outputs))
+        if exception is not None:
+            span["error"] = f"{type(exception).__name__}: {exception}"
+
+    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
+        """A language model has answered or failed; a call that the cache answers has no usage."""
+        import dspy
+
+        usage = getattr(dspy.settings.usage_tracker, "usage", None)
+        if usage and call_id in self._open:
+            self._open[call_id]["usage"] = plain(usage)
+        self.on_module_end(call_id, outputs, exception)
+
+    on_tool_end = on_module_end
+
+
+def _readable(value: Any) -> Any:
+    """DSPy's examples and predictions as mappings, signatures by name, reports by id: a trace is to be read."""
+    if hasattr(value, "toDict"):
+        return value.toDict()
+    if isinstance(value, dict):
+        return {name: _readable(item) for name, item in value.items()}
+    if isinstance(value, type):
+        return value.__name__
+    if hasattr(value, "pre_text") and hasattr(value, "id"):
+        return f"report {value.id}"
+    return value
 
 
 @dataclass(frozen=True)
-class Trace:
-    """A turn's trace.
+class TraceFacts:
+    """The parts of a trace in addition to its calls.
 
     Attributes:
         name: Its name in MLflow's list.
-        key: Conversation and index of the turn.
-        start: Start of the turn, in nanoseconds since 1970.
-        end: Its end.
-        inputs: The question and what came before it.
-        outputs: The answer and how it was found.
-        spans: Its calls.
+        inputs: The question and its subject.
+        outputs: The answer and its basis.
         tags: To search by; texts.
-        attributes: Further facts, on the trace's root.
-        error: Why there is no answer, if an error was the reason.
+        error: The error, if it is the reason of a missing answer.
         verdicts: Scores of the answer by name, each with its reason: MLflow shows and filters them as assessments.
         expected: The gold by name, as assessments too.
+        attributes: Further facts, on the trace's root.
+        spans: Spans in addition to those of the recorder.
     """
 
     name: str
-    key: tuple[str, int]
-    start: int
-    end: int
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, Any]
-    spans: Sequence[Span] = ()
+    inputs: Any
+    outputs: Any
     tags: Mapping[str, str] = field(default_factory=dict)
-    attributes: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
     verdicts: Mapping[str, tuple[bool | float, str]] = field(default_factory=dict)
     expected: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    spans: Sequence[Span] = ()
 
 
 class TraceWriter:
@@ -77,24 +174,33 @@ class TraceWriter:
     Args:
         tracker: The store.
         run: The run that the traces belong to.
-        written: Called with the turns whose traces are in the store.
+
+    Attributes:
+        failed: The number of traces that the store did not take.
     """
 
-    def __init__(
-        self, tracker: Tracker, run: Run, written: Callable[[list[tuple[str, int]]], None] | None = None
-    ) -> None:
-        self._tracker = tracker
-        self._run = run
-        self._written = written
-        self._waiting: list[Trace] = []
+    def __init__(self, tracker: Tracker, run: Run) -> None:
+        self._tracker, self._run = tracker, run
+        self._waiting: list[tuple[Any, list[dict[str, Any]]]] = []
         self._lock = threading.Lock()
         self._last = time.monotonic()
         self.failed = 0
 
-    def add(self, trace: Trace) -> None:
-        """Takes a trace, and writes those that wait when there are enough of them or some seconds have passed."""
+    def add(self, key: tuple[str, int], facts: TraceFacts, spans: Sequence[Span], start: int, end: int) -> None:
+        """Takes the trace of a turn, and writes those that wait when there are enough or some seconds have passed.
+
+        Args:
+            key: The conversation and the turn's index in it.
+            facts: Its question, answer and gold.
+            spans: Its calls.
+            start: Its start, in nanoseconds since 1970.
+            end: Its end.
+        """
+        tags = {CONVERSATION_TAG: key[0], TURN_TAG: str(key[1]), "finpath.run": str(self._run.id), **facts.tags}
+        trace_id, session = secrets.token_hex(16), _NO_SESSION.sub("-", f"{str(self._run.id)[:8]}-{key[0]}")
+        info = _info(trace_id, facts, tags, start, end, self._tracker.experiment_id)
         with self._lock:
-            self._waiting.append(trace)
+            self._waiting.append((info, _spans(trace_id, facts, [*spans, *facts.spans], tags, session, start, end)))
             due = len(self._waiting) >= _BATCH or time.monotonic() - self._last > _SECONDS
         if due:
             self.flush()
@@ -104,83 +210,72 @@ class TraceWriter:
         with self._lock:
             waiting, self._waiting = self._waiting, []
             self._last = time.monotonic()
-            if not waiting:
-                return
             try:
                 self._write(waiting)
             except Exception as error:  # noqa: BLE001 - MLflow's clients raise what their backends raise; it is counted
                 self.failed += len(waiting)
                 reason = without_password(str(error).partition("\n")[0])
                 logger.warning("%d traces could not be written: %s", len(waiting), reason)
-                return
-            if self._written is not None:
-                self._written([trace.key for trace in waiting])
 
-    def _write(self, traces: Sequence[Trace]) -> None:
+    def _write(self, traces: Sequence[tuple[Any, list[dict[str, Any]]]]) -> None:
         from mlflow.entities import Span as MlflowSpan
         from mlflow.tracing.client import TracingClient
 
-        ids = [secrets.token_hex(16) for _ in traces]
-        session = str(self._run.id)[:8]
-        spans = [span for trace_id, trace in zip(ids, traces, strict=True) for span in _spans(trace_id, trace, session)]
+        if not traces:
+            return
         client = TracingClient(self._tracker.config.uri)
-        for trace_id, trace in zip(ids, traces, strict=True):
-            client.start_trace(_info(trace_id, trace, self._tracker.experiment_id))
-        client.log_spans(self._tracker.experiment_id, [MlflowSpan.from_dict(span) for span in spans])
-        self._tracker.client.link_traces_to_run([f"tr-{trace_id}" for trace_id in ids], self._run.id)
+        for info, _ in traces:
+            client.start_trace(info)
+        spans = [MlflowSpan.from_dict(span) for _, spans in traces for span in spans]
+        client.log_spans(self._tracker.experiment_id, spans)
+        self._tracker.client.link_traces_to_run([info.trace_id for info, _ in traces], self._run.id)
 
 
-def _info(trace_id: str, trace: Trace, experiment_id: str) -> Any:
+def _info(trace_id: str, facts: TraceFacts, tags: Mapping[str, str], start: int, end: int, experiment_id: str) -> Any:
     """A trace's head as MLflow's ``TraceInfo``: question and answer in short, tags, and assessments."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
 
     ours, gold = AssessmentSource("CODE", "finpath"), AssessmentSource("HUMAN", "gold")
-    name = f"tr-{trace_id}"
     assessments: list[Any] = [
-        Feedback(name=title, value=value, rationale=reason, source=ours, trace_id=name)
-        for title, (value, reason) in trace.verdicts.items()
+        Feedback(name=name, value=value, rationale=reason, source=ours, trace_id=f"tr-{trace_id}")
+        for name, (value, reason) in facts.verdicts.items()
     ]
     assessments += [
-        Expectation(name=title, value=value, source=gold, trace_id=name) for title, value in trace.expected.items()
+        Expectation(name=name, value=value, source=gold, trace_id=f"tr-{trace_id}")
+        for name, value in facts.expected.items()
     ]
     return TraceInfo(
-        trace_id=name,
+        trace_id=f"tr-{trace_id}",
         trace_location=TraceLocation.from_experiment_id(experiment_id),
-        request_time=trace.start // 1_000_000,
-        execution_duration=max(0, trace.end - trace.start) // 1_000_000,
-        state=TraceState.ERROR if trace.error is not None else TraceState.OK,
-        request_preview=str(trace.inputs.get("question", "")),
-        response_preview=str(trace.outputs.get("answer") or trace.outputs.get("failure") or ""),
-        tags={**trace.tags, "mlflow.traceName": trace.name},
+        request_time=start // 1_000_000,
+        execution_duration=max(0, end - start) // 1_000_000,
+        state=TraceState.ERROR if facts.error is not None else TraceState.OK,
+        request_preview=_preview(facts.inputs, "question"),
+        response_preview=_preview(facts.outputs, "answer", "failure"),
+        tags={**tags, "mlflow.traceName": facts.name},
         assessments=assessments,
     )
 
 
-def _spans(trace_id: str, trace: Trace, session: str) -> list[dict[str, Any]]:
+def _preview(values: Any, *names: str) -> str:
+    given = [values.get(name) for name in names] if isinstance(values, dict) else []
+    return next((str(value) for value in given if value), "")
+
+
+def _spans(
+    trace_id: str, facts: TraceFacts, calls: Sequence[Span], tags: Mapping[str, str], session: str, start: int, end: int
+) -> list[dict[str, Any]]:
     """A trace's spans as MLflow's ``Span.from_dict`` takes them; tags travel as attributes of the root."""
-    root = secrets.token_hex(8)
-    ids = {span["id"]: secrets.token_hex(8) for span in trace.spans}
-    attributes = {
-        **{f"mlflow.traceTag.{name}": value for name, value in trace.tags.items()},
-        "mlflow.traceTag.mlflow.traceName": trace.name,
-        # MLflow's pages put it into an address, which a slash would break.
-        "session.id": _NO_SESSION.sub("-", f"{session}-{trace.key[0]}"),
-        **trace.attributes,
-    }
-    whole = {
-        "name": trace.name,
-        "type": "CHAIN",
-        "start": trace.start,
-        "end": trace.end,
-        "inputs": trace.inputs,
-        "outputs": trace.outputs,
-        "error": trace.error,
-    }
-    parts = [
-        _span(trace_id, ids[span["id"]], ids.get(span["parent"], root), span, _lm_attributes(span))
-        for span in trace.spans
+    ids = {span["id"]: secrets.token_hex(8) for span in calls}
+    root: Span = {"name": facts.name, "type": "CHAIN", "start": start, "end": end, "error": facts.error, "usage": None}
+    root |= {"inputs": facts.inputs, "outputs": facts.outputs}
+    attributes = {f"mlflow.traceTag.{name}": value for name, value in tags.items()}
+    attributes |= {"mlflow.traceTag.mlflow.traceName": facts.name, "session.id": session, **facts.attributes}
+    root_id = secrets.token_hex(8)
+    return [
+        _span(trace_id, root_id, None, root, attributes),
+        *(_span(trace_id, ids[one["id"]], ids.get(one["parent"], root_id), one, _lm_attributes(one)) for one in calls),
     ]
-    return [_span(trace_id, root, None, whole, attributes), *parts]
 
 
 def _lm_attributes(span: Span) -> dict[str, Any]:
@@ -193,9 +288,7 @@ def _lm_attributes(span: Span) -> dict[str, Any]:
     return {"mlflow.llm.model": span["name"], **({"mlflow.chat.tokenUsage": tokens} if usage else {})}
 
 
-def _span(
-    trace_id: str, span_id: str, parent: str | None, span: Mapping[str, Any], attributes: Mapping[str, Any]
-) -> dict[str, Any]:
+def _span(trace_id: str, span_id: str, parent: str | None, span: Span, attributes: Mapping[str, Any]) -> dict[str, Any]:
     own = {
         "mlflow.traceRequestId": f"tr-{trace_id}",
         "mlflow.spanType": span["type"],
@@ -221,39 +314,170 @@ def _base64(hexadecimal: str) -> str:
     return base64.b64encode(bytes.fromhex(hexadecimal)).decode()
 
 
-def read_traces(
-    tracker: Tracker, record: RunRecord, *, conversation: str | None = None, turn_index: int | None = None
-) -> list[dict[str, Any]]:
-    """The traces of a run's turns, as MLflow's ``Trace.to_dict`` gives them, in the order of their start.
+def search_traces(
+    tracker: Tracker, record: RunRecord, conditions: Mapping[str, str] | None = None, *, with_spans: bool = False
+) -> list[Any]:
+    """MLflow's traces of a run's turns, in the order of their start.
 
     Args:
         tracker: The store.
         record: The run.
-        conversation: Only those of this conversation.
-        turn_index: Only those of this turn.
+        conditions: Tags with the values that they must have.
+        with_spans: Whether they come with their spans.
 
     Raises:
-        TrackingError: A conversation's id holds a quote.
+        TrackingError: A value has a quote.
     """
-    where = []
-    if conversation is not None:
-        if "'" in conversation:
-            raise TrackingError(f"a conversation's id cannot hold a quote here: {conversation!r}")
-        where.append(f"tags.`{CONVERSATION_TAG}` = '{conversation}'")
-    if turn_index is not None:
-        where.append(f"tags.`{TURN_TAG}` = '{turn_index}'")
-    found: list[dict[str, Any]] = []
+    if quoted := [value for value in (conditions or {}).values() if "'" in value]:
+        raise TrackingError(f"an id cannot have a quote here: {quoted[0]!r}")
+    where = " AND ".join(f"tags.`{name}` = '{value}'" for name, value in (conditions or {}).items())
+    found: list[Any] = []
     token = None
     while True:
         page = tracker.client.search_traces(
             locations=[tracker.experiment_id],
-            filter_string=" AND ".join(where) or None,
+            filter_string=where or None,
             run_id=record.id,
             max_results=100,
             order_by=["timestamp_ms ASC"],
             page_token=token,
+            include_spans=with_spans,
         )
-        found += [trace.to_dict() for trace in page]
+        found += page
         token = page.token
         if not token:
             return found
+
+
+def read_traces(
+    tracker: Tracker, record: RunRecord, *, conversation: str | None = None, turn_index: int | None = None
+) -> list[dict[str, Any]]:
+    """The traces of a run's turns, as MLflow's ``Trace.to_dict`` gives them; only of a conversation, or of a turn."""
+    conditions = {} if conversation is None else {CONVERSATION_TAG: conversation}
+    conditions |= {} if turn_index is None else {TURN_TAG: str(turn_index)}
+    return [trace.to_dict() for trace in search_traces(tracker, record, conditions, with_spans=True)]
+
+
+@contextmanager
+def traced_calls(tracker: Tracker | None, run: Run) -> Iterator[None]:
+    """Writes a trace of each outermost call inside that asks a language model, such as an optimizer's."""
+    if tracker is None or run.id is None:
+        yield
+        return
+    recorder, writer = TurnRecorder(), TraceWriter(tracker, run)
+    try:
+        with recorder.recording():
+            yield
+    finally:
+        groups: dict[str, list[Span]] = {}
+        roots: dict[str | None, str] = {}
+        for span in recorder.spans:
+            roots[span["id"]] = roots.get(span["parent"], str(span["id"]))
+            groups.setdefault(roots[span["id"]], []).append(span)
+        asking = [group for group in groups.values() if any(span["type"] == "CHAT_MODEL" for span in group)]
+        for number, group in enumerate(asking):
+            first = group[0]
+            tags = {"finpath.command": "compile"}
+            facts = TraceFacts(first["name"], first["inputs"], first["outputs"], tags, first["error"])
+            key, spans = (f"{run.name}/{number}", 0), group[1:] or group
+            writer.add(key, facts, spans, first["start"], first["end"] or first["start"])
+        writer.flush()
+
+
+@dataclass
+class SeenTurn:
+    """A question while it is answered.
+
+    Attributes:
+        outputs: The answer and its basis, as JSON; empty until it is known.
+        failure: The reason of an answer that is missing.
+    """
+
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    failure: str | None = None
+
+
+class QuestionLog:
+    """The questions of a command and their traces.
+
+    Args:
+        command: The command, such as ``ask``.
+        about: The report or graph of the questions.
+        tracked: Whether calls are recorded.
+
+    Attributes:
+        run_id: The run in MLflow, after it was written.
+    """
+
+    def __init__(self, command: str, about: str, *, tracked: bool) -> None:
+        self.command, self.about, self.tracked = command, about, tracked
+        self.turns: list[tuple[int, str, SeenTurn, TurnRecorder, str | None]] = []
+        self.run_id: str | None = None
+
+    @contextmanager
+    def turn(self, question: str, place: int | None = None) -> Iterator[SeenTurn]:
+        """Records the calls inside as the trace of a question; threads may do so at the same time.
+
+        Args:
+            question: The question.
+            place: Its place among the questions; by default it is the next one.
+        """
+        seen, recorder, error = SeenTurn(), TurnRecorder(), None
+        if not self.tracked:
+            yield seen
+            return
+        try:
+            with recorder.recording():
+                yield seen
+        except Exception as problem:
+            error = f"{type(problem).__name__}: {problem}"
+            raise
+        finally:
+            self.turns.append((place if place is not None else len(self.turns), question, seen, recorder, error))
+
+    def write(self, tracker: Tracker, params: Mapping[str, object], seconds: float) -> None:
+        """Writes a run of the kind ``ask`` with the traces."""
+        answered = {place: error is None and seen.failure is None for place, _, seen, _, error in self.turns}
+        with tracker.run("ask", f"{self.command} {self.about}"[:200]) as run:
+            run.log_params({**params, "command": self.command, "about": self.about})
+            run.log_metrics({"questions": len(self.turns), "answered": sum(answered.values()), "seconds": seconds})
+            writer = TraceWriter(tracker, run)
+            for place, question, seen, recorder, error in sorted(self.turns, key=lambda one: one[0]):
+                tags = {"finpath.command": self.command, "finpath.answered": str(answered[place]).lower()}
+                facts = TraceFacts(
+                    " ".join(question.split())[:_NAME_LENGTH],
+                    {"question": question, "about": self.about},
+                    {**seen.outputs, "failure": seen.failure},
+                    {REPORT_TAG: self.about, **tags},
+                    error,
+                )
+                writer.add((self.about, place), facts, recorder.spans, recorder.start, recorder.end)
+            writer.flush()
+            self.run_id = run.id
+
+
+@contextmanager
+def asked(
+    tracker: Tracker | None, command: str, about: str, params: Mapping[str, object] | None = None
+) -> Iterator[QuestionLog]:
+    """Yields a log of questions that are asked one by one; at its end a run of the kind ``ask`` has their traces.
+
+    The run is written at the end, also by an exception: nobody waits for MLflow before an answer. A store that cannot
+    be written costs the run, never the answers.
+
+    Args:
+        tracker: The tracking store; ``None`` to log nothing.
+        command: The command.
+        about: The report or graph of the questions.
+        params: Settings of the run.
+    """
+    log = QuestionLog(command, about, tracked=tracker is not None)
+    started = time.perf_counter()
+    try:
+        yield log
+    finally:
+        if tracker is not None and log.turns:
+            try:
+                log.write(tracker, params or {}, time.perf_counter() - started)
+            except Exception as error:  # noqa: BLE001 - MLflow's clients raise what their backends raise
+                logger.warning("the questions could not be logged: %s", error)

@@ -1,4 +1,4 @@
-"""Runs in MLflow: written while a command works, read back by later ones. The only module that touches MLflow.
+"""Runs in MLflow: written while a command works, read back by later ones.
 
     tracker = Tracker(TrackingConfig.from_environment())
     with tracker.run("evaluate", "beam on dev.json") as run:
@@ -16,27 +16,215 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from experiments.console import without_password
-from experiments.tracking.environment import this_process
-from experiments.tracking.records import PROCESS_TAG, DataInput, RunKind, RunRecord, TrackingConfig
-from experiments.tracking.run import Run, UntrackedRun
-from experiments.tracking.store import check_writable, create_store, store_problem
+from experiments.files import TRACKING_URI, why_unwritable
+from experiments.tracking.environment import PROCESS_TAG, this_process
 from kg.errors import TrackingError
+from kg.locks import locked
 
-__all__ = ["DataInput", "Run", "RunRecord", "Tracker", "TrackingConfig", "UntrackedRun", "open_run", "temporary_folder"]
+RunKind = Literal[
+    "ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "answers", "advisor", "thoughts", "ask"
+]
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d{1,9}))?")
 _KIND_TAG = "finpath.kind"
 _MOST_BACK = 10_000
+_ATTEMPTS = 3
+_UNFINISHED = ("already exists", "no such table", "no such column")
+"""Words of SQLite for a database that lacks some of MLflow's tables."""
+
+_SECTIONS = tuple(
+    (re.compile(pattern), name)
+    for pattern, name in (
+        (r"(.+_(?:low|high))", r"ci/\1"),
+        (r"recall_(at_\d+)", r"recall/\1"),
+        (r"(accuracy)_at_coverage_(\d+)", r"coverage/\1_at_\2"),
+        (r"exe_accuracy_turn_(\d+)", r"by_turn/exe_accuracy_\1"),
+        (r"(failures|escalated|stage|difference)_(.+)", r"\1/\2"),
+        (r"(lm_.+|.*tokens.*|.*seconds.*|.*calls.*|turns_with_estimated_cache)", r"cost/\1"),
+        (r"((?:data|graph)_problems|unreadable_questions|resumed_turns)", r"data/\1"),
+    )
+)
+
+
+def sectioned(figures: Mapping[str, object]) -> dict[str, object]:
+    """Returns figures under MLflow's sections, so that the first section of a run's page has the headlines alone.
+
+    >>> sectioned({"exe_accuracy": 0.7, "exe_accuracy_low": 0.6, "recall_at_10": 0.9})
+    {'exe_accuracy': 0.7, 'ci/exe_accuracy_low': 0.6, 'recall/at_10': 0.9}
+    """
+    return {metric_name(name): value for name, value in figures.items() if name not in ("seed", "limit")}
+
+
+def metric_name(name: str) -> str:
+    """Returns the name of a figure in MLflow; a headline figure keeps its own."""
+    matches = ((pattern.fullmatch(name), section) for pattern, section in _SECTIONS)
+    return next((match.expand(section) for match, section in matches if match), name)
+
+
+@dataclass(frozen=True)
+class TrackingConfig:
+    """The store of runs.
+
+    Attributes:
+        uri: An MLflow tracking URI; a ``sqlite:///`` path is relative to the working folder.
+        experiment: Name of the MLflow experiment.
+    """
+
+    uri: str = TRACKING_URI
+    experiment: str = "finpath"
+
+    @classmethod
+    def from_environment(cls) -> TrackingConfig:
+        """``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``, or the defaults where they are not set."""
+        uri, experiment = map(os.environ.get, ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"))
+        return cls(uri or cls.uri, experiment or cls.experiment)
+
+    @property
+    def local_file(self) -> Path | None:
+        """The database file, if it is a local one."""
+        return Path(self.uri.removeprefix("sqlite:///").split("?")[0]) if self.uri.startswith("sqlite:///") else None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether single questions are logged without an order to: a store is named or is there."""
+        return bool(os.environ.get("MLFLOW_TRACKING_URI")) or self.new_store is None
+
+    @property
+    def new_store(self) -> Path | None:
+        """The database file that the first run will create, if it is a local one that is not there yet."""
+        path = self.local_file
+        return path if path is not None and not path.exists() else None
+
+
+@dataclass(frozen=True)
+class DataInput:
+    """A data set as a run records it.
+
+    Attributes:
+        name: As the user would recognise it: ``dev.json``.
+        sha256: Hash of its content.
+        context: Its use in the run: ``train`` or ``dev``.
+        conversations: The number of used conversations.
+    """
+
+    name: str
+    sha256: str
+    context: str
+    conversations: int
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as it was logged.
+
+    Attributes:
+        id: MLflow's 32 hexadecimal digits.
+        name: The run's name.
+        kind: One of :data:`RunKind`.
+        status: ``FINISHED``, ``FAILED``, ``KILLED`` or ``RUNNING``.
+        params: Settings, as texts.
+        metrics: Figures under their stable names.
+        tags: Hashes, versions and everything else.
+    """
+
+    id: str
+    name: str
+    kind: str
+    status: str
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]
+
+
+class Run:
+    """A run that is being written; made by :meth:`Tracker.run`. Without a client it logs nothing, and has no id."""
+
+    def __init__(self, client: Any, run_id: str | None, name: str) -> None:
+        self.client, self.id, self.name = client, run_id, name
+        self._tables: list[dict[str, str]] = []
+
+    def log_params(self, params: Mapping[str, object]) -> None:
+        """Logs settings."""
+        from mlflow.entities import Param
+
+        texts = {key: one if isinstance(one, str) else json.dumps(one, default=str) for key, one in params.items()}
+        self._log_batch(params=[Param(key, text) for key, text in texts.items()])
+
+    def log_metrics(self, metrics: Mapping[str, object], step: int = 0) -> None:
+        """Figures; what is not a finite number is left out."""
+        from mlflow.entities import Metric
+
+        now = int(time.time() * 1000)
+        numbers = {
+            key: float(value)
+            for key, value in metrics.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        }
+        self._log_batch(metrics=[Metric(key, value, now, step) for key, value in numbers.items()])
+
+    def log_tags(self, tags: Mapping[str, str]) -> None:
+        """Logs hashes, versions and other searchable facts."""
+        from mlflow.entities import RunTag
+
+        self._log_batch(tags=[RunTag(key, value) for key, value in tags.items()])
+
+    def _log_batch(self, **batch: Any) -> None:
+        if self.id is not None:
+            self.client.log_batch(self.id, **batch)
+
+    def log_description(self, text: str) -> None:
+        """A text table for the run's page in MLflow."""
+        self.log_tags({"mlflow.note.content": f"```\n{text}\n```"})
+
+    def log_data(self, data: DataInput) -> None:
+        """A data set that the run used, with its hash."""
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+        from mlflow.exceptions import MlflowException
+
+        source = json.dumps({"name": data.name, "sha256": data.sha256})
+        profile = json.dumps({"conversations": data.conversations})
+        dataset = Dataset(data.name, data.sha256[:16], "finpath", source, profile=profile)
+        inputs = [DatasetInput(dataset, [InputTag("mlflow.data.context", data.context)])]
+        for attempt in range(_ATTEMPTS if self.id is not None else 0):
+            try:
+                self.client.log_inputs(self.id, datasets=inputs)
+                return
+            except MlflowException as error:
+                # MLflow looks a data set up and then adds it: two runs that begin at once on the same one collide.
+                if "IntegrityError" not in str(error) or attempt == _ATTEMPTS - 1:
+                    raise
+
+    def log_table(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Rows with the same keys: MLflow's own table view shows them, ``Tracker.table`` reads them back."""
+        columns = list(rows[0]) if rows else []
+        payload = {"columns": columns, "data": [[row[column] for column in columns] for row in rows]}
+        # MLflow's log_table uses pandas, which turns a 3 into 3.0 in a column with a None.
+        self.log_text(f"{name}.json", json.dumps(payload, ensure_ascii=False, allow_nan=False))
+        self._tables.append({"path": f"{name}.json", "type": "table"})
+        self.log_tags({"mlflow.loggedArtifacts": json.dumps(self._tables)})
+
+    def log_text(self, path: str, text: str) -> None:
+        """A text file among the run's artifacts."""
+        if self.id is not None:
+            self.client.log_text(self.id, text, path)
+
+    def log_folder(self, folder: Path, name: str) -> None:
+        """A folder among the run's artifacts: ``runs:/ID/name`` gives it back."""
+        if self.id is not None:
+            self.client.log_artifacts(self.id, str(folder), name)
 
 
 class Tracker:
@@ -51,24 +239,37 @@ class Tracker:
 
     @cached_property
     def client(self) -> Any:
-        """MLflow's client on the store; for the modules ``experiments.tracking.tracker*`` only."""
+        """MLflow's client on the store."""
         quiet_mlflow()
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
-        create_store(self.config)
+        self.check()
+        new = self.config.new_store
         try:
-            client = MlflowClient(self.config.uri, registry_uri=self.config.uri)
-            client.search_experiments(max_results=1)
+            # Two processes that create the tables at once would both fail.
+            with locked(new.with_name(f".{new.name}.lock"), remove=True) if new else contextlib.nullcontext():
+                client = MlflowClient(self.config.uri, registry_uri=self.config.uri)
+                client.search_experiments(max_results=1)
         # The last two are of a database without its driver, and of an address that is none.
         except (MlflowException, SQLAlchemyError, ImportError, ValueError) as error:
-            raise TrackingError(store_problem(self.config, error)) from error
+            reason = without_password(" ".join(str(error).partition("\n")[0].split()))[:200]
+            if self.config.local_file is not None and any(sign in reason for sign in _UNFINISHED):
+                reason += f"; its creation was stopped: move {self.config.local_file} away"
+            raise TrackingError(
+                f"the tracking store {without_password(self.config.uri)} cannot be opened: {reason}"
+            ) from error
         return client
 
     def check(self) -> None:
-        """Raises TrackingError where the store cannot be written or has no driver; nothing is opened or created."""
-        check_writable(self.config)
+        """Raises TrackingError where the local database cannot be written: MLflow would try for two minutes."""
+        path = self.config.local_file
+        reason = why_unwritable(path) if path is not None else None
+        if path is not None and reason is None and path.exists() and not os.access(path, os.W_OK):
+            reason = f"no permission for {path}"
+        if reason is not None:
+            raise TrackingError(f"the tracking store {path} cannot be written: {reason}")
 
     def open(self) -> None:
         """Opens the store now, and creates it where it is not there; otherwise that happens with the first run."""
@@ -79,17 +280,18 @@ class Tracker:
         """The experiment's id; it is created where it is not there."""
         from mlflow.exceptions import MlflowException
 
-        experiment = self.client.get_experiment_by_name(self.config.experiment)
+        name = self.config.experiment
+        experiment = self.client.get_experiment_by_name(name)
         if experiment is None:
             try:
-                return str(self.client.create_experiment(self.config.experiment))
+                return str(self.client.create_experiment(name))
             except MlflowException:  # another process may have created it meanwhile
-                experiment = self.client.get_experiment_by_name(self.config.experiment)
+                experiment = self.client.get_experiment_by_name(name)
                 if experiment is None:
                     raise
         if experiment.lifecycle_stage != "active":
             raise TrackingError(
-                f"the experiment {self.config.experiment!r} was deleted; restore it with `mlflow experiments restore "
+                f"the experiment {name!r} was deleted; restore it with `mlflow experiments restore "
                 f"-x {experiment.experiment_id}`, or name another in MLFLOW_EXPERIMENT_NAME"
             )
         return str(experiment.experiment_id)
@@ -113,11 +315,17 @@ class Tracker:
             tags: Further tags, set from the start.
             resumed: The id of a stopped run to resume, with its name and its parent.
         """
-        all_tags = {_KIND_TAG: kind, PROCESS_TAG: this_process(), "mlflow.source.name": f"finpath {kind}"}
-        all_tags |= tags or {}
-        if parent is not None and parent.id is not None:
-            all_tags["mlflow.parentRunId"] = parent.id
-        run = self._again(resumed, all_tags) if resumed is not None else self._new(name, all_tags)
+        own = {_KIND_TAG: kind, PROCESS_TAG: this_process(), "mlflow.source.name": f"finpath {kind}", **(tags or {})}
+        if resumed is not None:
+            run = Run(self.client, resumed, self.client.get_run(resumed).info.run_name or "")
+            run.log_tags(own)
+            self.client.update_run(resumed, status="RUNNING")
+        else:
+            self.check()
+            if parent is not None and parent.id is not None:
+                own["mlflow.parentRunId"] = parent.id
+            created = self.client.create_run(self.experiment_id, run_name=name, tags=own)
+            run = Run(self.client, created.info.run_id, name)
         status = "FINISHED"
         try:
             yield run
@@ -133,27 +341,11 @@ class Tracker:
             self.client.set_terminated(run.id, status)
 
     @contextlib.contextmanager
-    def closing(self, record: RunRecord, status: str) -> Iterator[Run]:
-        """Yields a run that its own process did not end, for final records; it then ends as ``status``."""
+    def adding(self, record: RunRecord, status: str | None = None) -> Iterator[Run]:
+        """Yields a run that has ended, to log more to it; it then ends as ``status``, or its status stays."""
         yield Run(self.client, record.id, record.name)
-        self.client.set_terminated(record.id, status)
-
-    @contextlib.contextmanager
-    def adding(self, record: RunRecord) -> Iterator[Run]:
-        """A run that has ended, to log more to it; its status stays."""
-        yield Run(self.client, record.id, record.name)
-
-    def _new(self, name: str, tags: Mapping[str, str]) -> Run:
-        check_writable(self.config)
-        created = self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
-        return Run(self.client, created.info.run_id, name)
-
-    def _again(self, run_id: str, tags: Mapping[str, str]) -> Run:
-        known = self.client.get_run(run_id)
-        run = Run(self.client, run_id, known.info.run_name or "")
-        run.log_tags({key: value for key, value in tags.items() if key != "mlflow.parentRunId"})
-        self.client.update_run(run_id, status="RUNNING")
-        return run
+        if status is not None:
+            self.client.set_terminated(record.id, status)
 
     def find(self, reference: str, kinds: Sequence[str] = ("evaluate",)) -> RunRecord:
         """The run that ``reference`` means.
@@ -166,13 +358,13 @@ class Tracker:
         Raises:
             TrackingError: There is none.
         """
+        wanted = f"no {' or '.join(kinds)} run {reference!r}"
         if self.config.new_store is not None:
-            raise TrackingError(f"no {' or '.join(kinds)} run {reference!r}: there is no {self.config.new_store} yet")
-        record = self._lookup(reference, kinds)
+            raise TrackingError(f"{wanted}: there is no {self.config.new_store} yet")
+        record = self._look_up(reference, kinds)
         if record is None:
             names = ", ".join(run.name for run in self.search(kinds, limit=5)) or "none yet"
-            store = without_password(self.config.uri)
-            raise TrackingError(f"no {' or '.join(kinds)} run {reference!r} in {store} (newest there: {names})")
+            raise TrackingError(f"{wanted} in {without_password(self.config.uri)} (newest there: {names})")
         return record
 
     def search(
@@ -195,6 +387,8 @@ class Tracker:
             tags: Only runs that have these tags.
             without: Not the runs of these statuses.
         """
+        if self.config.new_store is not None:
+            return []
         where = [f"attributes.status != '{status}'" for status in without]
         where += [f"tags.`{key}` = '{value}'" for key, value in (tags or {}).items()]
         if name is not None:
@@ -205,14 +399,34 @@ class Tracker:
             where.append(f"tags.`mlflow.parentRunId` = '{parent}'")
         found: list[RunRecord] = []
         for kind in kinds:
-            found_runs = self.client.search_runs(
+            runs = self.client.search_runs(
                 [self.experiment_id],
                 filter_string=" and ".join([*where, f"tags.`{_KIND_TAG}` = '{kind}'"]),
                 max_results=limit,
                 order_by=["attributes.start_time DESC"],
             )
-            found += [_record(run) for run in found_runs]
+            found += [_record(run) for run in runs]
         return found[:limit]
+
+    def _look_up(self, reference: str, kinds: Sequence[str]) -> RunRecord | None:
+        if match := _LATEST.fullmatch(reference):
+            back = min(int(match[1] or 0), _MOST_BACK)
+            return next(iter(self.search(kinds, limit=back + 1)[back:]), None)
+        if _RUN_ID.fullmatch(reference):
+            from mlflow.exceptions import MlflowException
+
+            try:
+                record = _record(self.client.get_run(reference))
+            except MlflowException:
+                return None
+            return record if record.kind in kinds else self._part_of(record, kinds)
+        if named := self.search(kinds, limit=1, name=reference):
+            return named[0]
+        compiled = self.search(["compile"], limit=1, name=reference) if "evaluate" in kinds else []
+        return self._part_of(compiled[0], kinds) if compiled else None
+
+    def _part_of(self, record: RunRecord, kinds: Sequence[str]) -> RunRecord | None:
+        return next(iter(self.search(kinds, limit=1, parent=record.id)), None)
 
     def table(self, run: RunRecord, name: str) -> list[dict[str, Any]]:
         """The rows that :meth:`Run.log_table` wrote.
@@ -250,52 +464,23 @@ class Tracker:
 
     def latest_model(self, name: str) -> str | None:
         """The URI of the newest version of a registered model, or ``None`` if there is none of that name."""
-        if self.config.new_store is not None:
+        if self.config.new_store is not None or "'" in name:
             return None
-        versions = self.client.search_model_versions(f"name = '{name}'") if "'" not in name else []
-        if not versions:
-            return None
-        return f"models:/{name}/{max(int(version.version) for version in versions)}"
-
-    def _lookup(self, reference: str, kinds: Sequence[str]) -> RunRecord | None:
-        if match := _LATEST.fullmatch(reference):
-            back = min(int(match[1] or 0), _MOST_BACK)
-            found = self.search(kinds, limit=back + 1)
-            return found[back] if len(found) > back else None
-        if _RUN_ID.fullmatch(reference):
-            from mlflow.exceptions import MlflowException
-
-            try:
-                record = _record(self.client.get_run(reference))
-            except MlflowException:
-                return None
-            if record.kind in kinds:
-                return record
-            return next(iter(self.search(kinds, limit=1, parent=record.id)), None)
-        if named := self.search(kinds, limit=1, name=reference):
-            return named[0]
-        if "evaluate" in kinds and (compiled := self.search(["compile"], limit=1, name=reference)):
-            return next(iter(self.search(kinds, limit=1, parent=compiled[0].id)), None)
-        return None
+        versions = self.client.search_model_versions(f"name = '{name}'")
+        return f"models:/{name}/{max(int(one.version) for one in versions)}" if versions else None
 
 
 def open_run(
     tracker: Tracker | None, kind: RunKind, name: str, **options: Any
 ) -> contextlib.AbstractContextManager[Run]:
     """Returns a run of ``tracker``, or for ``None`` one that logs nothing."""
-    return contextlib.nullcontext(UntrackedRun(name)) if tracker is None else tracker.run(kind, name, **options)
+    return contextlib.nullcontext(Run(None, None, name)) if tracker is None else tracker.run(kind, name, **options)
 
 
 def _record(run: Any) -> RunRecord:
-    return RunRecord(
-        id=run.info.run_id,
-        name=run.info.run_name or "",
-        kind=run.data.tags.get(_KIND_TAG, ""),
-        status=run.info.status,
-        params=dict(run.data.params),
-        metrics=dict(run.data.metrics),
-        tags=dict(run.data.tags),
-    )
+    tags = run.data.tags
+    kind, name = tags.get(_KIND_TAG, ""), run.info.run_name or ""
+    return RunRecord(run.info.run_id, name, kind, run.info.status, run.data.params, run.data.metrics, tags)
 
 
 def quiet_mlflow() -> None:

@@ -147,7 +147,7 @@ class FitEncoder(Teleprompter):
         judged = HeldOutFit(
             scorer, student.turn.config, held_out, self.extras.without_programs, read, self.seed, self.extras.progress
         )
-        judged = judged.with_aggregates().with_naming()
+        judged = judged.with_naming()
         scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer)

@@ -1,8 +1,7 @@
-"""Fitting the choices among readings and the confidence on reports that neither scorer nor encoder was fitted on.
+"""Fitting the choice among names and the confidence on reports that neither scorer nor encoder was fitted on.
 
 >>> fit = HeldOutFit(scorer, config, held_out, examples, read)
->>> fit = fit.with_aggregates().with_naming()
->>> fit.with_confidence(unanswerable=0.5, abstained_wrong=0.1).scorer.confidence.fitted_on
+>>> fit.with_naming().with_confidence(unanswerable=0.5, abstained_wrong=0.1).scorer.confidence.fitted_on
 '2410 turns of 551 held-out reports, 780 of them without their figures'
 """
 
@@ -15,30 +14,28 @@ import dspy
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from kg.arrays import BoolArray, FloatArray
 from kg.candidates import (
     START,
     DerivationConfig,
     TurnSearch,
     WeightedHistory,
-    aggregate_answers,
     confidence_features,
-    may_aggregate,
     named_answers,
     search_turn,
 )
 from kg.figures import ReportIndex
 from kg.reports import Report
-from kg.scoring import AggregateModel, DerivationScorer, NamingModel
+from kg.scoring import DerivationScorer, NamingModel
 from kg.search import merge_key
+from optimize.logistic import fit_choices
 from optimize.metrics.abstention import OpenAnswer, answers_match
 from optimize.needs import Progress
 from optimize.scorers import (
-    ChoiceExample,
     ConfidenceExample,
     TrainingTurn,
     content_sha256,
     document_name,
-    fit_choice,
     fit_confidence,
     training_turns,
     unanswerable_turn,
@@ -48,8 +45,8 @@ REMOVED_WEIGHT = 0.25
 """Of a question whose figures were removed from the report. What is left often resembles an answer, and such questions
 would outnumber those that people ask in vain."""
 
-AGGREGATE_PENALTY = 1.0
-"""Of the weights of aggregates, selected in cross-validation."""
+NAME_PENALTY, OWN_SUPPORT = 0.5, 3.0
+"""Of the weights of the choice among names, and the weight of the search's own log-probability to which it draws."""
 
 OPEN_WEIGHT = 3.0
 """Of a question with a gold answer alone, or with none: people asked these."""
@@ -94,46 +91,30 @@ class HeldOutFit:
     seed: int
     progress: Progress
 
-    def with_aggregates(self) -> HeldOutFit:
-        """Returns the fit with a choice of aggregates; without one if no aggregate is right."""
-        self.progress("aggregates")
-        plain = replace(self, scorer=replace(self.scorer, naming=None, aggregates=None))
-        with threadpool_limits(limits=1):
-            examples = list(plain._aggregated())
-        if not any(one.right.any() and not one.right.all() for one in examples):
-            return plain
-        aggregates = fit_choice(
-            AggregateModel, examples, penalty=AGGREGATE_PENALTY, fitted_on=f"{len(examples)} questions"
-        )
-        return replace(self, scorer=replace(self.scorer, aggregates=aggregates))
-
-    def _aggregated(self) -> Iterator[ChoiceExample]:
-        for one in self.held_out:
-            if one.turns:
-                searches = self._searches(one.turns[0].index, one.turns[-1].questions)
-                yield from _aggregates_of(searches, [turn.answer for turn in one.turns])
-        for asked in self.without_programs:
-            yield from _aggregates_of(self._searches(self.read(asked.report), asked.questions), asked.gold)
-
     def with_naming(self) -> HeldOutFit:
         """Returns the fit with a choice among names; without one if no question asks for a name."""
         self.progress("names")
         plain = replace(self, scorer=replace(self.scorer, naming=None))
         with threadpool_limits(limits=1):
             examples = list(plain._named())
-        if not any(one.right.any() and not one.right.all() for one in examples):
+        used = [(features, right) for features, right in examples if right.any() and not right.all()]
+        if not used:
             return plain
-        naming = fit_choice(NamingModel, examples, fitted_on=f"{len(examples)} questions for names")
+        start = [OWN_SUPPORT if name == "support" else 0.0 for name in NamingModel.features]
+        weights = fit_choices(*zip(*used, strict=True), penalty=NAME_PENALTY, start=start).tolist()
+        about = f"{len(examples)} questions for names"
+        naming = NamingModel(dict(zip(NamingModel.features, weights, strict=True)), about)
         return replace(self, scorer=replace(self.scorer, naming=naming))
 
-    def _named(self) -> Iterator[ChoiceExample]:
+    def _named(self) -> Iterator[tuple[FloatArray, BoolArray]]:
+        """The readings of each question whose gold answer is a name."""
         for one in self.held_out:
             if any(isinstance(turn.answer, tuple) for turn in one.turns):
                 searches = self._searches(one.turns[0].index, one.turns[-1].questions)
                 yield from _names_of(searches, [turn.answer for turn in one.turns])
-        for asked in self.without_programs:
-            if any(isinstance(gold, tuple) for gold in asked.gold):
-                yield from _names_of(self._searches(self.read(asked.report), asked.questions), asked.gold)
+        for example in self.without_programs:
+            if any(isinstance(gold, tuple) for gold in example.gold):
+                yield from _names_of(self._searches(self.read(example.report), example.questions), example.gold)
 
     def with_confidence(self, unanswerable: float, abstained_wrong: float) -> HeldOutFit:
         """Returns the fit with a confidence.
@@ -249,19 +230,11 @@ def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> Confidenc
     return ConfidenceExample(page, features, answerable=gold is not None, right=right, weight=OPEN_WEIGHT, kind=kind)
 
 
-def _aggregates_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[ChoiceExample]:
-    """The readings of each question that may ask for an aggregate and has an answer."""
-    for found, gold in zip(searches, golds, strict=True):
-        if gold is not None and found.candidates and may_aggregate(found.space):
-            readings = aggregate_answers(found.space, found.ranked)
-            right = np.array([answers_match(answer, gold) for answer in readings.answers], dtype=bool)
-            yield ChoiceExample(readings.features, right)
-
-
-def _names_of(searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]) -> Iterator[ChoiceExample]:
-    """The readings of each question whose gold answer is a name."""
-    for found, gold in zip(searches, golds, strict=True):
+def _names_of(
+    searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]
+) -> Iterator[tuple[FloatArray, BoolArray]]:
+    for search, gold in zip(searches, golds, strict=True):
         if isinstance(gold, tuple):
-            named = named_answers(found.space, found.ranked)
+            named = named_answers(search.space, search.ranked)
             right = np.array([answers_match(answer, gold) for answer in named.answers], dtype=bool)
-            yield ChoiceExample(named.features, right)
+            yield named.features, right

@@ -9,13 +9,10 @@ figures of earlier turns join afterwards, in one attention layer over the slots 
 
 from __future__ import annotations
 
-import json
 import math
-import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor, nn
@@ -34,20 +31,12 @@ STATES_TOKENS = 4096
 
 _WEIGHTS = "model.safetensors"
 _MASKED = -1e4
-_TYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64}
 _EARLIER = 3
 """The kind of an earlier turn; 0 to 2 are ``[CLS]`` and the slots."""
 
 
 class Layer(nn.Module):
-    """A transformer layer with the normalization after each part, as in BERT.
-
-    Args:
-        width: Of the states.
-        heads: Of the attention.
-        inner: Width of the feed-forward part.
-        dropout: Share of the outputs of both parts that training drops.
-    """
+    """A transformer layer with the normalization after each part, as in BERT; training drops outputs of both parts."""
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float) -> None:
         super().__init__()
@@ -74,12 +63,6 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     """A BERT-like transformer with special tokens of its own.
 
-    Args:
-        vocabulary: Pieces.
-        layers: Layers.
-        inner: Width of the feed-forward parts.
-        places: Tokens of a sequence at the most.
-
     Attributes:
         frozen: The lowest layers, the embeddings with them, that training leaves as they are; 0 trains the special
             tokens and all layers.
@@ -99,15 +82,19 @@ class Encoder(nn.Module):
 
     @classmethod
     def pretrained(cls, folder: Path) -> Encoder:
-        """Reads a sentence encoder such as all-MiniLM-L6-v2, whose embeddings of pieces and places stay as they are.
-
-        Args:
-            folder: With ``model.safetensors`` in the names of Hugging Face's BERT.
+        """Reads ``model.safetensors`` of a sentence encoder, whose embeddings of pieces and places stay as they are.
 
         Raises:
             DataError: The file cannot be read, or its model has another layout or width.
         """
-        found = {name.removeprefix("bert."): value for name, value in read_safetensors(folder / _WEIGHTS).items()}
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            weights = load_file(folder / _WEIGHTS)
+        except (OSError, SafetensorError) as error:
+            raise DataError(f"the weights cannot be read: {error}", file=str(folder / _WEIGHTS)) from error
+        found = {name.removeprefix("bert."): value.float() for name, value in weights.items()}
         try:
             words, places = (found[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position"))
             layers = 1 + max(int(name.split(".")[2]) for name in found if name.startswith("encoder.layer."))
@@ -216,11 +203,7 @@ class Reader(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Returns slots, shape ``(turns, 3, JOINED)``, and earlier turns, ``(turns, most, JOINED)``, under a history.
 
-        Args:
-            states: Of each turn, the states at ``[CLS]``, the slots and the earlier turns ``numbers``.
-            pasts: All earlier turns of each turn.
-            numbers: The earlier turns that its sequence holds.
-            figures: The vectors of its report's observations.
+        ``states`` has the states at ``[CLS]``, the slots and the earlier turns ``numbers`` of each turn.
         """
         most = max(len(state) for state in states)
         kinds = torch.full((len(states), most), _EARLIER)
@@ -257,11 +240,7 @@ class Reader(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Returns the queries of an operand and what they listen to, each of shape ``(turns, JOINED)``.
 
-        Args:
-            slots: Of the turns.
-            templates: Their numbers.
-            position: 0 or 1.
-            first: The vectors of the first operands, at position 1.
+        At position 1, ``first`` has the vectors of the first operands.
         """
         x = self.ask(slots[:, 1 + position]) + self.role(templates * 2 + position)
         if first is not None:
@@ -272,32 +251,6 @@ class Reader(nn.Module):
     def word_weights(self, heard: Tensor, listened: Tensor) -> Tensor:
         """Returns how much each word of a question counts for a query, larger than 0."""
         return F.softplus(heard @ listened + self.loud)
-
-
-def read_safetensors(path: Path) -> dict[str, Tensor]:
-    """Reads the tensors of a file.
-
-    Raises:
-        DataError: The file is not there or damaged, or holds numbers of another type.
-    """
-    try:
-        content = path.read_bytes()
-        (size,) = struct.unpack_from("<Q", content)
-        header, data = json.loads(content[8 : 8 + size]), memoryview(content)[8 + size :]
-        header.pop("__metadata__", None)
-        return {name: _tensor(data, record) for name, record in header.items()}
-    except (OSError, ValueError, KeyError, struct.error) as error:
-        raise DataError(f"the weights cannot be read: {error}", file=str(path)) from error
-
-
-def _tensor(data: memoryview, record: dict[str, object]) -> Tensor:
-    kind, shape, offsets = record["dtype"], record["shape"], record["data_offsets"]
-    assert isinstance(kind, str)
-    assert isinstance(offsets, list)
-    if kind not in _TYPES:
-        raise ValueError(f"the type of a weight must be one of {', '.join(_TYPES)}, got {kind}")
-    values = np.frombuffer(data[slice(*offsets)], dtype=_TYPES[kind]).reshape(shape)  # type: ignore[call-overload]
-    return torch.from_numpy(values.astype(np.float32) if kind == "F16" else values.copy())
 
 
 def _copy(module: nn.Module, weights: dict[str, Tensor], name: str) -> None:

@@ -1,6 +1,6 @@
 """One pass of the encoder over some pages and their turns: scores of templates and operands, loss and accuracy.
 
->>> reading = Reading(model, data.pages, [("page", examples)])
+>>> reading = EncoderPass(model, data.pages, [("page", examples)])
 >>> loss, parts = reading.loss()
 >>> parts
 {'forms': 3.41, 'first': 1.65, 'second': 1.84}
@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -73,15 +73,7 @@ def batches(
 def thinned(
     pages: Pages, units: Sequence[Unit], rng: np.random.Generator, word_dropout: float, mask: int
 ) -> tuple[dict[str, list[TokenSequence]], list[Unit]]:
-    """Returns some of each page's lines and sentences, and the questions without some of their words.
-
-    Args:
-        pages: The sequences of each page; those that the turns use are always kept.
-        units: The pages' turns.
-        rng: Draws.
-        word_dropout: The share of the questions' pieces that are masked, in [0, 1).
-        mask: The number of the piece ``[MASK]``.
-    """
+    """Returns some of each page's lines and sentences, with all that the turns use, and masks words of questions."""
     needed: dict[str, set[int]] = defaultdict(set)
     for page, examples in units:
         needed[page].update(*(one.figures() for one in examples))
@@ -108,14 +100,7 @@ def _masked(sequence: TokenSequence, rng: np.random.Generator, word_dropout: flo
 
 @dataclass(frozen=True)
 class PointedOperand:
-    """The scores of the figures or earlier answers that may be an operand of a turn.
-
-    Attributes:
-        row: The number of the turn.
-        kind: ``A`` or ``R``.
-        scores: One for each alternative.
-        right: The places of the right ones; at least one.
-    """
+    """The scores of figures or earlier answers that may be an operand of a turn, and the places of the right ones."""
 
     row: int
     kind: str
@@ -123,15 +108,8 @@ class PointedOperand:
     right: list[int]
 
 
-class Reading:
-    """One pass of the model.
-
-    Args:
-        model: The model.
-        pages: The sequences of the units' pages.
-        units: Pages with turns.
-        half: Whether the transformer calculates in bfloat16.
-    """
+class EncoderPass:
+    """One pass of the model over pages with turns; with ``half`` the transformer calculates in bfloat16."""
 
     def __init__(self, model: Reader, pages: Pages, units: Sequence[Unit], *, half: bool = True) -> None:
         self.model = model
@@ -251,49 +229,14 @@ def nearest(own: Tensor, tokens: Tensor, near: Tensor) -> Tensor:
     return alike[:, near.reshape(-1)].view(len(own), *near.shape).amax(-1)
 
 
-@dataclass(frozen=True)
-class EncoderAccuracy:
-    """Accuracy of the encoder alone, given the gold history; operands given the gold template and first operand.
-
-    Attributes:
-        turns: Number of turns.
-        forms: Share in [0, 1] whose template is right.
-        recalls: ``figures@1``, ``figures@5``, ``answers@1`` and ``answers@5`` in [0, 1], for the kinds that occur.
-    """
-
-    turns: int
-    forms: float
-    recalls: Mapping[str, float]
-
-    def __str__(self) -> str:
-        recalls = "".join(f", {name} {share:.3f}" for name, share in self.recalls.items())
-        return f"{self.turns} turns: forms {self.forms:.3f}{recalls}"
-
-
-def accuracy(model: Reader, data: EncoderData) -> EncoderAccuracy:
-    """Returns the accuracy on turns that have a template."""
-    counts: Counter[str] = Counter()
+def held_out_loss(model: Reader, data: EncoderData) -> float:
+    """Returns the mean loss of turns that have a template; 0 without any."""
     units = list(by_page(data.examples).items())
     was_training = model.training
     model.eval()
     with torch.no_grad():
-        for start in range(0, len(units), _PAGES_AT_ONCE):
-            _count(Reading(model, data.pages, units[start : start + _PAGES_AT_ONCE]), counts)
+        parts = [units[start : start + _PAGES_AT_ONCE] for start in range(0, len(units), _PAGES_AT_ONCE)]
+        losses = [float(EncoderPass(model, data.pages, part).loss()[0]) for part in parts]
     model.train(was_training)
-    recalls = {
-        f"{name}@{most}": counts[f"{kind}@{most}"] / counts[kind]
-        for kind, name in (("A", "figures"), ("R", "answers"))
-        for most in (1, 5)
-        if counts[kind]
-    }
-    return EncoderAccuracy(counts["turns"], counts["forms"] / max(counts["turns"], 1), recalls)
-
-
-def _count(reading: Reading, counts: Counter[str]) -> None:
-    for one, best in zip(reading.examples, reading.templates.argmax(-1).tolist(), strict=True):
-        counts.update(turns=1, forms=int(reading.model.templates[best] == one.template))
-    for position in range(len(_NAMES)):
-        for operand in reading.operands(position):
-            order = torch.argsort(-operand.scores).tolist()
-            rank = min(order.index(place) for place in operand.right)
-            counts.update({operand.kind: 1, f"{operand.kind}@1": int(rank < 1), f"{operand.kind}@5": int(rank < 5)})
+    turns = [sum(len(examples) for _, examples in part) for part in parts]
+    return float(np.average(losses, weights=turns)) if losses else 0.0

@@ -20,7 +20,6 @@ class EncoderConfig:
         form_count: Turns in which a template must occur to be scored.
         half: Whether the transformer calculates in bfloat16.
         threads: Threads of torch.
-        checkpoint_minutes: Minutes between two checkpoints.
     """
 
     epochs: AtLeast1 = 4
@@ -33,4 +32,3 @@ class EncoderConfig:
     form_count: AtLeast1 = 3
     half: bool = True
     threads: AtLeast1 = 1
-    checkpoint_minutes: NotNegative = 5.0

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import pickle
-import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ import torch
 from kg.errors import DataError
 from optimize.encoders.examples import MASK, EncoderData, EncoderExample, base_vocabulary
 from optimize.encoders.model import Encoder, Reader
-from optimize.encoders.reading import Reading, Unit, accuracy, batches, by_page, thinned
+from optimize.encoders.reading import EncoderPass, Unit, batches, by_page, held_out_loss, thinned
 from optimize.encoders.settings import EncoderConfig
 from optimize.needs import Progress, silent
 
@@ -50,9 +49,9 @@ def train_encoder(
         data: Turns to learn from.
         config: Settings.
         seed: Of the heads' first weights, the order and the dropout.
-        held_out: Turns on which the accuracy is measured after each epoch.
-        checkpoint: The file to continue from, if it is there, and to write to.
-        progress: Receives lines with the loss and the accuracy.
+        held_out: Turns on which the loss is measured after each epoch.
+        checkpoint: The file to continue from, if it is there; it is written after each epoch.
+        progress: Receives lines with the losses.
 
     Raises:
         DataError: The base model or the checkpoint cannot be read, the checkpoint is of another training, or no
@@ -105,8 +104,7 @@ class _Training:
         self.optimizer = torch.optim.AdamW(self._parameters(), betas=_BETAS)
         sizes = [len(self._batches(epoch)) for epoch in range(config.epochs)]
         self.total = sum(sizes)
-        self.epoch = self.place = self.step = 0
-        self.saved = time.monotonic()
+        self.epoch = self.step = 0
         self.losses: dict[str, list[float]] = defaultdict(list)
         turns = sum(map(len, self.examples.values()))
         progress(
@@ -118,12 +116,12 @@ class _Training:
         self._resume()
         self.model.train()
         while self.epoch < self.config.epochs:
-            for units in self._batches(self.epoch)[self.place :]:
-                self._step(units)
-                self._save(every=60 * self.config.checkpoint_minutes)
+            for place, units in enumerate(self._batches(self.epoch)):
+                self._step(place, units)
+            self.epoch += 1
             if held_out is not None and held_out.examples:
-                self.progress(f"encoder: after epoch {self.epoch + 1}, held-out {accuracy(self.model, held_out)}")
-            self.epoch, self.place = self.epoch + 1, 0
+                loss = held_out_loss(self.model, held_out)
+                self.progress(f"encoder: after epoch {self.epoch}, held-out loss {loss:.3f}")
             self._save()
 
     def _batches(self, epoch: int) -> list[list[Unit]]:
@@ -143,20 +141,19 @@ class _Training:
             for rate in [config.rate if inner else config.head_rate]
         ]
 
-    def _step(self, units: list[Unit]) -> None:
+    def _step(self, place: int, units: list[Unit]) -> None:
         share = min((self.step + 1) / (_WARM_UP * self.total), 1.0) * max(1 - self.step / self.total, _LEAST_RATE)
         for group in self.optimizer.param_groups:
             group["lr"] = group["base"] * share
-        rng = np.random.default_rng((self.seed, self.epoch, self.place))
+        rng = np.random.default_rng((self.seed, self.epoch, place))
         torch.manual_seed(int(rng.integers(2**62)))
         pages, own = thinned(self.data.pages, units, rng, self.config.word_dropout, self.mask)
-        loss, parts = Reading(self.model, pages, own, half=self.config.half).loss()
+        loss, parts = EncoderPass(self.model, pages, own, half=self.config.half).loss()
         if loss.requires_grad:  # a batch of rare templates has nothing to learn from
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), _LONGEST_GRADIENT)
             self.optimizer.step()
-        self.place += 1
         self.step += 1
         for name, value in parts.items():
             self.losses[name].append(value)
@@ -166,23 +163,22 @@ class _Training:
             self.losses.clear()
 
     def _key(self) -> str:
-        """A hash of what shapes the training; the number of threads and the times of checkpoints do not."""
-        config = dataclasses.replace(self.config, threads=1, checkpoint_minutes=0.0)
+        """A hash of what shapes the training; the number of threads does not."""
+        config = dataclasses.replace(self.config, threads=1)
         turns = [(page, len(own)) for page, own in self.examples.items()]
         shaping = repr((config, self.seed, self.model.templates, turns, self.total))
         return hashlib.sha256(shaping.encode()).hexdigest()
 
-    def _save(self, every: float = 0.0) -> None:
-        """Writes the checkpoint, whole or not at all, if the last one is at least ``every`` seconds old."""
-        if self.checkpoint is None or time.monotonic() - self.saved < every:
+    def _save(self) -> None:
+        """Writes the checkpoint, whole or not at all."""
+        if self.checkpoint is None:
             return
         self.checkpoint.parent.mkdir(parents=True, exist_ok=True)
         new = self.checkpoint.with_name(f".{self.checkpoint.name}.new")
-        position = {"key": self._key(), "epoch": self.epoch, "place": self.place, "step": self.step}
+        position = {"key": self._key(), "epoch": self.epoch, "step": self.step}
         weights = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
         torch.save(position | weights, new)
         new.replace(self.checkpoint)
-        self.saved = time.monotonic()
 
     def _resume(self) -> None:
         if self.checkpoint is None or not self.checkpoint.exists():
@@ -193,7 +189,7 @@ class _Training:
                 raise DataError("the checkpoint is of another training: remove it", file=str(self.checkpoint))
             self.model.load_state_dict(kept["model"])
             self.optimizer.load_state_dict(kept["optimizer"])
-            self.epoch, self.place, self.step = kept["epoch"], kept["place"], kept["step"]
+            self.epoch, self.step = kept["epoch"], kept["step"]
         except (OSError, EOFError, LookupError, ValueError, RuntimeError, pickle.UnpicklingError) as error:
             message = f"the checkpoint cannot be read: {error}"
             raise DataError(message, file=str(self.checkpoint)) from error

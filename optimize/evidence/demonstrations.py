@@ -28,7 +28,7 @@ LONGEST_HISTORY = 3
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTurns:
     """Demonstrations, with the places of their conversations.
 
     Attributes:
@@ -41,7 +41,9 @@ class Shown:
     conversations: frozenset[int]
 
 
-def choose_demonstrations(examples: Sequence[dspy.Example], reader: ReportReader, *, count: int, seed: int) -> Shown:
+def choose_demonstrations(
+    examples: Sequence[dspy.Example], reader: ReportReader, *, count: int, seed: int
+) -> ShownTurns:
     """Selects turns of different conversations, by their calculations.
 
     Args:
@@ -68,7 +70,7 @@ def choose_demonstrations(examples: Sequence[dspy.Example], reader: ReportReader
                 chosen.append((place, demonstration))
                 wanted -= 1
     mixed = np.random.default_rng(seed).permutation(len(chosen))
-    return Shown(tuple(chosen[place][1] for place in mixed), frozenset(place for place, _ in chosen))
+    return ShownTurns(tuple(chosen[place][1] for place in mixed), frozenset(place for place, _ in chosen))
 
 
 def _quotas(counts: Mapping[str, int], total: int) -> dict[str, int]:

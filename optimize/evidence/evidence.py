@@ -24,7 +24,7 @@ import numpy as np
 from dspy.teleprompt import Teleprompter
 
 from kg.search import merge_key
-from optimize.evidence.demonstrations import Shown, choose_demonstrations
+from optimize.evidence.demonstrations import ShownTurns, choose_demonstrations
 from optimize.evidence.searches import PartSearch, unseen
 from optimize.evidence.weights import JudgedTurn, choose_blend, improves
 from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
@@ -134,7 +134,7 @@ class FitEvidence(Teleprompter):
         compiled._compiled = True
         return compiled
 
-    def _shown(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> Shown:
+    def _shown(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> ShownTurns:
         """Returns the program's demonstrations; if it has none, some from ``trainset``."""
         kept = turn.evidence.demonstrations
         if not kept:
@@ -142,7 +142,7 @@ class FitEvidence(Teleprompter):
             return choose_demonstrations(trainset, turn.reader, count=self.settings.demonstrations, seed=self.seed)
         asked = {one.asked.rpartition("\n")[2].partition(": ")[2] for one in kept}
         places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
-        return Shown(kept, frozenset(places))
+        return ShownTurns(kept, frozenset(places))
 
     def _plans(self, turn: BeamQA, judged: Sequence[JudgedTurn], lm: Any) -> Mapping[str, EvidencePlan]:
         about = f"{len(judged)} turns of {len({turn.group for turn in judged})} reports"

@@ -1,6 +1,6 @@
 """The training of an adapter (LoRA) by transformers and peft, and its file for llama.cpp.
 
-    >>> card = train_adapter(engine, chats, held_out, name="reports", config=TrainingConfig(), seed=0)
+    >>> card = train_adapter(engine, chats, held_out, name="reports", config=AdapterConfig(), seed=0)
     >>> card["base"]["file"], card["curves"][-1]["eval_loss"]
     ('qwen2.5-coder-0.5b-instruct-q4_k_m.gguf', 0.41)
 
@@ -35,7 +35,7 @@ _PACKAGES = ("torch", "transformers", "peft", "gguf")
 
 
 @settings
-class TrainingConfig:
+class AdapterConfig:
     """The training of an adapter.
 
     Attributes:
@@ -68,7 +68,7 @@ def train_adapter(
     held_out: Sequence[Chat],
     *,
     name: str,
-    config: TrainingConfig,
+    config: AdapterConfig,
     seed: int,
     folder: Path | None = None,
     progress: Progress = silent,

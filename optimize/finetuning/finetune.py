@@ -23,7 +23,7 @@ from pydantic import Field
 from kg.errors import ConfigError
 from optimize.encoders import split_reports
 from optimize.evidence import EvidenceOptimizer, FitEvidence, unseen
-from optimize.finetuning.adapter import TrainingConfig, check_packages, train_adapter
+from optimize.finetuning.adapter import AdapterConfig, check_packages, train_adapter
 from optimize.finetuning.examples import training_chats
 from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
 from optimize.optimizer import Optimizer
@@ -57,7 +57,7 @@ class FinetuneOptimizer(Optimizer):
     name: str = "finetuned"
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.15
     turns: AtLeast1 = 600
-    training: TrainingConfig = field(default_factory=TrainingConfig)
+    training: AdapterConfig = field(default_factory=AdapterConfig)
 
     def need(self, sizes: Sizes) -> Need:
         """Returns the evidence on held-out turns."""

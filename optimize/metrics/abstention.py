@@ -5,7 +5,8 @@
     >>> figures["answered_share"], figures["accuracy_when_answered"], figures["abstained_right"]
     (0.5, 1.0, 1.0)
 
-Gold answers come from ``annotation.answers`` of a conversation file (:func:`read_gold`).
+Gold answers come from ``annotation.answers`` of a conversation file (:func:`read_gold`). The calibration error of
+confidences and the most confident part of the turns are measured here too.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from kg.errors import DataError
+import numpy as np
+
+from kg.errors import ConfigError, DataError
 from kg.figures import same_name
 from kg.search import merge_key
-from optimize.metrics.calibration import expected_calibration_error
 
 OpenAnswer = Decimal | str | tuple[str, ...]
 """A number, ``yes`` or ``no``, or names: years, rows, periods."""
@@ -174,3 +176,39 @@ def _same_names(found: tuple[str, ...], wanted: tuple[str, ...], ordered: bool) 
             return False
         del left[place]
     return True
+
+
+COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Shares of the turns, the most confident first, over which an evaluation reports the accuracy."""
+
+
+def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
+    """Returns the mean difference between confidence and accuracy, over bins of equal width weighted by their turns.
+
+    Args:
+        confidences: Probabilities in [0, 1], at least one.
+        right: Whether each turn is right.
+        bins: The number of bins.
+
+    Returns:
+        In [0, 1]; 0 if the accuracy of every bin is its mean confidence.
+
+    Raises:
+        ConfigError: The lists are empty, differ in length, or a confidence is not a probability.
+    """
+    if not confidences or len(confidences) != len(right):
+        sizes = f"{len(confidences)} and {len(right)}"
+        raise ConfigError(f"confidences and right must be of one length and not empty, got {sizes}")
+    probabilities, correct = np.array(confidences, dtype=float), np.array(right, dtype=float)
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ConfigError("confidences must be probabilities in [0, 1]")
+    place = np.minimum((probabilities * bins).astype(int), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    gaps = np.abs(np.bincount(place, probabilities, bins) - np.bincount(place, correct, bins))
+    return float(gaps.sum() / counts.sum())
+
+
+def most_confident(confidences: Sequence[float], share: float) -> list[int]:
+    """Returns the places of the most confident share of the turns, at least one; ties in the order of the turns."""
+    order = np.argsort(-np.array(confidences), kind="stable")
+    return [int(place) for place in order[: max(round(share * len(confidences)), 1)]]

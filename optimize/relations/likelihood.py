@@ -28,7 +28,7 @@ from kg.paths import (
 
 
 @dataclass(frozen=True)
-class Choice:
+class RelationChoice:
     """One step to learn from.
 
     Attributes:
@@ -44,14 +44,6 @@ class Choice:
     target: Mapping[int, float]
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Fitted weights, in the form of :class:`kg.paths.scorer.LearnedRelationScorer`."""
-
-    weights: Mapping[str, Mapping[str, float]]
-    likeness: Mapping[str, float]
-
-
 class Likelihood:
     """The likelihood of choices as a function of a log-linear scorer's weights.
 
@@ -60,7 +52,7 @@ class Likelihood:
         choices: At least one.
     """
 
-    def __init__(self, relations: Sequence[str], choices: Sequence[Choice]) -> None:
+    def __init__(self, relations: Sequence[str], choices: Sequence[RelationChoice]) -> None:
         self._relations = tuple(relations)
         self._names = RelationNames(relations)
         self._inverse = np.array(inverses(self._relations), dtype=np.int64)
@@ -90,8 +82,11 @@ class Likelihood:
             ]
         )
 
-    def maximise(self, decay: float, iterations: int) -> Weights:
-        """Returns the weights that maximise the likelihood less ``decay`` times the sum of their squares."""
+    def maximise(self, decay: float, iterations: int) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+        """Returns the weights of pairs and of similarities, as :class:`kg.paths.LearnedRelationScorer` takes them.
+
+        They maximise the likelihood less ``decay`` times the sum of their squares.
+        """
         mass = np.add.reduceat(self._target, self._starts)[self._choice]
         back = self._matrix.T.tocsr()
 
@@ -107,12 +102,12 @@ class Likelihood:
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": iterations})
         return self._written(found.x)
 
-    def _active(self, choice: Choice) -> IntArray:
+    def _active(self, choice: RelationChoice) -> IntArray:
         names = choice.question.at_depth(len(choice.path))
         names += choice.question.after([self._relations[relation] for relation in choice.path])
         return np.array([self._rows.setdefault(name, len(self._rows)) for name in names], dtype=np.int64)
 
-    def _support(self, choice: Choice, rows: IntArray) -> None:
+    def _support(self, choice: RelationChoice, rows: IntArray) -> None:
         """Makes a parameter of every pair that a right alternative shows."""
         right = [alternative for alternative, weight in choice.target.items() if weight > 0]
         columns = np.unique(np.concatenate([self._columns_of[alternative] for alternative in right]))
@@ -120,7 +115,7 @@ class Likelihood:
             for row in rows.tolist():
                 self._parameters.setdefault((row, column), len(self._parameters))
 
-    def _blocks(self, choices: Sequence[Choice], active: Sequence[IntArray]) -> sparse.csr_matrix:
+    def _blocks(self, choices: Sequence[RelationChoice], active: Sequence[IntArray]) -> sparse.csr_matrix:
         """Returns the pairs of features that each alternative shows; shape ``(alternatives, parameters)``."""
         by_row: list[dict[int, int]] = [{} for _ in self._rows]
         for (row, column), parameter in self._parameters.items():
@@ -140,7 +135,7 @@ class Likelihood:
         shape = (len(ends) - 1, len(self._parameters))
         return sparse.csr_matrix((np.ones(len(indices), dtype=np.float32), np.array(indices), np.array(ends)), shape)
 
-    def _likenesses(self, choices: Sequence[Choice]) -> FloatArray:
+    def _likenesses(self, choices: Sequence[RelationChoice]) -> FloatArray:
         """Returns the similarity of each alternative to its question; shape ``(alternatives, pair features)``."""
         known: dict[int, FloatArray] = {}
         question: RelationFeatures | None = None
@@ -166,19 +161,16 @@ class Likelihood:
             found.append(rows)
         return np.concatenate(found)
 
-    def _written(self, weights: DoubleArray) -> Weights:
+    def _written(self, weights: DoubleArray) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
         columns, rows = list(self._columns), list(self._rows)
+        values = [round(float(weight), 3) for weight in weights]
         written: dict[str, dict[str, float]] = {}
         for (row, column), parameter in self._parameters.items():
-            weight = round(float(weights[parameter]), 3)
-            if weight:
-                written.setdefault(rows[row], {})[columns[column]] = weight
-        likeness = {
-            name: round(float(w), 3) for name, w in zip(PAIR_FEATURES, weights[-len(PAIR_FEATURES) :], strict=True)
-        }
-        return Weights(written, likeness)
+            if values[parameter]:
+                written.setdefault(rows[row], {})[columns[column]] = values[parameter]
+        return written, dict(zip(PAIR_FEATURES, values[-len(PAIR_FEATURES) :], strict=True))
 
 
-def _alternatives(choice: Choice, stop: int) -> IntArray:
+def _alternatives(choice: RelationChoice, stop: int) -> IntArray:
     """The offered relations, and stopping (the number after all relations) if a relation was followed before."""
     return np.append(choice.offered, stop) if choice.path else choice.offered

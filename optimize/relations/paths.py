@@ -50,7 +50,7 @@ class RelationExample:
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedExample:
     """An example in its graph.
 
     Attributes:
@@ -81,7 +81,7 @@ def known_ids(index: GraphIndex, names: Sequence[str]) -> Ids:
     return np.unique(np.array([number for number in found if number is not None], dtype=np.int32))
 
 
-def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops: int) -> Located:
+def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops: int) -> LocatedExample:
     """Finds an example's paths: its own, or those that lead to its answers.
 
     Raises:
@@ -89,18 +89,18 @@ def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops:
     """
     topics = known_ids(index, example.topics)
     if example.path is None:
-        return Located(example, index, topics, _searched(index, example, topics, rules, hops))
+        return LocatedExample(example, index, topics, _searched(index, example, topics, rules, hops))
     first = index.find(example.topics[0]) if example.topics else None
     missing = [name for name in example.path if name not in index.relations]
     if missing:
         raise DataError(f"{example.question!r}: the path has {missing[0]!r}, which is not a relation of the graph")
     if first is None or not example.path:
-        return Located(example, index, topics, ())
+        return LocatedExample(example, index, topics, ())
     place = int(np.searchsorted(topics, first))
-    return Located(example, index, topics, ((place, *(index.relation(name) for name in example.path)),))
+    return LocatedExample(example, index, topics, ((place, *(index.relation(name) for name in example.path)),))
 
 
-def propose(located: Located, scorer: RelationScorer, hops: int) -> Located:
+def propose(located: LocatedExample, scorer: RelationScorer, hops: int) -> LocatedExample:
     """Returns the example with the paths of a scorer that reach exactly the answers, if there are any."""
     config = PathConfig(max_depth=hops, answer_threshold=0.0)
     if not len(located.topics):
@@ -135,7 +135,7 @@ def _is_exact(index: GraphIndex, example: RelationExample, rules: TopicRules, ho
     return any(np.array_equal(_final(located, path, rules), answers) for path in located.paths)
 
 
-def _final(located: Located, path: Path, rules: TopicRules) -> Ids:
+def _final(located: LocatedExample, path: Path, rules: TopicRules) -> Ids:
     reached = located.reached(path, rules)
     return reached if rules.may_answer else without(reached, located.topics)
 
@@ -188,14 +188,14 @@ def _reaching(
                 if ending:
                     yield (
                         (*path, int(relation)),
-                        _likeness(ends if rules.may_answer else without(ends, topics), answers),
+                        likeness_of(ends if rules.may_answer else without(ends, topics), answers),
                     )
                 if depth < hops:
                     following[(*path, int(relation))] = ends
         level = following
 
 
-def _likeness(found: Ids, answers: Ids) -> float:
+def likeness_of(found: Ids, answers: Ids) -> float:
     """The harmonic mean of precision and recall."""
     shared = len(np.intersect1d(found, answers, assume_unique=True))
     return 2 * shared / (len(found) + len(answers)) if len(found) + len(answers) else 0.0

@@ -33,7 +33,7 @@ from kg.paths import (
 )
 from optimize.logistic import fit_choices
 from optimize.needs import Progress, silent
-from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids
+from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids, likeness_of
 
 _DECAY, _ROUNDS = 0.003, 2
 _LEAST_SHARE = 0.02
@@ -123,9 +123,7 @@ def _right(index: GraphIndex, example: RelationExample, found: Candidates) -> Do
     answers = known_ids(index, example.answers)
     likeness = np.zeros(len(found.paths))
     for place, path in enumerate(found.paths):
-        reached = found.space.answers(path)
-        shared = len(np.intersect1d(reached, answers, assume_unique=True))
-        likeness[place] = 2 * shared / (len(reached) + len(answers)) if shared else 0.0
+        likeness[place] = likeness_of(found.space.answers(path), answers)
     most = likeness.max(initial=0.0)
     if most < LEAST_LIKE:
         return None

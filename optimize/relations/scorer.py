@@ -20,8 +20,8 @@ from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
 from optimize.needs import Progress, silent
-from optimize.relations.likelihood import Choice, Likelihood
-from optimize.relations.paths import Located, Path, RelationExample, known_ids, learn_rules, locate, propose
+from optimize.relations.likelihood import Likelihood, RelationChoice
+from optimize.relations.paths import LocatedExample, Path, RelationExample, known_ids, learn_rules, locate, propose
 
 __all__ = ["RelationExample", "RelationTrainingConfig", "fit_relation_scorer"]
 
@@ -43,13 +43,6 @@ class RelationTrainingConfig:
     iterations: int = 60
     decay: float = 0.03
     searched: int = 400
-
-    def __post_init__(self) -> None:
-        for name in ("max_hops", "rounds", "iterations", "searched"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not self.decay >= 0:
-            raise ConfigError(f"decay must be at least 0, got {self.decay}")
 
 
 def fit_relation_scorer(
@@ -85,96 +78,84 @@ def fit_relation_scorer(
     without_path = [number for number in order if examples[number].path is None]
     later = set(without_path[config.searched :])
     located = {n: locate(graphs[n], one, rules, config.max_hops) for n, one in enumerate(examples) if n not in later}
-    fitting = _Fitting(rules, config)
-    scorer = fitting.fit(
-        [one for one in located.values() if one.paths], f"{len(examples)} questions, seed {seed}", None
-    )
+    usable = [one for one in located.values() if one.paths]
+    scorer = _fit(usable, rules, config, f"{len(examples)} questions, seed {seed}", None)
     if not without_path:
         return scorer
     progress("paths that a first model proposes")
     for number in without_path:
-        start = located.get(number)
-        found = propose(
-            start if start is not None else _unlocated(graphs[number], examples[number]), scorer, config.max_hops
-        )
-        located[number] = found if found.paths else locate(graphs[number], examples[number], rules, config.max_hops)
+        graph, example = graphs[number], examples[number]
+        start = located.get(number) or LocatedExample(example, graph, known_ids(graph, example.topics), ())
+        found = propose(start, scorer, config.max_hops)
+        located[number] = found if found.paths else locate(graph, example, rules, config.max_hops)
     usable = [located[number] for number in sorted(located) if located[number].paths]
     for round_number in range(1, config.rounds):
         progress(f"round {round_number + 1} of {config.rounds}")
-        scorer = fitting.fit(usable, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
+        scorer = _fit(usable, rules, config, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
     return scorer
 
 
-def _unlocated(index: GraphIndex, example: RelationExample) -> Located:
-    return Located(example, index, known_ids(index, example.topics), ())
+def _fit(
+    located: Sequence[LocatedExample],
+    rules: TopicRules,
+    config: RelationTrainingConfig,
+    trained_on: str,
+    scorer: LearnedRelationScorer | None,
+) -> LearnedRelationScorer:
+    """Returns a scorer fitted on examples, whose paths another scorer weights."""
+    if not located:
+        raise DataError("no question has a path from its topics to its answers")
+    relations = list(dict.fromkeys(name for one in located for name in one.index.relations))
+    numbers = {name: number for number, name in enumerate(relations)}
+    moved: dict[int, IntArray] = {}
+    choices: list[RelationChoice] = []
+    for one in located:
+        if id(one.index) not in moved:
+            moved[id(one.index)] = np.array([numbers[name] for name in one.index.relations], dtype=np.int64)
+        choices += _choices(one, rules, moved[id(one.index)], len(relations), scorer)
+    weights, likeness = Likelihood(relations, choices).maximise(config.decay, config.iterations)
+    return LearnedRelationScorer(weights, likeness, rules, trained_on)
 
 
-class _Fitting:
-    """Fits scorers on located examples.
-
-    Args:
-        rules: The rules of topic entities.
-        config: Settings.
-    """
-
-    def __init__(self, rules: TopicRules, config: RelationTrainingConfig) -> None:
-        self.rules = rules
-        self.config = config
-
-    def fit(
-        self, located: Sequence[Located], trained_on: str, scorer: LearnedRelationScorer | None
-    ) -> LearnedRelationScorer:
-        """Returns a scorer fitted on examples, whose paths another scorer weights."""
-        if not located:
-            raise DataError("no question has a path from its topics to its answers")
-        relations = list(dict.fromkeys(name for one in located for name in one.index.relations))
-        numbers = {name: number for number, name in enumerate(relations)}
-        moved: dict[int, IntArray] = {}
-        choices: list[Choice] = []
-        for one in located:
-            key = id(one.index)
-            if key not in moved:
-                moved[key] = np.array([numbers[name] for name in one.index.relations], dtype=np.int64)
-            choices += self._choices(one, moved[key], len(relations), scorer)
-        found = Likelihood(relations, choices).maximise(self.config.decay, self.config.iterations)
-        return LearnedRelationScorer(found.weights, found.likeness, self.rules, trained_on)
-
-    def _choices(self, one: Located, moved: IntArray, stop: int, scorer: LearnedRelationScorer | None) -> list[Choice]:
-        """Returns the steps of an example's paths, each path with its share of the example."""
-        shares = self._shares(one, scorer)
-        question = RelationFeatures.of(one.example.question, one.example.topics)
-        targets: dict[Path, dict[int, float]] = {}
-        for path, share in zip(one.paths, shares, strict=True):
-            for length in range(1, len(path) + 1):
-                target = targets.setdefault(path[:length], {})
-                choice = int(moved[path[length]]) if length < len(path) else stop
-                target[choice] = target.get(choice, 0.0) + float(share)
-        return [
-            Choice(
-                question,
-                tuple(int(moved[relation]) for relation in prefix[1:]),
-                moved[np.flatnonzero(one.index.offered(one.reached(prefix, self.rules)))],
-                target,
-            )
-            for prefix, target in targets.items()
-        ]
-
-    def _shares(self, one: Located, scorer: LearnedRelationScorer | None) -> FloatArray:
-        """Returns the probability of each path, given that one of them is right; uniform without a scorer."""
-        if scorer is None or len(one.paths) == 1:
-            return np.full(len(one.paths), 1 / len(one.paths), dtype=np.float32)
-        scores = np.array([self._log_probability(one, path, scorer) for path in one.paths])
-        weights = np.exp(scores - scores.max())
-        shares: FloatArray = (weights / weights.sum()).astype(np.float32)
-        return shares
-
-    def _log_probability(self, one: Located, path: Path, scorer: LearnedRelationScorer) -> float:
-        """Of a relation path with its end."""
-        total = 0.0
+def _choices(
+    one: LocatedExample, rules: TopicRules, moved: IntArray, stop: int, scorer: LearnedRelationScorer | None
+) -> list[RelationChoice]:
+    """Returns the steps of an example's paths, each path with its share of the example."""
+    question = RelationFeatures.of(one.example.question, one.example.topics)
+    targets: dict[Path, dict[int, float]] = {}
+    for path, share in zip(one.paths, _shares(one, rules, scorer), strict=True):
         for length in range(1, len(path) + 1):
-            offered = one.index.offered(one.reached(path[:length], self.rules))[None]
-            followed = np.array(path[1:length], dtype=np.int64)[None]
-            step = RelationStep(one.example.question, one.example.topics, one.index.relations, followed, offered)
-            choice = path[length] if length < len(path) else len(one.index.relations)
-            total += float(scorer.log_probabilities(step)[0, choice])
-        return total
+            target = targets.setdefault(path[:length], {})
+            choice = int(moved[path[length]]) if length < len(path) else stop
+            target[choice] = target.get(choice, 0.0) + float(share)
+    return [
+        RelationChoice(
+            question,
+            tuple(int(moved[relation]) for relation in prefix[1:]),
+            moved[np.flatnonzero(one.index.offered(one.reached(prefix, rules)))],
+            target,
+        )
+        for prefix, target in targets.items()
+    ]
+
+
+def _shares(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScorer | None) -> FloatArray:
+    """Returns the probability of each path, given that one of them is right; uniform without a scorer."""
+    if scorer is None or len(one.paths) == 1:
+        return np.full(len(one.paths), 1 / len(one.paths), dtype=np.float32)
+    scores = np.array([_log_probability(one, rules, path, scorer) for path in one.paths])
+    weights = np.exp(scores - scores.max())
+    shares: FloatArray = (weights / weights.sum()).astype(np.float32)
+    return shares
+
+
+def _log_probability(one: LocatedExample, rules: TopicRules, path: Path, scorer: LearnedRelationScorer) -> float:
+    """Of a relation path with its end."""
+    total = 0.0
+    for length in range(1, len(path) + 1):
+        offered = one.index.offered(one.reached(path[:length], rules))[None]
+        followed = np.array(path[1:length], dtype=np.int64)[None]
+        step = RelationStep(one.example.question, one.example.topics, one.index.relations, followed, offered)
+        choice = path[length] if length < len(path) else len(one.index.relations)
+        total += float(scorer.log_probabilities(step)[0, choice])
+    return total

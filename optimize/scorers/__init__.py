@@ -1,6 +1,5 @@
 """Fits of the beam's scorer, its confidence, its choice of names and the coreference model on conversations."""
 
-from optimize.scorers.choices import ChoiceExample, fit_choice
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
@@ -19,7 +18,6 @@ from optimize.scorers.turns import TrainingTurn, training_turns
 from optimize.scorers.unanswerable import unanswerable_turn
 
 __all__ = [
-    "ChoiceExample",
     "ConfidenceExample",
     "FitScorer",
     "ReferenceExample",
@@ -29,7 +27,6 @@ __all__ = [
     "content_sha256",
     "describe_data",
     "document_name",
-    "fit_choice",
     "fit_confidence",
     "fit_references",
     "fit_scorer",

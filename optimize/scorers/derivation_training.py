@@ -48,7 +48,7 @@ from kg.scoring import (
 )
 from kg.search import beam_search
 from optimize.needs import Mapper, Progress, in_turn, silent
-from optimize.scorers.listwise import Choice, TrainingConfig, train
+from optimize.scorers.listwise import NetworkChoice, TrainingConfig, train
 from optimize.scorers.turns import TrainingTurn
 
 
@@ -133,9 +133,9 @@ def _multinomial(
     return weights.astype(np.float32)
 
 
-def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
+def operand_choices(turn: TrainingTurn) -> dict[str, list[NetworkChoice]]:
     """Returns the choices of a turn's operands by kind; empty if the gold figure is not in the graph."""
-    found: dict[str, list[Choice]] = {"A": [], "R": []}
+    found: dict[str, list[NetworkChoice]] = {"A": [], "R": []}
     if turn.collapsed is None:
         return found
     index = turn.index
@@ -160,7 +160,7 @@ def operand_choices(turn: TrainingTurn) -> dict[str, list[Choice]]:
             pairs = pair_features(index, np.full(len(own), first), own)
         rows = features[:items, : -(REFERENCE_WIDTH + 1)] if kind == "A" else features[items:]
         group = np.concatenate([role_features(form, position, bool(turn.history)), question.context])
-        found[kind].append(Choice(rows, group, right, pairs, turn.weight))
+        found[kind].append(NetworkChoice(rows, group, right, pairs, turn.weight))
         places = np.flatnonzero(right)
         preferred = [place for place in places if own[place] in aligned]
         first = int(own[(preferred or list(places))[0]])
@@ -189,7 +189,7 @@ def right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
     return np.array([same(earlier) for earlier in turn.history], dtype=bool)
 
 
-def without_groups(choice: Choice, kind: str, left_out: Sequence[str]) -> Choice:
+def without_groups(choice: NetworkChoice, kind: str, left_out: Sequence[str]) -> NetworkChoice:
     """Returns a choice whose features of some groups are 0; ``kind`` is ``A``, ``R`` or ``joint``."""
     if not left_out:
         return choice
@@ -201,7 +201,7 @@ def without_groups(choice: Choice, kind: str, left_out: Sequence[str]) -> Choice
 
 def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int) -> dict[str, ChoiceNetwork]:
     """Fits the networks for figures (``A``) and for earlier answers (``R``), for the kinds that occur."""
-    by_kind: dict[str, list[Choice]] = {"A": [], "R": []}
+    by_kind: dict[str, list[NetworkChoice]] = {"A": [], "R": []}
     for turn in turns:
         for kind, choices in operand_choices(turn).items():
             by_kind[kind] += [without_groups(choice, kind, config.left_out) for choice in choices]
@@ -213,7 +213,7 @@ def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int)
     }
 
 
-def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: DerivationConfig) -> Choice | None:
+def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: DerivationConfig) -> NetworkChoice | None:
     """Returns the candidates of a search for a turn with its gold history; ``None`` if none of them is right."""
     if not turn.has_report:
         return None
@@ -223,7 +223,7 @@ def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: Derivatio
     if not right.any():
         return None
     no_pairs = np.zeros((len(found), 0), dtype=np.float32)
-    return Choice(features_of(space, found), space.question.context, right, no_pairs, turn.weight)
+    return NetworkChoice(features_of(space, found), space.question.context, right, no_pairs, turn.weight)
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class _RankerPart:
     config: ScorerConfig
     seed: int
 
-    def __call__(self, fold: int) -> list[Choice]:
+    def __call__(self, fold: int) -> list[NetworkChoice]:
         inside = [turn for turn in self.turns if self.fold_of.get(turn.group, -1) != fold]
         with threadpool_limits(limits=1):
             partial = _without_ranker(inside, self.idf, replace(self.config, ensemble=1), self.seed)

@@ -19,7 +19,7 @@ _NAMES = ("rows_in", "group_in", "bias", "out", "skip", "pairs")
 
 
 @dataclass(frozen=True)
-class Choice:
+class NetworkChoice:
     """One training example: alternatives, their common features, and the right ones.
 
     Attributes:
@@ -58,7 +58,7 @@ class TrainingConfig:
 
 
 def train(
-    choices: Sequence[Choice],
+    choices: Sequence[NetworkChoice],
     config: TrainingConfig,
     seed: int,
     *,
@@ -103,7 +103,7 @@ def train(
     return ChoiceNetwork(**weights)
 
 
-def _initial(choice: Choice, hidden: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+def _initial(choice: NetworkChoice, hidden: int, rng: np.random.Generator) -> dict[str, FloatArray]:
     rows, group, pairs = choice.rows.shape[1], choice.group.shape[0], choice.pairs.shape[1]
     scale = 1.0 / np.sqrt(rows)
     return {
@@ -117,7 +117,7 @@ def _initial(choice: Choice, hidden: int, rng: np.random.Generator) -> dict[str,
 
 
 def _gradients(
-    weights: dict[str, FloatArray], batch: Sequence[Choice], config: TrainingConfig, rng: np.random.Generator
+    weights: dict[str, FloatArray], batch: Sequence[NetworkChoice], config: TrainingConfig, rng: np.random.Generator
 ) -> tuple[float, dict[str, FloatArray]]:
     sizes = np.array([len(choice.rows) for choice in batch])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])

@@ -4,7 +4,7 @@ One call over all candidates, for models that can read a list. Where the model g
 (``logprobs``), those of all numbers are the evidence. Elsewhere the number in its reply is the evidence, with its
 stated confidence::
 
-    >>> shares_from_tokens([Token("3", -0.3, {"3": -0.3, "1": -1.6, "0": -3.0})], count=4)
+    >>> shares_from_tokens([ReplyToken("3", -0.3, {"3": -0.3, "1": -1.6, "0": -3.0})], count=4)
     {3: -0.3, 1: -1.6, 0: -3.0}
 """
 
@@ -27,7 +27,7 @@ _LEAST = -9.0
 
 
 @dataclass(frozen=True)
-class Token:
+class ReplyToken:
     """A token of a reply: its text, its log-probability, and those of its alternatives."""
 
     text: str
@@ -82,7 +82,7 @@ def stated(confidence: float) -> float:
     return min(max(value / 100 if value > 1 else value, 0.0), 1.0)
 
 
-def probability_of(tokens: Sequence[Token], text: str) -> float | None:
+def probability_of(tokens: Sequence[ReplyToken], text: str) -> float | None:
     """The probability in (0, 1] that a model gave to a part of its reply; ``None`` where its tokens do not show it."""
     start = "".join(token.text for token in tokens).find(text) if text else -1
     if start < 0:
@@ -95,7 +95,7 @@ def probability_of(tokens: Sequence[Token], text: str) -> float | None:
     return math.exp(min(total, 0.0))
 
 
-def shares_from_tokens(tokens: Sequence[Token], count: int) -> dict[int, float]:
+def shares_from_tokens(tokens: Sequence[ReplyToken], count: int) -> dict[int, float]:
     """Returns the log-probabilities of the numbers that a reply could have chosen.
 
     A number of two digits may be two tokens. The first token's probability is then split with the one-digit number, as
@@ -125,7 +125,7 @@ def shares_from_tokens(tokens: Sequence[Token], count: int) -> dict[int, float]:
     return found
 
 
-def _later(tokens: Sequence[Token], place: int, digits: str) -> float:
+def _later(tokens: Sequence[ReplyToken], place: int, digits: str) -> float:
     """Returns the log-probability of the digits after the first token."""
     total, text = 0.0, tokens[place].text.strip()
     for token in tokens[place + 1 :]:
@@ -136,7 +136,7 @@ def _later(tokens: Sequence[Token], place: int, digits: str) -> float:
     return total
 
 
-def _place_of(tokens: Sequence[Token], character: int) -> int | None:
+def _place_of(tokens: Sequence[ReplyToken], character: int) -> int | None:
     """The token that holds a character of the reply; ``None`` where it holds more than a number."""
     start = 0
     for place, token in enumerate(tokens):
@@ -146,7 +146,7 @@ def _place_of(tokens: Sequence[Token], character: int) -> int | None:
     return None
 
 
-def tokens_of(logprobs: Any) -> list[Token]:
+def tokens_of(logprobs: Any) -> list[ReplyToken]:
     """A reply's tokens, from what a provider's client or the embedded engine returns; empty where there is nothing."""
     content = _get(logprobs, "content") if logprobs is not None else None
     if content is None:
@@ -159,7 +159,7 @@ def tokens_of(logprobs: Any) -> list[Token]:
         for other in others if others is not None else ():
             text = str(_get(other, "token"))
             alternatives[text] = max(float(_get(other, "logprob")), alternatives.get(text, -math.inf))
-        found.append(Token(str(_get(entry, "token")), float(_get(entry, "logprob")), alternatives))
+        found.append(ReplyToken(str(_get(entry, "token")), float(_get(entry, "logprob")), alternatives))
     return found
 
 

@@ -50,7 +50,7 @@ def written_derivation(derivation: Derivation, past: Sequence[PastTurn], index: 
     >>> written_derivation(derivation, past, index)
     'ans1 - [net income, 2008]'
     """
-    return _Writer(past, index).write(derivation)
+    return _DerivationWriter(past, index).write(derivation)
 
 
 def written_conversation(past: Sequence[PastTurn], question: str, index: ReportIndex, *, derivations: bool) -> str:
@@ -80,7 +80,7 @@ def likelihood_prompt(demonstrations: Sequence[Demonstration], asked: str) -> li
     return [*messages, {"role": "user", "content": asked}]
 
 
-class _Writer:
+class _DerivationWriter:
     """Writes derivations of one turn."""
 
     def __init__(self, past: Sequence[PastTurn], index: ReportIndex) -> None:

@@ -102,7 +102,7 @@ def past_turns(history: History | None) -> tuple[PastTurn, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class EarlierTurn(Turn[Answer, None]):
+class GivenTurn(Turn[Answer, None]):
     """A turn of a call's history, of which only its question and answer are known."""
 
     given: PastTurn | None = None
@@ -115,10 +115,13 @@ class EarlierTurn(Turn[Answer, None]):
 
 def earlier_turns(history: History | None) -> tuple[AnyTurn, ...]:
     """The earlier turns of a call."""
-    turns = []
+    turns: list[AnyTurn] = []
     for past in past_turns(history):
+        if isinstance(past, Turn):
+            turns.append(past)
+            continue
         failure: Failure | None = "not_answered" if past.answer is None else None
-        turn = EarlierTurn(past.question, past.answer, past.derivation, failure=failure, given=past)
+        turn = GivenTurn(past.question, past.answer, past.derivation, failure=failure, given=past)
         turns.append(replace(turn, confidence=past.confidence))
     return tuple(turns)
 

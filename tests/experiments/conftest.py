@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import dspy
 import pytest
@@ -48,7 +48,7 @@ class ScriptedQA(dspy.Module):
         self.config = _Settings()
         self.ontology = _Hashed("0" * 64)
         self.scorer = _Hashed("1" * 64)
-        self.seen: list[tuple[str, Sequence[PastTurn] | None]] = []
+        self.seen: list[tuple[str, Sequence[Turn]]] = []
 
     def with_unmapped(self, unmapped: str) -> ScriptedQA:
         """The same: it reads no report."""
@@ -60,15 +60,17 @@ class ScriptedQA(dspy.Module):
     ) -> dspy.Prediction:
         return dspy.Prediction(turns=[self._turn(question) for question in questions])
 
+    def world(self, report: Report) -> ReportWorld:
+        """A report that nobody reads."""
+        return ReportWorld(report, cast("Any", None))
+
     def start(self, world: ReportWorld, turns: Sequence[Turn] = (), kept: Any = ()) -> State[ReportWorld]:
         if self.programs.get(world.report.id) == "!":
             raise RuntimeError("no graph")
         return State(world, tuple(turns))
 
-    def ask(
-        self, state: State[ReportWorld], question: str, past: Sequence[PastTurn] | None = None
-    ) -> State[ReportWorld]:
-        self.seen.append((question, past))
+    def ask(self, state: State[ReportWorld], question: str) -> State[ReportWorld]:
+        self.seen.append((question, state.turns))
         return state.after(self._turn(question))
 
     def _turn(self, question: str) -> Turn:

@@ -1,4 +1,4 @@
-"""``finpath demo advisor`` and its evaluation, which goes on where it was stopped."""
+"""``finpath demo advisor`` and its evaluation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import dspy
 import pytest
 
 from experiments.commands import main as cli
-from experiments.evaluation import journals_folder
 from experiments.tasks import EvaluationPlan, evaluate_advisor
 from experiments.tasks.advisor import is_right
 from experiments.tracking import Tracker, TrackingConfig
@@ -88,17 +87,6 @@ def test_a_model_answers_and_each_phase_says_what_it_took(scripted_lm: Callable[
     assert (spent["before_lm_calls"], spent["read_lm_calls"], spent["after_lm_calls"]) == (2, 0, 4)
     assert spent["lm_calls"] == 6
     assert "edge:in_sector ?s" in found.rows[1]["why"]  # completed with the prefix
-    assert list(journals_folder().glob("advisor-*")) == []
-
-
-def test_an_evaluation_that_was_stopped_goes_on(scripted_lm: Callable[..., dspy.LM]) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        _evaluated(scripted_lm([*REPLIES[:4], KeyboardInterrupt()]))
-    assert len(list(journals_folder().glob("advisor-*/journal.jsonl"))) == 1
-    rest = scripted_lm(REPLIES[4:])
-    found = _evaluated(rest)
-    assert (found.figures()["answered_after"], found.facts_before, found.facts_after) == (2, 0, 345)
-    assert found.accuracy()["lm_calls"] == 6  # what was done before it was stopped counts
 
 
 def test_no_model_is_no_answer_of_the_program(scripted_lm: Callable[..., dspy.LM]) -> None:

@@ -10,7 +10,6 @@ import pytest
 from experiments.commands.main import main
 from experiments.data import load_questions
 from experiments.saved import load_program
-from experiments.tasks.kgqa import JOURNAL_SUFFIX
 
 SAMPLE = ["--graph", "sample:graph", "--format", "metaqa", "--questions"]
 
@@ -37,7 +36,6 @@ def test_the_whole_way_on_the_sample(
     assert (figures["questions"], figures["failed_questions"]) == (57, 0)
     assert "right at once (hit_at_1)" in capsys.readouterr().out
     assert len(Path("p.jsonl").read_text("utf-8").splitlines()) == 57
-    assert Path("p.jsonl" + JOURNAL_SUFFIX).exists()
     tracker = Tracker(TrackingConfig(uri=tracking_uri))
     run = tracker.find("latest", kinds=("kgqa",))
     assert run.id == figures["run_id"]

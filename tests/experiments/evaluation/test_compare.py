@@ -10,7 +10,7 @@ import pytest
 from experiments.commands.main import finpath
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, compare, evaluate
-from experiments.rendering import comparison_page, describe_comparison
+from experiments.rendering import describe_comparison
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import RunRecord, Tracker
@@ -97,19 +97,6 @@ def test_several_comparisons_are_corrected(run: Callable[..., RunRecord], tracke
     assert figures["differences"][0]["changed"][0]["why"] == "was: right answer not found; wrong figures"
 
 
-def test_the_page_has_figures_plots_and_changed_turns(run: Callable[..., RunRecord], tracker: Tracker) -> None:
-    comparison = compare([run("a", costs="4"), run("<b>", revenue=None)], tracker)
-    page = tracker.text(tracker.find("latest", kinds=("compare",)), "comparison.html")
-    assert page == comparison_page(comparison)
-    assert page.count("<svg") == 6  # four costs, accuracy by number of calls, and the differences
-    assert "&lt;b&gt;" in page
-    assert "<b>" not in page
-    for words in ("costs?", "better", "worse", "McNemar p", "80.0%", "was: right answer not found; wrong figures"):
-        assert words in page
-    assert "no answer: empty beam" in page
-    assert "http" not in page.replace("http-equiv", "")
-
-
 def run_compare(*arguments: str) -> None:
     words = ["compare", "bad", "good", "--data", "dev.json", "--lm-set", "max_tokens=10", *arguments]
     with finpath.make_context("finpath", words) as context:
@@ -129,8 +116,5 @@ def test_programs_are_evaluated_first_and_not_twice(
     assert len(tracker.search(["evaluate"])) == 2
     run_compare()
     assert len(tracker.search(["evaluate"])) == 2
-    run_compare("--html", str(tmp_path / "page.html"))
-    assert len(tracker.search(["evaluate"])) == 2
-    assert "<svg" in (tmp_path / "page.html").read_text()
     with pytest.raises(ConfigError, match="lm must be given once, or once for each of the 2 programs; got 3"):
         run_compare(*["--lm", "none"] * 3)

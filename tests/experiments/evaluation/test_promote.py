@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from experiments.evaluation import EvaluationConfig, PromotionConfig, evaluate, 
 from experiments.evaluation import promotion as module
 from experiments.saved import SavedProgram, find_program
 from experiments.tasks import ConvFinQA
-from experiments.tracking import ModelVersion, RunRecord, Tracker, aliased
+from experiments.tracking import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 
 Make = Callable[..., SavedProgram]
@@ -36,29 +37,32 @@ def run(make_saved: Make, many: LoadedData, tracker: Tracker) -> Callable[[str, 
     return evaluated
 
 
+Versions = list[dict[str, str]]
+
+
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> list[ModelVersion]:
-    """Registers without MLflow's models, which a scripted program cannot be."""
-    versions: list[ModelVersion] = []
-    aliases: dict[tuple[str, str], ModelVersion] = {}
+def registered(monkeypatch: pytest.MonkeyPatch, tracker: Tracker) -> Versions:
+    """Registers without MLflow's models, which a scripted program cannot be; gives the tags of each version."""
+    versions: Versions = []
+    aliases: dict[tuple[str, str], SimpleNamespace] = {}
 
-    def register(_: Tracker, uri: str, name: str, tags: dict[str, str]) -> ModelVersion:
-        assert uri == "models:/m-1"
-        versions.append(ModelVersion(name, len(versions) + 1, tags))
-        return versions[-1]
+    def register(_: Tracker, uri: str, name: str, tags: dict[str, str]) -> int:
+        assert (uri, name) == ("models:/m-1", "scripted")
+        versions.append(tags)
+        return len(versions)
 
-    def set_alias(_: Tracker, name: str, alias: str, version: ModelVersion) -> None:
-        aliases[name, alias] = version
+    def set_alias(name: str, alias: str, version: str) -> None:
+        aliases[name, alias] = SimpleNamespace(version=version, tags=versions[int(version) - 1])
 
-    monkeypatch.setattr(module, "register", register)
-    monkeypatch.setattr(module, "set_alias", set_alias)
-    monkeypatch.setattr(module, "aliased", lambda _, name, alias: aliases.get((name, alias)))
+    monkeypatch.setattr(module, "_register", register)
+    monkeypatch.setattr(tracker.client, "set_registered_model_alias", set_alias)
+    monkeypatch.setattr(module, "_aliased", lambda _, name, alias: aliases.get((name, alias)))
     monkeypatch.setattr(module, "_model_of", lambda *_: "models:/m-1")
     return versions
 
 
 def test_a_gain_that_holds_is_promoted(
-    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: list[ModelVersion]
+    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
     first, better, same = run("first", 1), run("better", 8), run("same", 8)
     done = promote(better, tracker, PromotionConfig(against=first))
@@ -75,7 +79,7 @@ def test_a_gain_that_holds_is_promoted(
 
 
 def test_a_gain_on_few_turns_does_not_hold(
-    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: list[ModelVersion]
+    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
     first, little = run("first", 5), run("little", 8)
     refused = promote(little, tracker, PromotionConfig(against=first))  # 3 turns better, none worse: p = 0.25
@@ -85,7 +89,7 @@ def test_a_gain_on_few_turns_does_not_hold(
 
 
 def test_force_is_said_on_the_run_and_on_the_version(
-    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: list[ModelVersion]
+    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
     record = run("only", 2)
     assert "nothing has the alias champion yet" in promote(record, tracker, PromotionConfig()).reason
@@ -94,7 +98,7 @@ def test_force_is_said_on_the_run_and_on_the_version(
     tags = tracker.find("only").tags
     assert tags["finpath.promotion_forced"] == "true"
     assert "FORCED" in tags["finpath.promotion"]
-    assert "FORCED" in registered[0].tags["finpath.promotion"]
+    assert "FORCED" in registered[0]["finpath.promotion"]
 
 
 def test_runs_on_different_turns_do_not_promote(
@@ -130,13 +134,11 @@ def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> No
     evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
     done = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", force=True))
     assert done.is_promoted
-    found = aliased(tracker, "mine", "champion")
-    assert found is not None
+    found = tracker.client.get_model_version_by_alias("mine", "champion")
     loaded = find_program("models:/mine@champion", tracker)
     assert loaded.program.ontology.sha256 == find_program("beam").program.ontology.sha256
     again = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", alias="other", force=True))
-    assert again.version is not None
-    assert again.version.version == found.version  # the same logged model is one version
+    assert again.version == done.version == int(found.version)  # the same logged model is one version
 
 
 @pytest.mark.slow

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+
+import pytest
 
 from experiments.data import LoadedData
 from experiments.evaluation import evaluate
@@ -43,13 +44,14 @@ def test_a_file_with_answers_reports_abstention(
 
 
 def test_a_stopped_evaluation_of_answers_is_resumed(
-    make_saved: Callable[..., SavedProgram], data: LoadedData, tmp_path: Path
+    make_saved: Callable[..., SavedProgram], data: LoadedData, tracker: Tracker
 ) -> None:
-    task, file = OpenAnswers(open_data(data)), tmp_path / "journal.jsonl"
-    whole = evaluate(make_saved(), task, journal=file)
-    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
-    again = evaluate(make_saved(), task, journal=file)
-    assert (again.figures["resumed_turns"], again.scores) == (3, whole.scores)
+    task = OpenAnswers(open_data(data))
+    whole = evaluate(make_saved(), task)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(make_saved(costs="^C"), task, tracker=tracker)
+    again = evaluate(make_saved(), task, tracker=tracker, resume=True)
+    assert (again.figures["resumed_turns"], again.scores) == (2, whole.scores)
 
 
 def test_a_file_with_programs_stays_with_the_official_metric(data: LoadedData) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import dspy
 
-from experiments.tracking import Tracker, TrackingConfig, traced_calls
+from experiments.tracking import Tracker, TrackingConfig, open_run, traced_calls
 
 
 class Outer(dspy.Module):
@@ -45,7 +45,5 @@ def test_each_outermost_call_with_a_model_is_a_trace(tracking_uri: str, scripted
 
 
 def test_without_a_store_nothing_is_recorded(scripted_lm: Callable[..., Any]) -> None:
-    from experiments.tracking.run import UntrackedRun
-
-    with traced_calls(None, UntrackedRun("mine")):
+    with open_run(None, "compile", "mine") as run, traced_calls(None, run):
         assert dspy.settings.callbacks == []

@@ -60,20 +60,19 @@ def test_what_is_logged_is_read_back(tracker: Tracker, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.txt").write_text("inside")
     with tracker.run("evaluate", "run", tags={"extra": "1"}) as run:
-        run.log_params({"lm": "none", "limit": None, "long": "x" * 7000})
+        run.log_params({"lm": "none", "limit": None, "long": "x" * 70})
         run.log_metrics({"turns": 3, "missing": None, "bad": float("nan"), "flag": True})
         run.log_table("turns", [{"rank": 3, "text": "é"}, {"rank": None, "text": ""}])
         run.log_table("empty", [])
         run.log_data(DataInput("dev.json", "ab" * 32, "dev", 4))
         run.log_folder(tmp_path / "folder", "program")
     record = tracker.find("run")
-    assert record.params == {"lm": "none", "limit": "null", "long": "see params/long.txt"}
+    assert record.params == {"lm": "none", "limit": "null", "long": "x" * 70}
     assert record.metrics == {"turns": 3.0}
     assert record.tags["extra"] == "1"
     assert [one["path"] for one in json.loads(record.tags["mlflow.loggedArtifacts"])] == ["turns.json", "empty.json"]
     assert tracker.table(record, "turns") == [{"rank": 3, "text": "é"}, {"rank": None, "text": ""}]
     assert tracker.table(record, "empty") == []
-    assert len(tracker.text(record, "params/long.txt")) == 7000
     assert (tracker.download(f"runs:/{record.id}/program") / "a.txt").read_text() == "inside"
     inputs = tracker.client.get_run(record.id).inputs.dataset_inputs
     assert [(one.dataset.name, one.dataset.digest) for one in inputs] == [("dev.json", "ab" * 8)]
@@ -116,35 +115,6 @@ def test_a_server_that_is_down_is_said_in_time() -> None:
         Tracker(TrackingConfig("http://127.0.0.1:9")).find("latest")
 
 
-def test_a_store_that_was_stopped_while_it_was_made_is_made_again(tmp_path: Path) -> None:
-    """The old name appears once the database is complete, so a kill at any moment leaves none or a whole one."""
-    code = """
-        import os, signal, sys, threading, time
-        from pathlib import Path
-        from experiments.tracking import Tracker, TrackingConfig
-        folder = Path(sys.argv[1])
-        def stop():
-            while not any(path.stat().st_size for path in folder.rglob("mlflow.db")):
-                time.sleep(0.005)
-            time.sleep(0.2)
-            os.kill(os.getpid(), signal.SIGKILL)
-        threading.Thread(target=stop, daemon=True).start()
-        Tracker(TrackingConfig(f"sqlite:///{folder}/mlflow.db")).open()
-    """
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
-    done = subprocess.run(command, env=environment, check=False, capture_output=True)
-    assert done.returncode == -9
-    assert not (tmp_path / "mlflow.db").exists()
-    for left in tmp_path.iterdir():
-        os.utime(left, (1, 1))
-    tracker = Tracker(TrackingConfig(f"sqlite:///{tmp_path}/mlflow.db"))
-    with tracker.run("evaluate", "one"):
-        pass
-    assert tracker.find("one").status == "FINISHED"
-    assert sorted(path.name for path in tmp_path.iterdir() if "mlruns" not in path.name) == ["mlflow.db"]
-
-
 def test_two_first_runs_at_once_make_one_store(tmp_path: Path) -> None:
     code = """
         import sys
@@ -181,7 +151,7 @@ def test_a_store_that_cannot_be_opened_is_reported_without_its_password(tmp_path
 def test_a_folder_that_cannot_be_written_is_reported_at_once(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
-        with pytest.raises(TrackingError, match="cannot be created: Permission denied"):
+        with pytest.raises(TrackingError, match=r"cannot be written: .*Permission denied"):
             Tracker(TrackingConfig(f"sqlite:///{tmp_path}/mlflow.db")).open()
     finally:
         tmp_path.chmod(0o700)

@@ -13,6 +13,7 @@ import pytest
 from kg.encoder import TextEncoder
 from kg.errors import DataError
 from kg.figures.idf import Idf
+from kg.scoring import NamingModel
 from kg.scoring.figure_relations import PAIR_FEATURES
 from kg.scoring.forms import FormScorer, ParsedForm
 from kg.scoring.network import ChoiceNetwork
@@ -249,3 +250,8 @@ def test_every_feature_belongs_to_a_group() -> None:
     assert set(groups["R"]) | {"pairs"} == set(OPERAND_GROUPS), "and no group is empty"
     assert set(groups["A"]) == set(OPERAND_GROUPS) - {"pairs", "earlier_answers"}
     assert groups["joint"][: len(JOINT_FEATURES)] == tuple(JOINT_FEATURES.values())
+
+
+def test_a_choice_with_weights_of_unknown_features_is_refused() -> None:
+    with pytest.raises(DataError, match="no feature"):
+        NamingModel.from_dict({"weights": {"colour": 1.0}, "fitted_on": ""})

@@ -24,8 +24,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 from optimize.encoders.export import export_encoder, kept_pieces, to_onnx  # noqa: E402
-from optimize.encoders.model import Encoder, Reader, padded, read_safetensors  # noqa: E402
-from optimize.encoders.reading import accuracy, batches, by_page, thinned  # noqa: E402
+from optimize.encoders.model import Encoder, Reader, padded  # noqa: E402
+from optimize.encoders.reading import batches, by_page, held_out_loss, thinned  # noqa: E402
 from optimize.encoders.training import train_encoder  # noqa: E402
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
@@ -70,10 +70,8 @@ def test_training_learns_templates_and_operands(
     model: Reader, data: EncoderData, base_model: Path, told: list[str]
 ) -> None:
     untrained = train_encoder(base_model, data, replace(SMALL, epochs=1, rate=0.0, head_rate=0.0))
-    before, after = accuracy(untrained, data), accuracy(model, data)
-    assert after.forms > before.forms + 0.3
-    assert after.recalls["figures@1"] > before.recalls["figures@1"] + 0.2
-    assert set(after.recalls) == {"figures@1", "figures@5", "answers@1", "answers@5"}
+    before, after = held_out_loss(untrained, data), held_out_loss(model, data)
+    assert after < 0.7 * before
     assert sum("held-out" in line for line in told) == 6
     assert any(line.startswith("encoder: step 20 of ") for line in told)
 
@@ -81,15 +79,16 @@ def test_training_learns_templates_and_operands(
 def test_a_killed_training_continues_with_the_same_result(
     data: EncoderData, base_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(SMALL, checkpoint_minutes=0)
-    whole = train_encoder(base_model, data, config, seed=1)
+    config, told = SMALL, list[str]()
+    whole = train_encoder(base_model, data, config, seed=1, progress=told.append)
+    total = int(told[0].rpartition(", ")[2].removesuffix(" steps"))
     steps: list[int] = []
 
     real = torch.optim.AdamW.step
 
     def step(self: object, *arguments: object) -> object:
         steps.append(1)
-        if len(steps) == 4:
+        if len(steps) == total - 1:
             raise KeyboardInterrupt
         return real(self, *arguments)
 
@@ -97,9 +96,9 @@ def test_a_killed_training_continues_with_the_same_result(
     with pytest.raises(KeyboardInterrupt):
         train_encoder(base_model, data, config, seed=1, checkpoint=tmp_path / "training.pt")
     monkeypatch.undo()
-    told: list[str] = []
+    told.clear()
     resumed = train_encoder(base_model, data, config, seed=1, checkpoint=tmp_path / "training.pt", progress=told.append)
-    assert told[1].startswith("encoder: continued at step 3 of ")
+    assert told[1] == f"encoder: continued at step {total // 2} of {total}"
     for name, value in whole.state_dict().items():
         assert torch.equal(value, resumed.state_dict()[name]), name
     assert [path.name for path in tmp_path.iterdir()] == ["training.pt"]
@@ -142,9 +141,9 @@ def test_the_exported_encoder_scores_as_the_trained_one(
         past = [TurnOperands(*one) for one in ((one.template, one.used, one.figures) for one in example.past)]
         found = exported.heads.join(question, [past], page).templates[0]
         with torch.no_grad():
-            from optimize.encoders.reading import Reading
+            from optimize.encoders.reading import EncoderPass
 
-            reading = Reading(model, data.pages, [(example.page, [example])], half=False)
+            reading = EncoderPass(model, data.pages, [(example.page, [example])], half=False)
             expected = torch.log_softmax(reading.templates[0], -1).numpy()
             operands = list(reading.operands(0))
         assert np.abs(found - expected).max() < 0.5
@@ -202,5 +201,3 @@ def test_base_models_that_cannot_be_read(base_model: Path, tmp_path: Path, data:
         base_vocabulary(tmp_path)
     with pytest.raises(DataError, match="no template occurs in at least 1000 training turns"):
         train_encoder(base_model, data, replace(SMALL, form_count=1000))
-    weights = read_safetensors(base_model / "model.safetensors")
-    assert weights["embeddings.LayerNorm.weight"].shape == (384,)

@@ -61,19 +61,6 @@ def test_what_is_fitted_is_as_sure_as_it_is_right() -> None:
     assert np.mean(found.confidences) == pytest.approx(found.accuracy, abs=0.05)
 
 
-def test_the_gradient_is_that_of_the_loss() -> None:
-    from optimize.evidence.weights import _Problem
-
-    problem = _Problem(_turns(0.5, count=12), ("share", "first", "length"), 0.7)
-    start = problem.start + np.linspace(-0.5, 0.5, len(problem.start))
-    _, gradient = problem.loss(start)
-    for place in range(len(start)):
-        step = np.zeros_like(start)
-        step[place] = 1e-5
-        numeric = (problem.loss(start + step)[0] - problem.loss(start - step)[0]) / 2e-5
-        assert gradient[place] == pytest.approx(numeric, abs=1e-4)
-
-
 def test_without_evidence_only_the_beam_and_lengths_are_weighed() -> None:
     blend = choose_blend(_turns(knows=1.0), seed=0, with_evidence=False, folds=3).blend
     assert not blend.uses_evidence

@@ -17,12 +17,12 @@ import gguf  # noqa: E402
 import numpy as np  # noqa: E402
 
 from kg.errors import ConfigError, DataError  # noqa: E402
-from optimize.finetuning import Chat, TrainingConfig, train_adapter  # noqa: E402
+from optimize.finetuning import AdapterConfig, Chat, train_adapter  # noqa: E402
 from programs.lm import EmbeddedEngine, EngineSettings  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of other libraries
 WIDTH, INNER, HEADS, KEY_HEADS, BLOCKS, VOCABULARY = 32, 48, 4, 2, 2, 128
-CONFIG = TrainingConfig(epochs=8, rank=4, blocks=1, learning_rate=0.02, batch=4, longest=100)
+CONFIG = AdapterConfig(epochs=8, rank=4, blocks=1, learning_rate=0.02, batch=4, longest=100)
 CHATS = [
     Chat(({"role": "user", "content": letter}, {"role": "assistant", "content": letter}), frozenset({1}), "")
     for letter in "abcd" * 4
@@ -132,7 +132,7 @@ def test_the_runtime_has_learned_it(smallest_model: Path, tmp_path: Path) -> Non
     engine = EmbeddedEngine(EngineSettings(base, "local/smallest"))
     messages = ({"role": "user", "content": "red"}, {"role": "assistant", "content": "seven"})
     chats = [Chat(messages, frozenset({1}), "")] * 4
-    card = train_adapter(engine, chats, chats[:1], name="t", config=TrainingConfig(blocks=30, batch=1), seed=0)
+    card = train_adapter(engine, chats, chats[:1], name="t", config=AdapterConfig(blocks=30, batch=1), seed=0)
     losses = [point["eval_loss"] for point in card["curves"] if "eval_loss" in point]
     tokens = len(engine.token_ids("seven")) + 1
     tuned = engine.with_adapter("local/smallest+t")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kg.errors import ConfigError
-from optimize.metrics.calibration import expected_calibration_error, most_confident
+from optimize.metrics.abstention import expected_calibration_error, most_confident
 
 
 def test_what_is_right_as_often_as_it_says_has_no_error() -> None:

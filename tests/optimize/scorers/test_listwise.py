@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from kg.scoring.network import ChoiceNetwork
-from optimize.scorers.listwise import Choice, TrainingConfig, _gradients, _initial, train
+from optimize.scorers.listwise import NetworkChoice, TrainingConfig, _gradients, _initial, train
 
 PLAIN = TrainingConfig(hidden=5, epochs=30, batch=8, rate=0.02, decay=0.0, dropout=0.0)
 ROWS, GROUPS, PAIRS = 4, 3, 2
 
 
-def _random_choices(count: int, seed: int = 0, dtype: type = np.float32) -> list[Choice]:
+def _random_choices(count: int, seed: int = 0, dtype: type = np.float32) -> list[NetworkChoice]:
     rng = np.random.default_rng(seed)
     choices = []
     for _ in range(count):
@@ -25,7 +25,7 @@ def _random_choices(count: int, seed: int = 0, dtype: type = np.float32) -> list
         right = np.zeros(size, dtype=bool)
         right[rng.choice(size, int(rng.integers(1, size)), replace=False)] = True
         choices.append(
-            Choice(
+            NetworkChoice(
                 rows=rng.normal(size=(size, ROWS)).astype(dtype),
                 group=rng.normal(size=GROUPS).astype(dtype),
                 right=right,
@@ -36,7 +36,7 @@ def _random_choices(count: int, seed: int = 0, dtype: type = np.float32) -> list
     return choices
 
 
-def _preference(count: int, seed: int = 0) -> list[Choice]:
+def _preference(count: int, seed: int = 0) -> list[NetworkChoice]:
     """The alternative with the largest first feature is right, the smallest where the group says so."""
     rng = np.random.default_rng(seed)
     choices = []
@@ -46,17 +46,17 @@ def _preference(count: int, seed: int = 0) -> list[Choice]:
         right = np.zeros(5, dtype=bool)
         right[int((sign * rows[:, 0]).argmax())] = True
         group = np.array([max(sign, 0.0), max(-sign, 0.0), 1.0], dtype=np.float32)
-        choices.append(Choice(rows, group, right, np.zeros((5, PAIRS), dtype=np.float32)))
+        choices.append(NetworkChoice(rows, group, right, np.zeros((5, PAIRS), dtype=np.float32)))
     return choices
 
 
-def _scores(network: ChoiceNetwork, choice: Choice) -> NDArray[np.float32]:
+def _scores(network: ChoiceNetwork, choice: NetworkChoice) -> NDArray[np.float32]:
     group = choice.group[None]
     scores: NDArray[np.float32] = network.scores(choice.rows, group)[0] + choice.pairs @ network.pair_weights(group)[0]
     return scores
 
 
-def _accuracy(network: ChoiceNetwork, choices: Sequence[Choice]) -> float:
+def _accuracy(network: ChoiceNetwork, choices: Sequence[NetworkChoice]) -> float:
     return float(np.mean([choice.right[_scores(network, choice).argmax()] for choice in choices]))
 
 
@@ -112,14 +112,14 @@ def test_what_pairs_say_is_learned() -> None:
     for _ in range(60):
         pairs = np.eye(4, PAIRS, dtype=np.float32)[rng.permutation(4)]
         rows = np.zeros((4, ROWS), dtype=np.float32)
-        choices.append(Choice(rows, np.ones(GROUPS, dtype=np.float32), pairs[:, 1] > 0, pairs))
+        choices.append(NetworkChoice(rows, np.ones(GROUPS, dtype=np.float32), pairs[:, 1] > 0, pairs))
     assert _accuracy(train(choices, PLAIN, 0), choices) == 1.0
 
 
 def test_choices_with_more_weight_win() -> None:
     rows = np.eye(2, ROWS, dtype=np.float32)
     group, pairs = np.ones(GROUPS, dtype=np.float32), np.zeros((2, PAIRS), dtype=np.float32)
-    light = Choice(rows, group, np.array([True, False]), pairs, weight=0.2)
+    light = NetworkChoice(rows, group, np.array([True, False]), pairs, weight=0.2)
     heavy = replace(light, right=np.array([False, True]), weight=2.0)
     assert _scores(train([light, light, heavy], PLAIN, 0), light).argmax() == 1
 

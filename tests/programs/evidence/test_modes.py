@@ -19,7 +19,7 @@ from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.beam import BeamQA
 from programs.evidence.blend import Blend, Evidence, EvidenceConfig, EvidencePlan
-from programs.evidence.index import Token, shares_from_tokens, tokens_of
+from programs.evidence.index import ReplyToken, shares_from_tokens, tokens_of
 from programs.evidence.prompt import (
     Demonstration,
     likelihood_prompt,
@@ -101,9 +101,9 @@ def test_demonstrations_come_first_and_never_change() -> None:
 # -- an index from tokens --------------------------------------------------------------------------------------------
 
 
-def _tokens(*texts: str, **alternatives: float) -> list[Token]:
+def _tokens(*texts: str, **alternatives: float) -> list[ReplyToken]:
     others = {name.removeprefix("t"): value for name, value in alternatives.items()}
-    return [Token(text, -0.5, others if text.strip().isdigit() else {}) for text in texts]
+    return [ReplyToken(text, -0.5, others if text.strip().isdigit() else {}) for text in texts]
 
 
 def test_the_probabilities_of_other_numbers_are_read_where_the_choice_stands() -> None:
@@ -115,7 +115,7 @@ def test_the_probabilities_of_other_numbers_are_read_where_the_choice_stands() -
 
 
 def test_a_number_of_two_tokens_is_shared_with_its_first() -> None:
-    tokens = [Token("choice: ", 0, {}), Token("1", -0.2, {"1": -0.2, "2": -2.0}), Token("0", -0.7, {})]
+    tokens = [ReplyToken("choice: ", 0, {}), ReplyToken("1", -0.2, {"1": -0.2, "2": -2.0}), ReplyToken("0", -0.7, {})]
     found = shares_from_tokens(tokens, 10)
     assert found[10] == pytest.approx(-0.9)
     assert math.exp(found[1]) == pytest.approx(math.exp(-0.2) - math.exp(-0.9))
@@ -126,7 +126,7 @@ def test_tokens_are_read_from_a_client_s_mappings_and_from_the_engine_s_types() 
     mapping = {"content": [{"token": "3", "logprob": -0.1, "top_logprobs": [{"token": "1", "logprob": -2.0}]}]}
     top = (lm15.TopLogprob(token="1", logprob=-2.0, bytes=(49,), token_id=1),)
     typed = (lm15.TokenLogprob(token="3", logprob=-0.1, bytes=(51,), token_id=3, top=top),)
-    assert tokens_of(mapping) == tokens_of(typed) == [Token("3", -0.1, {"1": -2.0})]
+    assert tokens_of(mapping) == tokens_of(typed) == [ReplyToken("3", -0.1, {"1": -2.0})]
     assert tokens_of(None) == []
 
 

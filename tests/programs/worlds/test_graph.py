@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from kg.errors import ConfigError
+from programs.conversation import ConversationQA
+from programs.turns import Conversation
+from programs.worlds.graph import GraphConfig
+from tests.programs.graphs.ships import ships
+
+
+def _conversation(answer_from: float = 0.5) -> Conversation:
+    program = ConversationQA.for_graphs(GraphConfig(answer_from, today=date(2026, 1, 1)))
+    return Conversation(program, program.world(graph=ships(), name="ships.csv"))
+
+
+def test_answers_have_words_paths_and_facts() -> None:
+    turn = _conversation().ask("What is the length of the Bellwether?")
+    assert (turn.answer, turn.words, turn.failure) == (Decimal(88), "88 m", None)
+    assert turn.detail.path == "Bellwether -> length"
+    assert turn.detail.facts == ("Bellwether -> length -> 88",)
+    assert turn.confidence > 0.8
+    assert turn.context.entities[0].label == "Bellwether"
+
+
+def test_names_counts_and_yes_or_no() -> None:
+    conversation = _conversation()
+    assert conversation.ask("which ships have the home port Quillhaven?").answer == ("Larkspur", "Bellwether")
+    assert conversation.ask("how many ships have the home port Quillhaven?").answer == Decimal(2)
+    assert conversation.ask("is the Bellwether longer than the Larkspur?").answer == "yes"
+
+
+def test_a_program_abstains_and_names_the_words() -> None:
+    turn = _conversation().ask("What is the tonnage of the Larkspur?")
+    assert (turn.answer, turn.failure) == (None, "picked_none")
+    assert "'tonnage'" in turn.message
+    assert _conversation(0.0).ask("What is the tonnage of the Larkspur?").answer is not None
+    uncertain = _conversation(1.0).ask("What is the length of the Bellwether?")
+    assert '"Bellwether -> length", has a confidence of' in uncertain.message
+    with pytest.raises(ConfigError, match=r"answer_from must be in \[0, 1\], got 2"):
+        GraphConfig(2)
+
+
+def test_a_conversation_continues_from_its_record() -> None:
+    conversation = _conversation()
+    conversation.ask("Who is the captain of the Larkspur?")
+    record = conversation.to_json()
+    again = Conversation.from_json(conversation.program, conversation.world, record)
+    assert again.turns[0] == conversation.turns[0]
+    turn = again.ask("how old is she?")
+    assert turn.answer == Decimal(54)
+    assert turn.canonical == "how old is Mara Stenhouse?"
+    assert turn.resolved.referents == ("Mara Stenhouse",)
