@@ -77,8 +77,6 @@ class Fitted:
         blend: The blend with the selected features and penalty, fitted on all turns.
         accuracy: Share of right picks in [0, 1], each turn judged by weights that were fitted without its report.
         beam_accuracy: The same of the beam's own first candidate.
-        loss: Mean loss of the same judgements; ``beam_loss`` that of the beam's own probabilities.
-        beam_loss: See ``loss``.
         picks: The candidate that was picked for each turn in cross-validation.
         confidences: The probability that it was given.
     """
@@ -86,8 +84,6 @@ class Fitted:
     blend: Blend
     accuracy: float
     beam_accuracy: float
-    loss: float
-    beam_loss: float
     picks: tuple[int, ...]
     confidences: tuple[float, ...]
 
@@ -118,15 +114,11 @@ def choose_blend(
         ]
         names, penalty, judged = min(tried, key=lambda one: _loss(turns, one[2]))
         blend = fit_blend(turns, names, penalty, description)
-    own = [Blend().judge(turn.scores, turn.lengths, None) for turn in turns]
-    beam = [(*one.candidates, one.none) for one in own]
     picks = [int(np.argmax(one[:-1])) for one in judged]
     return Fitted(
         blend,
         accuracy=float(np.mean([turn.right[pick] for turn, pick in zip(turns, picks, strict=True)])),
         beam_accuracy=float(np.mean([turn.right[0] for turn in turns])),
-        loss=_loss(turns, judged),
-        beam_loss=_loss(turns, beam),
         picks=tuple(picks),
         confidences=tuple(one[pick] for one, pick in zip(judged, picks, strict=True)),
     )
