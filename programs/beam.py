@@ -120,7 +120,7 @@ class BeamQA(dspy.Module):
                 choice = self.aggregate(search, self.evidence, self._understood(search))
                 after = search.after(self.answer(search, choice, self.evidence), choice)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                failure, message = failure_of(error, measured.meter)
+                failure, message = failure_of(error, measured)
                 after = state.after(Turn(question, failure=failure, message=message))
         return replace(after, turns=(*after.turns[:-1], replace(after.turns[-1], usage=measured.usage)))
 

@@ -167,7 +167,8 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     (:mod:`optimize.metrics.abstention`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
     ``stage_…`` and ``difference_…`` counts of wrong turns; ``lm_calls_per_turn``, ``prompt_tokens_per_turn``,
     ``uncached_prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``;
-    ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A breakdown without turns is left out.
+    ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A breakdown without turns is
+    left out.
 
     Raises:
         ConfigError: There are no scores.
