@@ -10,14 +10,6 @@ answers       []
 calculation   $340 million - $300 million
 sentences     [2, 3]
 sureness      certain
-
-ListFacts
-document      2026-01-14 (Wednesday)
-              [1] Orvane buys Brightlane
-              [2] BOISE - Orvane Semiconductor paid $340 million in cash.
-relations     acquires: company -> company, product, thing; deal value: company -> money; ...
-facts         [{"sentence": 1, "subject": "Orvane Semiconductor", "subject_kind": "company", "relation": "acquires",
-                "object": "Brightlane"}, ...]
 """
 
 from __future__ import annotations
