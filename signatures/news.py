@@ -5,8 +5,7 @@ documents     2026-01-14 (Wednesday)
               [1] Orvane buys Brightlane
               [2] BOISE - Orvane Semiconductor paid $340 million in cash.
               [3] It had offered $300 million in May.
-question      By how much did Orvane raise its offer for Brightlane?
-answers       []
+question      By how much did Orvane raise its offer?
 calculation   $340 million - $300 million
 sentences     [2, 3]
 sureness      certain
