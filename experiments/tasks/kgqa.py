@@ -169,14 +169,6 @@ def log_figures(run: Run, figures: Mapping[str, Any], scores: Sequence[KGQAScore
         run.log_table("questions", [_row(score) for score in scores])
 
 
-def log_crossvalidation(run: Run, figures: Mapping[str, Any]) -> None:
-    """Logs the settings, the data and the figures of a cross-validation."""
-    run.log_params(_params(figures))
-    run.log_tags({f"finpath.{name}": str(figures.get(name)) for name in _TAGS})
-    run.log_data(DataInput(str(figures["data"]), str(figures["data_sha256"]), "kgqa", int(figures["questions"])))
-    log_figures(run, figures, [])
-
-
 def _params(figures: Mapping[str, Any]) -> dict[str, object]:
     return {name: figures.get(name) for name in _PARAMS}
 
