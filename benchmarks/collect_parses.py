@@ -31,7 +31,7 @@ from kg.algebra import relations_of
 from kg.facts import FactGraph
 from kg.graphs import local_name
 from kg.parsing import FEATURES, DialogueTurn, Parse, QuestionReader, telling
-from programs.graphs.query_qa import parse_answer
+from programs.graphs import parse_answer
 
 DEVELOPED = [
     one

@@ -32,8 +32,8 @@ from experiments.saved import shipped_encoder, shipped_thesaurus
 from kg.facts import FactGraph
 from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, DialogueTurn, ParseReader, QuestionReader, Ranker
 from kg.parsing.ranking import FILE, FILE_READ
-from programs.graphs import QueryQA
-from programs.graphs.query_qa import parse_answer
+from programs.graphs import parse_answer
+from programs.worlds.graph import GraphConfig
 
 NAMES = (*FEATURES, *READ_FEATURES, *MORE_FEATURES)
 """The features of a first answer."""
@@ -57,7 +57,7 @@ def held(folder: Path, graph: str, *, is_read: bool) -> dict[str, np.ndarray]:
     reader = QuestionReader(
         FactGraph.build(triples), shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader
     )
-    limit, rows = QueryQA().answer_from, []
+    limit, rows = GraphConfig().answer_from, []
     for talk in own:
         past: list[DialogueTurn] = []
         for place, (question, gold) in enumerate(zip(talk["questions"], talk["answers"], strict=True)):

@@ -39,9 +39,10 @@ from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.growing import GrowingGraph
 from kg.sentences import plain_name
-from programs.advisor import GraphAnswers, ReadingModel, near_documents
-from programs.advisor.quoting import QUOTE_FEATURES, QuoteReader, quote_models
-from programs.advisor.readings import ReadAnswer
+from programs.advisor import GraphAnswers
+from programs.worlds.news.documents import near_documents
+from programs.worlds.news.quoting import QUOTE_FEATURES, quotation, quote, quote_models
+from programs.worlds.news.readings import ReadAnswer, ReadingModel
 
 PENALTY = 1.0
 THRESHOLDS = (0.0, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
@@ -131,12 +132,14 @@ Readings = Callable[[str, Sequence[str], float], list[ReadAnswer]]
 
 def _quotes(given: Set, questions: Sequence[dict[str, Any]]) -> Readings:
     """The readings of a model that quotes: one, or none where it replies so."""
-    reader = QuoteReader(given.clauses, dspy.settings.lm, ReadingModel(about="", weights={}, threshold=0.0))
     asked = {one["question"]: given.clauses.parse(one["question"]) for one in questions}
     near = {text: near_documents(one, given.clauses.library) for text, one in asked.items()}
 
     def readings(question: str, values: Sequence[str], confidence: float) -> list[ReadAnswer]:
-        found = reader.reading(asked[question], near[question], values, confidence) if near[question] else None
+        if not near[question]:
+            return []
+        reply = quote(dspy.settings.lm, asked[question], near[question])
+        found = quotation(given.clauses, asked[question], near[question], reply, values, confidence)
         return [found] if found is not None else []
 
     return readings
@@ -226,7 +229,7 @@ def fit(arguments: argparse.Namespace) -> None:
         other = stored(Path(path))
         print(f"{path}: {dict(counted(other, model))}")
     if arguments.write:
-        folder = Path(__file__).parent.parent / "programs" / "advisor"
+        folder = Path(__file__).parent.parent / "programs" / "worlds" / "news"
         written = json.dumps({**_written(), arguments.lm: model.model_dump()}, indent=1)
         (folder / "quotes.json").write_text(written + "\n", encoding="utf-8")
 

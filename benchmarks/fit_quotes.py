@@ -19,7 +19,7 @@ from passage_readings import PassageQuestion, passage_files, read_file
 from experiments.lms import LMConfig, lm_settings
 from kg.news import Passage
 from optimize.finetuning import AdapterConfig, Chat, train_adapter
-from programs.advisor.quotes import ADAPTER, NONE, POLAR, ShownDocument, quote_messages, quote_reply
+from programs.worlds.news.quoting import ADAPTER, NONE, POLAR, ShownDocument, quote_messages, quote_reply
 
 SIZES = (3, 3, 2, 3)
 """The passages that are read together, in turn."""

@@ -33,7 +33,7 @@ from kg.growing import GrowingGraph
 from kg.news import Fact, stored_facts, stored_passages
 from kg.news.facts import number_of
 from kg.sentences import plain_name
-from programs.advisor.calculations import in_digits
+from programs.worlds.news.calculations import in_digits
 
 DATA = Path(__file__).parent / "data"
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",

@@ -23,6 +23,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -33,12 +34,12 @@ import dspy
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from experiments.facade.subjects import graph_program, graph_world
+from experiments.facade.subjects import graph_of
 from experiments.lms import LMConfig, lm_settings
 from experiments.saved import load_program
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
-from programs.graphs import QueryQA
+from programs.conversation import ConversationQA
 from programs.turns import AnyTurn, Conversation
 
 FOLDER = Path(__file__).parent / "data"
@@ -125,7 +126,9 @@ def talks_of(folder: Path, part: str, most: int | None = None) -> list[dict[str,
     return [one for one in found if one in drawn]
 
 
-def held(program: QueryQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig) -> list[Scored]:
+def held(
+    program: ConversationQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig
+) -> list[Scored]:
     """The turns of some conversations, which are held side by side where a server answers."""
     settings = {} if lm.is_none else lm_settings(lm)
 
@@ -180,17 +183,18 @@ def main() -> None:
     if not talks:
         parser.error(f"the set {options.set} has no part {options.part}")
     files = {one["graph"]: one.get("file") or FILES[one["graph"]] for one in talks}
-    worlds = {name: graph_world([str(folder / file)]) for name, file in files.items()}
-    program = load_program(options.program).program if options.program else graph_program()
-    program.today = TODAY
-    program.trust = options.trust if options.trust is not None else program.trust
+    program = load_program(options.program).program if options.program else ConversationQA.for_graphs()
+    trust = options.trust if options.trust is not None else program.config.trust
+    program.beam.config = replace(program.config, today=TODAY, trust=trust)
+    worlds = {name: program.world(**graph_of([str(folder / file)])) for name, file in files.items()}
     turns = held(program, worlds, talks, LMConfig("none"))
     if not lm.is_none:
         print("without the language model")
         report_all(turns)
         turns = held(program, worlds, talks, lm)
         calls = sum(one.turn.usage.lm_calls for one in turns)
-        print(f"with {lm.name}, {calls} calls, {program.parser.refused} replies refused")
+        refused = sum(bool(one.turn.understanding and one.turn.understanding.refused) for one in turns)
+        print(f"with {lm.name}, {calls} calls, {refused} replies refused")
     if options.verbose and options.part == "dev":
         for one in turns:
             asked = f"{one.turn.question}  ({one.turn.canonical})"

@@ -1,7 +1,7 @@
 """The compile of the parse of questions about graphs: turns with right parses, demonstrations, metric and confidence.
 
 >>> turns = list(asked_turns(reader, Talk(("who made Alien?",), (["Ridley Scott"],)), today=date.today()))
->>> program = fit_queries(QueryQA(), "labeled-few-shot", demonstrations(turns))
+>>> program = fit_queries(ConversationQA.for_graphs(), "labeled-few-shot", demonstrations(turns))
 >>> score_queries(program, turns)["right"]
 0.9
 """
@@ -25,8 +25,10 @@ from kg.graphs import local_name
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from kg.questions import folded
 from optimize.logistic import fit_logistic
-from programs.graphs import QueryQA, ReplyConfidence, kind_of_reply, labelled_example, log_odds, parse_answer
-from programs.lm import concurrently
+from programs.conversation import ConversationQA
+from programs.graphs import ReplyConfidence, kind_of_reply, labelled_example, log_odds, parse_answer
+from programs.lm import concurrently, metered
+from programs.worlds.graph import GraphSearch, GraphState, GraphWorld
 
 QUERY_OPTIMIZERS = ("none", "labeled-few-shot")
 LONGEST = 4000
@@ -96,7 +98,9 @@ def kinds_of(example: dspy.Example) -> set[str]:
     return {step.operation for step in example.query.steps} | {f"answer: {example.query.answer}"}
 
 
-def fit_queries(student: QueryQA, optimizer: str, examples: Sequence[dspy.Example], *, count: int = 4) -> QueryQA:
+def fit_queries(
+    student: ConversationQA, optimizer: str, examples: Sequence[dspy.Example], *, count: int = 4
+) -> ConversationQA:
     """Returns a copy of a program whose parser shows demonstrations with as many kinds of operations as possible.
 
     Raises:
@@ -104,7 +108,7 @@ def fit_queries(student: QueryQA, optimizer: str, examples: Sequence[dspy.Exampl
     """
     if optimizer not in QUERY_OPTIMIZERS:
         raise ConfigError(f"the optimizer of queries must be one of {', '.join(QUERY_OPTIMIZERS)}, got {optimizer!r}")
-    compiled: QueryQA = student.deepcopy()
+    compiled: ConversationQA = student.deepcopy()
     if optimizer == "none":
         return compiled
     if not examples:
@@ -114,21 +118,30 @@ def fit_queries(student: QueryQA, optimizer: str, examples: Sequence[dspy.Exampl
         best.append(max(left, key=lambda one: (len(kinds_of(one) - known), -len(one.relations))))
         left.remove(best[-1])
         known |= kinds_of(best[-1])
-    compiled.parser.predict = LabeledFewShot(k=count).compile(compiled.parser.predict, trainset=best, sample=False)
+    understand = compiled.beam.understand
+    understand.predict = LabeledFewShot(k=count).compile(understand.predict, trainset=best, sample=False)
     return compiled
 
 
-def asked_replies(program: QueryQA, turns: Sequence[AskedTurn], threads: int = 1) -> list[Parse | None]:
+def asked_replies(program: ConversationQA, turns: Sequence[AskedTurn], threads: int = 1) -> list[Parse | None]:
     """The parses of the model that is set in DSPy, one a turn; ``None`` for a reply that is refused."""
-    today = program.today if program.today is not None else date.today()
+    today = program.config.today if program.config.today is not None else date.today()
 
     def parse(turn: AskedTurn) -> Parse | None:
-        return program.parser.parse(turn.reading.question, turn.reader, turn.reading, turn.past, today)[0]
+        search = GraphSearch(GraphState(GraphWorld(turn.reader), past=turn.past), turn.reading, today)
+        found: Parse | None = None
+        with metered():
+            try:
+                if search.has_names:
+                    found = program.beam.understand(search, program.beam.evidence).candidate
+            except search.tolerated:
+                pass
+        return found
 
     return list(concurrently(parse, turns, threads))
 
 
-def score_queries(program: QueryQA, turns: Sequence[AskedTurn], threads: int = 1) -> dict[str, float]:
+def score_queries(program: ConversationQA, turns: Sequence[AskedTurn], threads: int = 1) -> dict[str, float]:
     """Asks the model that is set in DSPy about each turn; returns shares of all turns in [0, 1].
 
     ``right`` counts the parses of the model that have the gold answers, or rightly none; ``wrong`` the other ones, and
@@ -137,7 +150,7 @@ def score_queries(program: QueryQA, turns: Sequence[AskedTurn], threads: int = 1
     rows = []
     for turn, parse in zip(turns, asked_replies(program, turns, threads), strict=True):
         right = parse is not None and turn.is_right(None if parse.is_empty else parse)
-        answered = answered_score(turn, parse, program.confidence_in_replies(), program.answer_from)
+        answered = answered_score(turn, parse, program.config.confidence_in_replies(), program.config.answer_from)
         rows.append([right, parse is not None and not right, parse is None, answered == "right", answered == "wrong"])
     names = ("right", "wrong", "refused", "answered_right", "answered_wrong")
     return dict(zip(names, np.mean(rows, axis=0).tolist(), strict=True)) if rows else dict.fromkeys(names, 0.0)

@@ -40,11 +40,16 @@ LEAST_SHARE = -9.0
 
 
 class Aggregate(dspy.Module):
-    """Chooses among the candidates of a search, or none of them."""
+    """Chooses among the candidates of a search, or none of them.
 
-    def __init__(self) -> None:
+    Args:
+        compares: Whether a language model compares candidates; a world that weighs them by itself needs no prompt.
+    """
+
+    def __init__(self, *, compares: bool = True) -> None:
         super().__init__()
-        self.predict = dspy.Predict(AggregateCandidates)
+        if compares:
+            self.predict = dspy.Predict(AggregateCandidates)
 
     def forward(self, search: Any, config: EvidenceConfig, execution: Execution | None = None) -> Choice:
         """Scores the candidates.

@@ -18,7 +18,7 @@ import dspy
 
 from programs.evidence import Choice, EvidenceConfig
 from programs.lm import plain_text
-from programs.turns import Failure, Turn
+from programs.turns import Turn
 from programs.worlds.base import Search
 from signatures.answer import Answer as ExplainAnswer
 
@@ -47,24 +47,9 @@ class Answer(dspy.Module):
             choice: Their probabilities.
             config: Whether a turn may abstain.
         """
-        about: dict[str, Any] = {"understanding": choice.understanding, "evidence": choice.evidence}
-        if not choice.candidates:
-            return Turn(search.question, failure="empty_beam", message=search.nothing, **about)
-        about["candidates"] = choice.candidates
-        if choice.refuses:
-            failure: Failure = "picked_none"
-            message = f"none of the candidates seems right (probability {choice.scores.none:.2f})"
-            if choice.understanding is not None and choice.understanding.says_none:
-                failure, message = "not_answered", search.nearest()
-            return Turn(search.question, failure=failure, message=message, **about)
-        pick = choice.scores.pick
-        confidence, abstains = search.confidence(choice, pick)
-        if abstains and config.answer == "confident":
-            about = {"candidates": search.candidates, "confidence": confidence}
-            return Turn(search.question, failure="not_answered", message=search.nearest(), **about)
-        about |= search.fields(choice.candidates[pick])
-        turn: Turn[Any, Any] = Turn(search.question, pick=pick, confidence=confidence, **about)
-        return self._explained(search, turn) if self.explain and dspy.settings.lm is not None else turn
+        turn = search.turn(choice, config)
+        explains = self.explain and turn.answer is not None and dspy.settings.lm is not None
+        return self._explained(search, turn) if explains else turn
 
     def _explained(self, search: Search, turn: Turn[Any, Any]) -> Turn[Any, Any]:
         meaning = turn.understanding.description if turn.understanding is not None else "none"
@@ -72,7 +57,7 @@ class Answer(dspy.Module):
             "question": plain_text(search.question),
             "meaning": meaning,
             "answer": turn.words,
-            **search.grounds(turn.candidates[turn.pick or 0]),
+            **search.grounds(turn),
         }
         sentence = " ".join(str(self.predict(**facts).sentence).split())
         return replace(turn, explanation=sentence) if is_grounded(sentence, " ".join(facts.values())) else turn

@@ -25,12 +25,15 @@ from programs.aggregate import Aggregate
 from programs.answer import Answer
 from programs.evidence import EvidenceConfig
 from programs.lm import failure_of, metered
+from programs.lm.meter import LONGEST_MESSAGE
 from programs.turns import Turn
 from programs.understand import Understand
+from programs.worlds import graph_world, texts_world
 from programs.worlds.base import Execution, Search, World
 from programs.worlds.documents import Document, History, as_report, earlier_turns, prediction_of
 from programs.worlds.reader import ReportReader
 from programs.worlds.report import ReportWorld
+from signatures.understand import UnderstandReport
 
 
 class BeamQA(dspy.Module):
@@ -38,8 +41,9 @@ class BeamQA(dspy.Module):
 
     Args:
         reader: The ontology and the scorer, for questions about reports.
-        config: The beam's settings.
+        config: The beam's settings for reports, or the settings of questions about a graph.
         evidence: How language models help to choose.
+        signature: The signature of Understand, by the world that questions are about.
         explain: Whether a language model explains each answer in a sentence.
     """
 
@@ -47,48 +51,65 @@ class BeamQA(dspy.Module):
 
     def __init__(
         self,
-        reader: ReportReader,
-        config: DerivationConfig | None = None,
+        reader: ReportReader | None = None,
+        config: Any = None,
         evidence: EvidenceConfig | None = None,
         *,
+        signature: Any = UnderstandReport,
         explain: bool = False,
     ) -> None:
         super().__init__()
-        self.reader = reader
-        self.config = config if config is not None else DerivationConfig()
+        self.reader: Any = reader
+        self.config: Any = config if config is not None else DerivationConfig()
         self.evidence = evidence if evidence is not None else EvidenceConfig()
-        self.understand = Understand()
-        self.aggregate = Aggregate()
+        self.understand = Understand(signature)
+        self.aggregate = Aggregate(compares=signature is UnderstandReport)
         self.answer = Answer(explain=explain)
 
     @property
-    def scorer(self) -> DerivationScorer:
-        """The beam's weights."""
-        return self.reader.scorer
+    def scorer(self) -> DerivationScorer | None:
+        """The beam's weights for reports."""
+        return self.reader.scorer if self.reader is not None else None
 
-    def forward(self, *, question: str, report: Document | None = None, history: History = ()) -> dspy.Prediction:
-        """Answers a question.
+    def forward(
+        self,
+        *,
+        question: str,
+        report: Document | None = None,
+        graph: Any = None,
+        texts: Any = None,
+        history: History = (),
+    ) -> dspy.Prediction:
+        """Answers a question about one of three worlds.
 
         Args:
             question: The question.
-            report: The document.
+            report: A document.
+            graph: A graph: a :class:`kg.parsing.QuestionReader`, or an :class:`kg.questions.EntityGraph`.
+            texts: A growing graph that has read texts.
             history: The turns before it, with the answers that were given.
 
         Returns:
             A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`), ``answer``, ``derivation``, ``path``,
             ``confidence`` and ``sources``.
         """
-        world = self.world(report=report)
+        world = self.world(report=report, graph=graph, texts=texts)
         return prediction_of(self.ask(world.start(earlier_turns(history)), question).turns[-1:])
 
-    def world(self, *, report: Document | None = None, **about: Any) -> World:
+    def world(self, *, report: Document | None = None, graph: Any = None, texts: Any = None, **about: Any) -> World:
         """The world of a question; ``about`` are further fields of it.
 
         Raises:
-            ConfigError: Nothing is given to ask about.
+            ConfigError: Not exactly one thing is given to ask about, or reports need a reader.
         """
-        if report is None:
-            raise ConfigError("report must be given")
+        if sum(one is not None for one in (report, graph, texts)) != 1:
+            raise ConfigError("one of report, graph and texts must be given")
+        if graph is not None:
+            return graph_world(graph, self.config, **about)
+        if texts is not None:
+            return texts_world(texts, **about)
+        if report is None or self.reader is None:
+            raise ConfigError("questions about reports need a program with a reader: finpath.load('beam')")
         return ReportWorld(as_report(report), self.reader, self.config, **about)
 
     def ask(self, state: Any, question: str) -> Any:
@@ -104,6 +125,11 @@ class BeamQA(dspy.Module):
         return replace(after, turns=(*after.turns[:-1], replace(after.turns[-1], usage=measured.usage)))
 
     def _understood(self, search: Search) -> Execution | None:
-        plan = self.evidence.plan_for(dspy.settings.lm)
-        asks = plan.prompt == "page" and plan.asks(dspy.settings.lm) and search.can_execute
-        return self.understand(search, self.evidence) if asks else None
+        lm = dspy.settings.lm
+        if not search.asks(self.evidence.plan_for(lm), lm):
+            return None
+        try:
+            execution: Execution = self.understand(search, self.evidence)
+        except search.tolerated as error:
+            return Execution(search.understanding(None, [f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]]))
+        return execution

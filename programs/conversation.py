@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dspy
 
@@ -26,6 +26,9 @@ from programs.worlds.base import World
 from programs.worlds.documents import Document, History, as_questions, earlier_turns, prediction_of
 from programs.worlds.reader import ReportReader
 
+if TYPE_CHECKING:
+    from programs.worlds.graph import GraphConfig
+
 PARTS = "fitted_parts"
 """The key of a state that has the hashes of the program's fitted parts."""
 
@@ -35,6 +38,7 @@ EVIDENCE = "evidence"
 EARLIER_NAMES = {
     "turn.read_page": "beam.understand.predict",
     "turn.aggregate": "beam.aggregate.predict",
+    "parser.predict": "beam.understand.predict",
     "turn.plan": "agent.plan",
     "turn.act.react.predict": "agent.act.react",
     "turn.act.extract.predict": "agent.act.extract",
@@ -61,6 +65,14 @@ class ConversationQA(dspy.Module):
         """The beam program over an ontology; without a scorer, with weights that are fitted to nothing."""
         weights = scorer if scorer is not None else DerivationScorer.untrained()
         return cls(BeamQA(ReportReader(ontology, weights), config))
+
+    @classmethod
+    def for_graphs(cls, config: GraphConfig | None = None) -> ConversationQA:
+        """The beam program for questions about any graph."""
+        from programs.worlds.graph import GraphConfig
+        from signatures.queries import UnderstandGraph
+
+        return cls(BeamQA(config=config if config is not None else GraphConfig(), signature=UnderstandGraph))
 
     @property
     def turn(self) -> Any:
@@ -93,7 +105,7 @@ class ConversationQA(dspy.Module):
         return scorer
 
     @property
-    def config(self) -> DerivationConfig | Any:
+    def config(self) -> Any:
         """The settings of the program for one question."""
         return self.turn.config
 
@@ -146,17 +158,21 @@ class ConversationQA(dspy.Module):
         return {**state, **evidence, PARTS: self._parts()}
 
     def _parts(self) -> dict[str, str | None]:
+        if self.turn.reader is None:
+            return {}
         scorer = self.scorer
         # A scorer's hash counts its encoder in.
         return {"ontology": self.ontology.sha256, "scorer": scorer.sha256 if scorer is not None else None}
 
     def forward(
         self,
-        report: Document,
+        report: Document | None = None,
         questions: Sequence[str] | None = None,
         *,
         question: str | None = None,
         history: History | None = None,
+        graph: Any = None,
+        texts: Any = None,
     ) -> dspy.Prediction:
         """Answers a question, or all questions of a conversation in order.
 
@@ -165,6 +181,8 @@ class ConversationQA(dspy.Module):
             questions: The questions of a conversation.
             question: One question, in place of ``questions``.
             history: The turns before the first question.
+            graph: A graph in place of a report; see :meth:`programs.beam.BeamQA.forward`.
+            texts: A growing graph that has read texts, in place of a report.
 
         Returns:
             A prediction with ``turns``, one :class:`programs.turns.turn.Turn` a question, and with the last turn's
@@ -178,7 +196,7 @@ class ConversationQA(dspy.Module):
         asked = as_questions(question, questions)
         before = earlier_turns(history)
         try:
-            state = self.start(self.world(report), before)
+            state = self.start(self.world(report, graph=graph, texts=texts), before)
         except FinpathError as error:
             if not isinstance(report, Report):
                 raise
@@ -188,8 +206,8 @@ class ConversationQA(dspy.Module):
             state = self.ask(state, one)
         return prediction_of(state.turns[len(before) :])
 
-    def world(self, report: Document, **about: Any) -> World:
-        """The world of a report; see :meth:`programs.beam.BeamQA.world`."""
+    def world(self, report: Document | None = None, **about: Any) -> World:
+        """The world that questions are about; see :meth:`programs.beam.BeamQA.world`."""
         world: World = self.turn.world(report=report, **about)
         return world
 

@@ -20,21 +20,20 @@ from programs.evidence import EvidenceConfig, sampling
 from programs.lm import plain_text
 from programs.worlds.base import Execution, Search
 from programs.worlds.page import shortened
-from signatures.understand import Understand as UnderstandReport
-
-ATTEMPTS = 2
-"""Expressions that a turn may name: the second after the reason why the first was refused."""
+from signatures.understand import UnderstandReport
 
 
 class Understand(dspy.Module):
-    """Names the expression that answers a question: over a report's page, a calculation.
+    """Names the expression that answers a question: a calculation over a page, a query over a graph, a quotation.
 
     Args:
-        signature: The signature of the world; its demonstrations of a page show only the lines that they use.
+        signature: The signature of the world that is asked about. About any other world the program asks with that
+            world's own signature, which nothing is compiled for.
     """
 
     def __init__(self, signature: Any = UnderstandReport) -> None:
         super().__init__()
+        self.signature = signature
         self.predict = dspy.Predict(signature)
 
     def forward(self, search: Search, config: EvidenceConfig) -> Execution:
@@ -44,18 +43,24 @@ class Understand(dspy.Module):
             search: The question, with what its world shows.
             config: The budget of the prompt.
         """
-        prompt = search.prompt(config, self.predict)
+        is_own = self.signature is search.signature
+        predict = self.predict if is_own else dspy.Predict(search.signature)
+        prompt = search.prompt(config, predict)
+        settings = {**_demonstrations(predict), "config": sampling(dspy.settings.lm)} if search.samples else {}
         refused: list[str] = []
-        for _ in range(ATTEMPTS):
-            reply = self.predict(**prompt, **self._demonstrations(), config=sampling(dspy.settings.lm))
+        for _ in range(search.attempts):
+            reply = search.reply(predict, **prompt, **settings)
             try:
                 return search.execute(reply, refused)
             except (ProgramError, QueryError) as error:
                 refused.append(plain_text(str(error)))
-                prompt = search.retry(prompt, reply, refused[-1])
+                if len(refused) < search.attempts:
+                    prompt = search.retry(prompt, reply, refused[-1])
         return Execution(search.understanding(reply, refused))
 
-    def _demonstrations(self) -> dict[str, Sequence[Any]]:
-        if not any("page" in one for one in self.predict.demos):
-            return {}
-        return {"demos": [shortened(one) for one in self.predict.demos]}
+
+def _demonstrations(predict: Any) -> dict[str, Sequence[Any]]:
+    """The demonstrations of a page with only the lines that they use."""
+    if not any("page" in one for one in predict.demos):
+        return {}
+    return {"demos": [shortened(one) for one in predict.demos]}

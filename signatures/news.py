@@ -1,6 +1,6 @@
 """The signatures by which a language model reads numbered sentences of news: for a question, or for all their facts.
 
-AnswerWithSources
+UnderstandTexts
 documents     2026-01-14 (Wednesday)
               [1] Orvane buys Brightlane
               [2] BOISE - Orvane Semiconductor paid $340 million in cash.
@@ -27,10 +27,12 @@ from typing import Literal
 import dspy
 from pydantic import BaseModel
 
+from signatures.understand import Understand
+
 Sureness = Literal["certain", "likely", "unsure"]
 
 
-class AnswerWithSources(dspy.Signature):
+class UnderstandTexts(Understand):
     """Answer the question from the numbered sentences of news alone.
 
     Where sentences differ, a newer one holds, unless the question asks for another time. If the sentences do not tell

@@ -17,6 +17,8 @@ from typing import Literal
 import dspy
 from pydantic import BaseModel, Field
 
+from signatures.understand import Understand
+
 QueryOperation = Literal[
     "follow", "follow back", "only", "not", "lacking", "more than", "less than", "at least", "at most", "equal to",
     "largest", "smallest", "or", "and", "without", "start",
@@ -79,7 +81,7 @@ class GraphQuery(BaseModel):
     answer: QueryAnswer = Field(default="entities or values", description=ANSWERS)
 
 
-class ParseQuestion(dspy.Signature):
+class UnderstandGraph(Understand):
     """Translate a question into a query over a graph, by the names of the graph alone.
 
     The readings are guesses of a parser, each with its answer. Choose one if it says just what is asked, else give a

@@ -38,7 +38,7 @@ from experiments.terminal import terminal_width
 
 if TYPE_CHECKING:
     from experiments.data import ConversationRecord
-    from programs.graphs import EntityTurn
+    from programs.worlds.entities import EntityTurn
 
 _SHOWN_REFUSALS = 20
 
@@ -170,12 +170,13 @@ def _geography(write_figures: WriteFigures) -> int:
     from experiments.evaluation import evaluate
     from experiments.saved import SavedProgram
     from experiments.tasks import GraphConversations, is_right, load_geography, scripted_conversations
-    from programs.graphs import EntityQA, GraphWorld
+    from programs.conversation import ConversationQA
+    from programs.worlds.entities import EntityWorld
 
     graph = load_geography()
     say(f"* {len(graph.lexicon.types)} entities, no language model")
-    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), "geography")
-    evaluation = evaluate(SavedProgram(EntityQA(), "entity", Path()), task)
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
+    evaluation = evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task)
     asked: list[dict[str, Any]] = []
     for number, script in enumerate(task.items(), start=1):
         show(f"{number}. {script.id}")

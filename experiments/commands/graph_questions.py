@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from experiments.data import GraphSource, LoadedQuestions
     from experiments.saved import SavedProgram
     from experiments.tracking import Tracker
-    from programs.graphs import Aggregation
+    from programs.worlds.paths import Aggregation
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SHOWN = 5
 Aggregate = Literal["score", "index"]
-"""The aggregations of :mod:`programs.graphs`, which imports DSPy."""
+"""The aggregations of :mod:`programs.worlds.paths`, which imports DSPy."""
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
 """The formats of :mod:`experiments.data.questions`."""
 GRAPH = (

@@ -31,7 +31,7 @@ from kg.errors import DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
-from programs.graphs import KGQA
+from programs.kgqa import KGQA
 
 
 @dataclass(frozen=True)

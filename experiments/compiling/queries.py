@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ from optimize.queries import (
     fitted_confidence,
     score_queries,
 )
-from programs.graphs import QueryQA
+from programs.conversation import ConversationQA
+from programs.worlds.graph import GraphConfig
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,13 @@ def compile_queries(
     check_replaceable(Path(out))
     began = time.perf_counter()
     turns, sha256 = _turns(train, config)
-    student = QueryQA(today=config.today)
+    student = ConversationQA.for_graphs(GraphConfig(today=config.today))
     pool = demonstrations(turns)
     fitted = fit_queries(student, config.optimizer, pool, count=config.demonstrations)
-    shown = len(fitted.parser.predict.demos)
+    shown = len(fitted.beam.understand.predict.demos)
     figures: dict[str, Any] = {"demonstrations": shown, "pool": len(pool), "train_turns": len(turns)}
     name = run_name if run_name is not None else f"queries {Path(out).name}"
-    tags = {"finpath.kind_of_program": student.kind, **run_tags(config.seed)}
+    tags = {"finpath.kind_of_program": "queries", **run_tags(config.seed)}
     with open_run(tracker, "compile", name, tags=tags) as run:
         run.log_params(config.params())
         run.log_data(DataInput(" ".join(train), sha256, "train", len(turns)))
@@ -135,31 +136,36 @@ def _turns(folders: Sequence[str], config: QueryCompileConfig) -> tuple[list[Ask
     return found, sha256
 
 
-def _fit_confidence(program: QueryQA, turns: Sequence[AskedTurn], config: QueryCompileConfig) -> dict[str, float]:
+def _fit_confidence(
+    program: ConversationQA, turns: Sequence[AskedTurn], config: QueryCompileConfig
+) -> dict[str, float]:
     """Fits the confidence in replies to the prompts that the program now has; turns that these show are left out."""
-    shown = {str(demo["question"]) for demo in program.parser.predict.demos}
+    shown = {str(demo["question"]) for demo in program.beam.understand.predict.demos}
     unseen = [one for one in turns if one.reading.question not in shown]
     left = _left_to_a_model(unseen, program, config.confidence_turns, config.seed, "fit the confidence in replies")
     if not left:
         return {}
     replies = asked_replies(program, left, config.threads)
-    program.reply_confidence = fitted_confidence(left, replies, begin=program.confidence_in_replies())
-    figures = {f"confidence/{name}": value for name, value in asdict(program.reply_confidence).items()}
+    fitted = fitted_confidence(left, replies, begin=program.config.confidence_in_replies())
+    program.beam.config = replace(program.config, reply_confidence=fitted)
+    figures = {f"confidence/{name}": value for name, value in asdict(fitted).items()}
     return {"confidence_turns": float(len(left)), **figures}
 
 
 def _left_to_a_model(
-    turns: Sequence[AskedTurn], program: QueryQA, most: int, seed: int, purpose: str
+    turns: Sequence[AskedTurn], program: ConversationQA, most: int, seed: int, purpose: str
 ) -> list[AskedTurn]:
     """Returns turns with a low confidence of the beam, so that the program asks the model."""
-    left = [one for one in turns if one.reading.confidence < program.trust]
+    left = [one for one in turns if one.reading.confidence < program.config.trust]
     if len(left) > most:
         say(f"* {most} of {len(left)} turns of which the beam is unsure {purpose}")
         left = random.Random(seed).sample(left, most)
     return left
 
 
-def _scores(program: QueryQA, turns: Sequence[AskedTurn], done: Callable[[], None], threads: int) -> dict[str, float]:
+def _scores(
+    program: ConversationQA, turns: Sequence[AskedTurn], done: Callable[[], None], threads: int
+) -> dict[str, float]:
     """Returns the figures of a program by name; ``done`` is called after each turn."""
     score = score_queries(program, turns, threads)
     done()

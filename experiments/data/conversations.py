@@ -28,21 +28,47 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.data.format import checked_rows, code_of_checks, gold_answer
-from experiments.data.reports import document_of, reports_of
-from experiments.data.sources import Part, find_part
+from experiments.files import SAMPLE_FOLDER
 from kg.derivations import Answer, Derivation
-from kg.errors import DataError
+from kg.errors import ConfigError, DataError
+from kg.files import UNREADABLE
 from kg.reports import Report
 from optimize.metrics.abstention import OpenAnswer, read_gold
 
 if TYPE_CHECKING:
     import datasets
     import dspy
+
+
+SAMPLE = "sample"
+"""The name of the conversations that ship with finpath."""
+
+HUB = "hf:"
+"""The prefix of a name on the hub."""
+
+SPLIT_OF_FILE = {
+    "train.json": "train",
+    "dev.json": "dev",
+    "test.json": "test",
+    "test_private.json": "test",
+    "test_without_gold.json": "test",
+}
+"""The files of a folder or an archive that hold conversations, and the split that each is."""
+
+MOST_BYTES = 500_000_000
+"""Bytes that a file in an archive or a Parquet file may unpack to."""
+
+_SPLIT_OF_NAME = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
+_ARCHIVE, _LINES, _SAVED_DATA_SET = "data.zip", (".jsonl", ".ndjson"), ("dataset_info.json", "dataset_dict.json")
+_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 @dataclass(frozen=True)
@@ -152,6 +178,175 @@ def load_conversations(source: Any, split: str | None = None, *, cache_dir: str 
     )
 
 
+@dataclass(frozen=True)
+class Part:
+    """One file of conversations: a file on disk, a member of an archive, or a data set.
+
+    Attributes:
+        split: ``train``, ``dev``, ``test``, or ``data`` for a file of any other name.
+        name: The file in messages: ``dev.json``, ``sample/dev.json``, ``data.zip/data/dev.json``.
+        path: The file or the archive.
+        member: Its name in the archive.
+        rows: The rows of a data set, which has no file.
+    """
+
+    split: str
+    name: str
+    path: str
+    member: str | None = None
+    rows: Any = field(default=None, compare=False, repr=False)
+
+    def read(self) -> bytes:
+        """The conversations as a JSON list: the file's bytes, or those written of another form.
+
+        Raises:
+            DataError: It cannot be read; the message has the line of a file of JSON Lines.
+        """
+        if self.rows is not None:
+            return _rows_as_json(self.rows)
+        try:
+            if self.member is not None:
+                with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as packed:
+                    content = packed.read(MOST_BYTES + 1)
+                if len(content) > MOST_BYTES:
+                    raise DataError(f"unpacks to more than {MOST_BYTES} bytes", file=self.name)
+                return content
+            ending = Path(self.path).suffix.lower()
+            if ending == ".parquet":
+                return _rows_as_json(_parquet_rows(Path(self.path)))
+            content = Path(self.path).read_bytes()
+            return _rows_as_json(_json_lines(content, self.path)) if ending in _LINES else content
+        except UNREADABLE as error:
+            raise DataError(f"cannot be read: {error}", file=self.name) from error
+
+
+def find_part(source: Any, split: str | None = None) -> Part:
+    """The one part of a source, or that of the split; a source may end in ``:split``.
+
+    Raises:
+        DataError: The source does not exist or holds no conversations.
+        ConfigError: It has several splits and none was named, or not the one that was named.
+    """
+    parts = find_parts(source)
+    wanted = [part for part in parts if split in (None, part.split)]
+    if len(wanted) != 1:
+        names = ", ".join(part.split for part in parts)
+        if split is None:
+            raise ConfigError(f"{source} holds several splits ({names}); name one of them: {source}:{parts[0].split}")
+        raise ConfigError(f"split must be one of those that {str(source)!r} holds ({names}), got {split!r}")
+    return wanted[0]
+
+
+def find_parts(source: Any) -> list[Part]:
+    """Every part of a source, train before dev before test; only the one that a trailing ``:split`` names.
+
+    Raises:
+        DataError: The source does not exist or holds no conversations.
+        ConfigError: It does not have the split that was named.
+    """
+    if not isinstance(source, str | Path):
+        return _data_set_parts(source, "data set")
+    base, separator, suffix = str(source).rpartition(":")
+    if separator and suffix in SPLIT_OF_FILE.values() and not Path(source).exists():
+        return [find_part(base, suffix)]
+    path = SAMPLE_FOLDER if source == SAMPLE else Path(source)
+    if str(source).startswith(HUB) or any((path / name).is_file() for name in _SAVED_DATA_SET):
+        return _data_set_parts(_opened_data_set(str(source)), str(source))
+    if not any((path / name).is_file() for name in SPLIT_OF_FILE) and (path / _ARCHIVE).is_file():
+        path /= _ARCHIVE
+    if path.is_dir():
+        files = [path / name for name in SPLIT_OF_FILE if (path / name).is_file()]
+        parts = [Part(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", str(file)) for file in files]
+    elif not path.is_file():
+        raise DataError(
+            "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, a data.zip, hf:NAME "
+            "or 'sample'; `finpath data fetch` fetches ConvFinQA",
+            file=str(source),
+        )
+    elif zipfile.is_zipfile(path):
+        parts = _members(path)
+    else:
+        parts = [Part(SPLIT_OF_FILE.get(path.name, "data"), path.name, str(path))]
+    if not parts:
+        raise DataError(f"holds none of {', '.join(SPLIT_OF_FILE)}", file=str(source))
+    by_split: dict[str, Part] = {}
+    for part in parts:
+        if (other := by_split.setdefault(part.split, part)) != part:
+            rule = f"holds two files of the split {part.split!r}: {other.name} and {part.name}"
+            raise DataError(rule, file=str(source))
+    return parts
+
+
+def _opened_data_set(name: str) -> Any:
+    """The data set of a name on the hub, or of a folder of ``save_to_disk``."""
+    import datasets
+
+    try:
+        return datasets.load_dataset(name[len(HUB) :]) if name.startswith(HUB) else datasets.load_from_disk(name)
+    except Exception as error:  # datasets raises errors of the hub, of files and of its own
+        raise DataError(f"cannot be read as a data set: {error}", file=name) from error
+
+
+def _data_set_parts(data: Any, name: str) -> list[Part]:
+    """The splits of a data set; ``validation`` is ``dev``."""
+    splits = dict(data) if isinstance(data, Mapping) else {"data": data}
+    names = {split: f"{name}/{split}" if len(splits) > 1 else name for split in splits}
+    return [Part(_SPLIT_OF_NAME.get(split, "data"), names[split], name, rows=splits[split]) for split in splits]
+
+
+def _members(path: Path) -> list[Part]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            # A Mac's archiver adds a shadow of every file under __MACOSX.
+            members = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+    except UNREADABLE as error:
+        raise DataError(f"cannot be read: {error}", file=path.name) from error
+    return [
+        Part(split, f"{path.name}/{member}", str(path), member)
+        for name, split in SPLIT_OF_FILE.items()
+        for member in members
+        if PurePosixPath(member).name == name
+    ]
+
+
+def _parquet_rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    from kg.readers import parquet_batches
+
+    for columns in parquet_batches(path, MOST_BYTES):
+        for values in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, values, strict=True))
+
+
+def _json_lines(content: bytes, name: str) -> Iterator[Any]:
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                yield json.loads(line, parse_int=str, parse_float=str)
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"is not JSON: {error}", file=name, place=f"line {number}") from error
+
+
+def _rows_as_json(rows: Iterable[Any]) -> bytes:
+    """The rows of a data set as a JSON list, the gold answers decoded."""
+    return json.dumps([_decoded(row) for row in rows], default=str).encode()
+
+
+def _decoded(row: Any) -> Any:
+    annotation = row.get("annotation") if isinstance(row, Mapping) else None
+    answers = annotation.get("answers") if isinstance(annotation, Mapping) else None
+    if not isinstance(annotation, Mapping) or not isinstance(answers, list):
+        return row  # the rules of the format name what is wrong
+    return {**row, "annotation": {**annotation, "answers": [_answer(one) for one in answers]}}
+
+
+def _answer(written: Any) -> Any:
+    """A gold answer; finpath's own data sets hold each as JSON."""
+    try:
+        return json.loads(written, parse_int=str, parse_float=str) if isinstance(written, str) else written
+    except ValueError:
+        return written
+
+
 def conversation_features() -> datasets.Features:
     """Returns the types of a conversation; answers are text: exact numbers, or JSON in ``answers``."""
     from datasets import Features, List, Value
@@ -173,6 +368,24 @@ def conversation_features() -> datasets.Features:
             },
         }
     )
+
+
+def document_of(conversation: str) -> str:
+    """The document of a conversation: ``ACME/2020/page_7.pdf`` of ``Single_ACME/2020/page_7.pdf-1``."""
+    match = _ID.fullmatch(conversation)
+    return match["document"] if match else conversation
+
+
+def reports_of(
+    conversations: Iterable[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], Report]
+) -> Iterator[Report]:
+    """The report of each conversation; those about the same document have one."""
+    reports: dict[str, Report] = {}
+    for conversation in conversations:
+        seen = read({**conversation, "id": document_of(conversation["id"])})
+        known = reports.setdefault(seen.id, seen)
+        # A report's id must be unique, since graphs are kept by it.
+        yield known if known == seen else read(conversation)
 
 
 def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:

@@ -1,30 +1,22 @@
-"""Download of a data set: resumed after a failure, and verified before its use.
+"""Download of a data set, verified before it is written.
 
-    >>> fetch(CONVFINQA_URL, "convfinqa", CONVFINQA_SHA256)
-    PosixPath('convfinqa/data.zip')
-
-An incomplete file is ``data.zip.part``; a second call resumes it. A complete file with a wrong hash is renamed to
-``data.zip.bad``, and the next call starts again. The command unpacks the conversations into the same folder.
+>>> fetch(CONVFINQA_URL, "convfinqa", CONVFINQA_SHA256)
+PosixPath('convfinqa/data.zip')
 """
 
 from __future__ import annotations
 
 import hashlib
 import http.client
-import re
-import time
+import io
 import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from experiments.console import progress_bars, say
-from experiments.data.sources import find_parts
+from experiments.data.conversations import find_parts
 from experiments.files import check_address, write_bytes
 from kg.errors import ConfigError, DataError
 
@@ -38,170 +30,64 @@ CONVFINQA_SHA256: Mapping[str, str] = {
 }
 """The hashes of the archive's members that finpath reads."""
 
-_BLOCK = 1 << 16
-_ATTEMPTS = 5
-_TIMEOUT_SECONDS = 30
+_TIMEOUT_SECONDS = 60
 
 
-class _Interrupted(Exception):  # noqa: N818 - a state of the transfer that is tried again, not an error of its own
-    """A failure of the connection that another attempt may overcome."""
-
-
-@dataclass(frozen=True)
-class _Transfer:
-    """The download of one file into a partial file."""
-
-    url: str
-    part: Path
-    progress: bool
-
-    def attempt(self) -> None:
-        """Appends the missing bytes.
-
-        Raises:
-            _Interrupted: The connection failed or ended early; the received bytes are in the partial file.
-            DataError: The server refuses the request.
-        """
-        done = self.part.stat().st_size if self.part.exists() else 0
-        headers = {"User-Agent": "finpath", "Accept-Encoding": "identity"}
-        if done:
-            headers["Range"] = f"bytes={done}-"
-        try:
-            # The scheme was checked by fetch().
-            with urllib.request.urlopen(  # noqa: S310
-                urllib.request.Request(self.url, headers=headers),  # noqa: S310
-                timeout=_TIMEOUT_SECONDS,
-            ) as response:
-                self._receive(response, done)
-        except urllib.error.HTTPError as error:
-            self._refused(error, done)
-        except (OSError, http.client.HTTPException) as error:
-            raise _Interrupted(str(getattr(error, "reason", error)) or type(error).__name__) from error
-
-    def _receive(self, response: Any, done: int) -> None:
-        # A server that does not know ranges sends the whole file again, with status 200.
-        resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
-        start = done if resumed else 0
-        length = response.headers.get("Content-Length")
-        total = start + int(length) if length is not None else None
-        name, hidden = self.part.name.removesuffix(".part"), None if self.progress else True
-        with (
-            self.part.open("ab" if resumed else "wb") as file,
-            progress_bars()(total=total, initial=start, unit="B", unit_scale=True, desc=name, disable=hidden) as bar,
-        ):
-            while block := response.read(_BLOCK):
-                file.write(block)
-                bar.update(len(block))
-            received = file.tell()
-        if total is not None and received < total:
-            raise _Interrupted(f"the connection ended after {received} of {total} bytes")
-
-    def _refused(self, error: urllib.error.HTTPError, done: int) -> None:
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and done:
-            total = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
-            if total and int(total[1]) == done:
-                return
-            self.part.unlink()
-            raise _Interrupted("the partial file did not fit and is fetched anew") from error
-        if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR or error.code == http.HTTPStatus.TOO_MANY_REQUESTS:
-            raise _Interrupted(f"the server answered {error.code} {error.reason}") from error
-        raise DataError(f"the server answered {error.code} {error.reason}", file=self.url) from error
-
-
-def fetch(
-    url: str,
-    destination_folder: str | Path,
-    sha256: Mapping[str, str],
-    progress: bool = True,
-    *,
-    pause_seconds: float = 1.0,
-) -> Path:
+def fetch(url: str, destination_folder: str | Path, sha256: Mapping[str, str]) -> Path:
     """Downloads a file into a folder, unless it is there already, and verifies it.
 
     Args:
         url: An ``http`` or ``https`` address; the file is named by the end of its path.
         destination_folder: Created if it does not exist.
         sha256: Expected hashes by name: of the file itself, or of members of the archive, without their folders.
-        progress: Show a progress bar (on a terminal only).
-        pause_seconds: Wait after the first failed attempt; each further wait is twice as long.
 
     Returns:
         The checked file.
 
     Raises:
         ConfigError: The address is no http or https address of a file.
-        DataError: The server refuses, or five attempts in a row bring no bytes. Or a hash is wrong, also of a file that
-            was there already; the file is then renamed to end with ``.bad``.
+        DataError: The file cannot be fetched, or a hash is wrong, also of a file that is there already.
     """
     check_address(url)
     parts = urlsplit(url)
     name = PurePosixPath(unquote(parts.path)).name
     if parts.scheme not in ("http", "https") or not parts.netloc or not name:
         raise ConfigError(f"url must be an http or https address of a file, got {url!r}")
-    folder = Path(destination_folder)
+    target = Path(destination_folder) / name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        content = target.read_bytes() if target.exists() else _received(url)
     except OSError as error:
-        raise DataError(f"cannot be made a folder: {error.strerror}", file=str(folder)) from error
-    target = folder / name
-    if target.exists():
-        _check(target, target, sha256)
-        return target
-    transfer = _Transfer(url, folder / f"{name}.part", progress)
-    try:
-        _transfer_whole(transfer, pause_seconds)
-    except DataError:
-        with suppress(OSError):
-            folder.rmdir()  # where nothing came
-        raise
-    _check(transfer.part, target, sha256)
-    transfer.part.replace(target)
+        raise DataError(f"cannot be read: {error.strerror}", file=str(target)) from error
+    for member, expected in sha256.items():
+        found = hashlib.sha256(content if member == name else _member(content, member, url)).hexdigest()
+        if found != expected.lower():
+            raise DataError(f"{member} must have the sha256 {expected}, found {found}", file=str(target))
+    write_bytes(target, content)
     return target
 
 
-def _transfer_whole(transfer: _Transfer, pause_seconds: float) -> None:
-    failures = 0
-    while True:
-        before = transfer.part.stat().st_size if transfer.part.exists() else 0
-        try:
-            transfer.attempt()
-        except _Interrupted as reason:
-            moved = transfer.part.exists() and transfer.part.stat().st_size > before
-            failures = 1 if moved else failures + 1
-            if failures == _ATTEMPTS:
-                rule = f"could not be fetched in {_ATTEMPTS} attempts: {reason}"
-                raise DataError(f"{rule}; the next call goes on from there", file=transfer.url) from reason
-            pause = pause_seconds * 2 ** (failures - 1)
-            say(f"  {reason}; trying again in {pause:.0f} s")
-            time.sleep(pause)
-        else:
-            return
-
-
-def _check(path: Path, target: Path, sha256: Mapping[str, str]) -> None:
-    """Renames ``path`` to ``target.bad`` and raises if a hash is wrong."""
+def _received(url: str) -> bytes:
+    request = urllib.request.Request(url, headers={"User-Agent": "finpath"})  # noqa: S310 - fetch() checks the scheme
     try:
-        for name, expected in sha256.items():
-            found = _hash_of(path, target.name, name)
-            if found != expected.lower():
-                raise DataError(f"{name} must have the sha256 {expected}, found {found}")
-    except (DataError, zipfile.BadZipFile) as error:
-        bad = target.with_name(f"{target.name}.bad")
-        path.replace(bad)
-        rule = str(error) if isinstance(error, DataError) else f"is not a zip archive that can be read ({error})"
-        raise DataError(f"{rule}; it was set aside as {bad.name}", file=str(target)) from error
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:  # noqa: S310
+            content: bytes = response.read()
+            return content
+    except urllib.error.HTTPError as error:
+        raise DataError(f"the server answered {error.code} {error.reason}", file=url) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise DataError(f"could not be fetched: {getattr(error, 'reason', error)}", file=url) from error
 
 
-def _hash_of(path: Path, file_name: str, name: str) -> str:
-    if name == file_name:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    with zipfile.ZipFile(path) as archive:
-        members = [member for member in archive.namelist() if PurePosixPath(member).name == name]
-        members = [member for member in members if not member.startswith("__MACOSX")]
-        if len(members) != 1:
-            raise DataError(f"must hold one {name}, holds {len(members)}")
-        return hashlib.sha256(archive.read(members[0])).hexdigest()
+def _member(archive: bytes, name: str, url: str) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            members = [one for one in opened.namelist() if PurePosixPath(one).name == name]
+            members = [one for one in members if not one.startswith("__MACOSX")]
+            if len(members) != 1:
+                raise DataError(f"must hold one {name}, holds {len(members)}", file=url)
+            return opened.read(members[0])
+    except zipfile.BadZipFile as error:
+        raise DataError(f"is not a zip archive that can be read ({error})", file=url) from error
 
 
 def unpack(archive: Path) -> list[Path]:

@@ -6,21 +6,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.console import say
-from experiments.data.format import read_records
-from experiments.data.punctuation import repaired
-from experiments.data.sources import find_part, find_parts
+from experiments.data.conversations import document_of, find_part, find_parts, reports_of
+from experiments.data.format import read_records, repaired
 from experiments.files import read_text
 from kg.errors import DataError
 from kg.ontology import Ontology, build_ontology
 from kg.reports import Report
-
-_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
@@ -37,7 +33,7 @@ def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
 def read_report(record: Any) -> Report:
     """Returns the report of one record of a file; the record may hold more.
 
-    Pages of ConvFinQA get their lost characters back (:mod:`experiments.data.punctuation`).
+    Pages of ConvFinQA get their lost characters back (:mod:`experiments.data.format`).
 
     Raises:
         DataError: It is not an object, or lacks what a report needs.
@@ -52,24 +48,6 @@ def read_report(record: Any) -> Report:
         "post_text": list(checked.post_text),
     }
     return Report.from_dict(repaired(texts))
-
-
-def document_of(conversation: str) -> str:
-    """The document of a conversation: ``ACME/2020/page_7.pdf`` of ``Single_ACME/2020/page_7.pdf-1``."""
-    match = _ID.fullmatch(conversation)
-    return match["document"] if match else conversation
-
-
-def reports_of(
-    conversations: Iterable[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], Report]
-) -> Iterator[Report]:
-    """The report of each conversation; those about the same document have one."""
-    reports: dict[str, Report] = {}
-    for conversation in conversations:
-        seen = read({**conversation, "id": document_of(conversation["id"])})
-        known = reports.setdefault(seen.id, seen)
-        # A report's id must be unique, since graphs are kept by it.
-        yield known if known == seen else read(conversation)
 
 
 def find_report(reference: str, source: str) -> Report:

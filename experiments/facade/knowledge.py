@@ -26,7 +26,7 @@ from programs.lm import failure_of, metered
 from programs.turns import Kept, QueryDetail, State, Turn
 
 if TYPE_CHECKING:
-    from programs.graphs import QueryTurn
+    from programs.worlds.graph import QueryTurn
 
 _SECONDS, _PAUSE = 2.0, 0.05
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,11 +22,11 @@ from kg.facts import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_fil
 from kg.readers import is_file_list
 
 if TYPE_CHECKING:
-    from kg.parsing import QuestionReader
     from kg.report_graphs import Unmapped
-    from programs.graphs import EntityTurn, GraphWorld, QueryQA, QueryTurn
-    from programs.graphs.kgqa import PathTurn
-    from programs.turns import AnyTurn, TurnProgram, World
+    from programs.turns import AnyTurn, AnyWorld, TurnProgram
+    from programs.worlds.entities import EntityTurn
+    from programs.worlds.graph import QueryTurn
+    from programs.worlds.paths import PathTurn
 
 GEOGRAPHY = "geography"
 """The name of the shipped graph."""
@@ -62,7 +61,7 @@ class Subject:
     kind: Kind
     title: str
     program: TurnProgram
-    world: World
+    world: AnyWorld
     why: Callable[[AnyTurn], Iterator[str]]
     words: Callable[[], frozenset[str]]
     describe: Callable[[AnyTurn, int | None], str]
@@ -130,7 +129,7 @@ def _subject(
     kind: Kind,
     title: str,
     program: Any,
-    world: World,
+    world: AnyWorld,
     why: Callable[[Any], Iterator[str]],
     words: Callable[[], Iterable[str]] = tuple,
 ) -> Subject:
@@ -206,7 +205,7 @@ def _tracker() -> Any:
 def _geography() -> Subject:
     """The shipped graph of countries and cities."""
     from experiments.tasks import load_geography
-    from programs.graphs import EntityQA, GraphWorld
+    from programs.conversation import ConversationQA
     from programs.turns import EntityDetail
 
     graph = load_geography()
@@ -224,7 +223,8 @@ def _geography() -> Subject:
         yield f"read in     the graph {graph.name}"
 
     title = f"{GEOGRAPHY}: {len(graph.lexicon.types)} entities: countries, cities and currencies"
-    return _subject("graph", title, EntityQA(), GraphWorld(graph, graph.name), why, graph.lexicon.labels.values)
+    program = ConversationQA.for_graphs()
+    return _subject("graph", title, program, program.world(graph=graph), why, graph.lexicon.labels.values)
 
 
 def _facts(facts: Sequence[str]) -> Iterator[str]:
@@ -236,16 +236,18 @@ def _facts(facts: Sequence[str]) -> Iterator[str]:
 def _graph(words: Sequence[str], reference: str) -> Subject:
     """A graph in files, folders or at SPARQL endpoints."""
     from experiments.saved import find_program, shipped_programs
-    from programs.graphs import KGQA, QueryQA
+    from programs.conversation import ConversationQA
+    from programs.kgqa import KGQA
+    from programs.worlds.graph import GraphConfig
 
     own = reference in shipped_programs() and reference != "untrained"
-    program = graph_program() if own else find_program(reference, _tracker()).program
+    program = ConversationQA.for_graphs() if own else find_program(reference, _tracker()).program
     if isinstance(program, KGQA):
         return _paths(words, program)
-    if not isinstance(program, QueryQA):
+    if not isinstance(program, ConversationQA) or not isinstance(program.config, GraphConfig):
         raise ConfigError(f"program must be of the kind kgqa or queries to answer about a graph, got {reference!r}")
-    world = graph_world(words)
-    graph = world.graph.graph
+    about = graph_of(words)
+    world, graph = program.world(**about), about["graph"].graph
     entities = [node for node in range(len(graph.values)) if graph.is_entity(node)]
     kinds = sorted(kind.names[0] for kind in graph.classes)
     title = f"{world.name}: {len(entities)} entities: {', '.join(kinds[:5])}".removesuffix(": ")
@@ -270,7 +272,6 @@ def _why_of_query(turn: QueryTurn, name: str, title: str = "query") -> Iterator[
 def _paths(words: Sequence[str], program: Any) -> Subject:
     """A graph for a program that searches paths from the entity that a question names."""
     from experiments.data import OneGraph, open_graph
-    from programs.graphs import GraphWorld
 
     if len(words) != 1:
         raise ConfigError(f"a program of the kind kgqa answers about one graph, got {', '.join(words)}")
@@ -280,7 +281,7 @@ def _paths(words: Sequence[str], program: Any) -> Subject:
     for problem in source.problems[:5]:
         say(f"left out: {problem}")
     title = f"{source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
-    world = GraphWorld(source.graph, source.name)
+    world = program.world(graph=source.graph, name=source.name)
     return _subject(
         "graph",
         title,
@@ -342,27 +343,19 @@ def _is_graph(word: str) -> bool:
         return False
 
 
-def graph_world(words: Sequence[str]) -> GraphWorld[QuestionReader]:
-    """The graph of some files, folders or endpoints, together.
+def graph_of(words: Sequence[str]) -> dict[str, Any]:
+    """The graph of some files, folders or endpoints, together, and its name: the arguments of a program's world.
 
     Raises:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
     """
     from experiments.saved import question_reader
-    from programs.graphs import GraphWorld
 
     name = " + ".join(words)
     graph = FactGraph.build(triple for word in words for triple in triples_of(word))
     if not graph.triples:
         raise DataError("has no fact", file=name)
-    return GraphWorld(question_reader(graph), name)
-
-
-def graph_program(today: date | None = None) -> QueryQA:
-    """The program that answers questions about any graph."""
-    from programs.graphs import QueryQA
-
-    return QueryQA(today=today)
+    return {"graph": question_reader(graph), "name": name}
 
 
 def triples_of(word: str) -> Iterator[Triple]:

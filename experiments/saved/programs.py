@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kg.report_graphs import Unmapped
     from kg.scoring import DerivationScorer
     from programs.conversation import ConversationQA
-    from programs.graphs import Aggregation
+    from programs.worlds.paths import Aggregation
 
 FORMAT = 1
 """Version of the folder's layout."""
@@ -196,8 +196,9 @@ def _write_kgqa(program: Any, folder: Path) -> dict[str, Any]:
 
 
 def _write_queries(program: Any) -> dict[str, Any]:
-    fitted = asdict(program.reply_confidence) if program.reply_confidence else None
-    settings = {"answer_from": program.answer_from, "trust": program.trust, "reply_confidence": fitted}
+    config = program.config
+    fitted = asdict(config.reply_confidence) if config.reply_confidence is not None else None
+    settings = {"answer_from": config.answer_from, "trust": config.trust, "reply_confidence": fitted}
     return {"kind": "queries", "settings": settings, "scorer_sha256": None}
 
 
@@ -268,7 +269,7 @@ def unfitted_program(
 
 def _read_kgqa(folder: Path, config: Mapping[str, Any]) -> Any:
     from kg.paths import LearnedRelationScorer, PathConfig
-    from programs.graphs import KGQA
+    from programs.kgqa import KGQA
 
     scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
     ranker = _read_ranker(folder, config) if RANKER in config["files"] else None
@@ -294,11 +295,14 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
 
 
 def _read_queries(_: Path, config: Mapping[str, Any]) -> Any:
-    from programs.graphs import QueryQA, ReplyConfidence
+    from programs.conversation import ConversationQA
+    from programs.graphs import ReplyConfidence
+    from programs.worlds.graph import GraphConfig
 
     settings = dict(config["settings"])
     fitted = settings.pop("reply_confidence", None)
-    return QueryQA(**settings, reply_confidence=ReplyConfidence(**fitted) if fitted else None)
+    confidence = ReplyConfidence(**fitted) if fitted else None
+    return ConversationQA.for_graphs(GraphConfig(**settings, reply_confidence=confidence))
 
 
 _READERS: dict[str, Callable[[Path, Mapping[str, Any]], Any]] = {
@@ -403,7 +407,7 @@ def _unfitted(kind: str) -> SavedProgram:
 def _untrained() -> SavedProgram:
     """Returns the program for graphs that is not fitted."""
     from kg.paths import LearnedRelationScorer, PathConfig
-    from programs.graphs import KGQA
+    from programs.kgqa import KGQA
 
     scorer = LearnedRelationScorer.untrained()
     config = {"kind": "kgqa", "scorer_sha256": scorer.sha256}
@@ -521,7 +525,8 @@ def with_graph_settings(
     Raises:
         ConfigError: The program is of another kind, or a setting is out of its range.
     """
-    from programs.graphs import KGQA, LMRelationScorer
+    from programs.graphs import LMRelationScorer
+    from programs.kgqa import KGQA
 
     if not isinstance(saved.program, KGQA):
         raise ConfigError(

@@ -1,7 +1,7 @@
 """Conversations about the shipped graph of countries and cities, scored by the answers of a script.
 
-    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), name="geography")
-    evaluate(SavedProgram(EntityQA(), "entity", Path()), task).figures["accuracy"]
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), name="geography")
+    evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task).figures["accuracy"]
 
 A script is a mapping with ``name`` and ``turns``; a turn has ``question`` and one of ``entities``, ``value``,
 ``values`` and ``answer``.
@@ -23,8 +23,8 @@ from experiments.tracking import DataInput, Run, TraceFacts
 from kg.errors import DataError
 from kg.graphs import GraphStore, MemoryStore, read_turtle
 from kg.questions import EntityGraph
-from programs.graphs import EntityTurn, GraphWorld
-from programs.turns import TurnProgram
+from programs.turns import AnyWorld, TurnProgram
+from programs.worlds.entities import EntityTurn
 
 GEOGRAPHY = "https://w3id.org/finpath/geography"
 """The name of the graph."""
@@ -73,7 +73,7 @@ class GraphConversations(Task[Script, EntityTurn, bool]):
 
     run_kind = "conversations"
 
-    def __init__(self, scripts: Sequence[Mapping[str, Any]], world: GraphWorld[Any], name: str) -> None:
+    def __init__(self, scripts: Sequence[Mapping[str, Any]], world: AnyWorld, name: str) -> None:
         self.scripts = [Script(one["name"], tuple(one["turns"])) for one in scripts]
         self.world, self.name = world, name
         content = json.dumps([[one.id, one.turns] for one in self.scripts], sort_keys=True)

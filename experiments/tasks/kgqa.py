@@ -1,4 +1,4 @@
-"""KGQA: questions about a graph, scored by hits, F1 and GCR's figures.
+"""KGQA: questions about a graph, scored by hits and F1.
 
     with open_graph("metaqa/kb.txt") as graphs:
         task = KGQuestions(graphs, load_questions("metaqa/1hop_dev.txt", "metaqa"))
@@ -25,8 +25,9 @@ from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from kg.errors import ConfigError, FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.graphs import KGQA, PathTurn
+from programs.kgqa import KGQA
 from programs.turns import PathDetail
+from programs.worlds.paths import PathTurn
 
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
@@ -166,8 +167,6 @@ def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width
         "recall": "recall",
         "F1": "f1",
         "valid paths (path_validity)": "path_validity",
-        "GCR's Hit, loose": "gcr_hit",
-        "GCR's F1, loose": "gcr_f1",
     }
     rows: list[list[object]] = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
     rows += [

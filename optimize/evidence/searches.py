@@ -69,4 +69,5 @@ class PartSearch:
         dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
         program = FitScorer(self.scorer, seed=self.seed, extras=Extras(dialogues)).compile(program, trainset=inside)
         assert isinstance(program.turn, BeamQA)
-        return program.turn.reader
+        reader: ReportReader = program.turn.reader
+        return reader

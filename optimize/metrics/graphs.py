@@ -1,4 +1,4 @@
-"""Metrics of answers from a graph: exact matching, and the looser matching of GCR's evaluation under its own names.
+"""Metrics of answers from a graph, by exact matching.
 
     >>> score = score_question(gold, result, index)
     >>> score.hit_at[1], score.f1, score.valid_paths
@@ -10,17 +10,13 @@ Exact metrics compare whole names. *Hit@k*: a gold answer is among the first k a
 the answers that the program selects (all that the chosen relation path reaches), averaged over questions. *Path
 validity*: the share of written paths of which every step is a triple of the graph.
 
-GCR's evaluation searches for the normalised gold *inside* the normalised prediction, so "Florida" is right if the gold
-is "Ida". Its figures have the prefix ``gcr_``. ``gcr_hit`` reads the whole text of all predictions, paths included, so
-it is higher than Hit@1.
+An evaluation also writes its predictions in the form of GCR, whose own looser metrics read them.
 """
 
 from __future__ import annotations
 
-import re
-import string
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,15 +24,13 @@ import numpy as np
 from kg.errors import DataError
 from kg.graphs import GraphIndex
 from optimize.metrics.statistics import bootstrap_ratios
-from programs.graphs import PathTurn
 from programs.turns import PathDetail
+from programs.worlds.paths import PathTurn
 
 HIT_AT = (1, 3, 5, 10)
 """The depths at which it is asked whether a gold answer is among the answers."""
 
 _PATH, _ANSWER = "# Reasoning Path:\n", "# Answer:\n"
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLES = re.compile(r"\b(?:a|an|the|<pad>)\b")
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,6 @@ class KGQAScore:
         f1: Their harmonic mean; 0 where both are 0.
         paths: Written paths.
         valid_paths: Those of which every step is a triple of the graph.
-        gcr: The figures of GCR's evaluation by name, without ``gcr_``.
         failure: The reason for the missing answer.
         message: The failure in words.
         ambiguous: Whether the topic was linked by a label that several entities bear.
@@ -75,7 +68,6 @@ class KGQAScore:
     f1: float
     paths: int
     valid_paths: int
-    gcr: Mapping[str, float] = field(default_factory=dict)
     failure: str | None = None
     message: str = ""
     ambiguous: bool = False
@@ -121,7 +113,6 @@ def score_question(gold: Any, turn: PathTurn, graph: GraphIndex | None) -> KGQAS
         f1=harmonic_mean(precision, recall),
         paths=len(read),
         valid_paths=sum(graph is not None and is_valid_path(path, graph) for path, _ in read),
-        gcr=gcr_figures(detail.predictions, gold.answers),
         failure=turn.failure,
         message=turn.message,
         ambiguous=detail.is_ambiguous,
@@ -161,34 +152,11 @@ def is_valid_path(path: str, graph: GraphIndex) -> bool:
     return len(parts) >= 3 and len(parts) % 2 == 1 and all(graph.contains(*step) for step in steps)
 
 
-def normalise(text: str) -> str:
-    """Returns a text as GCR's evaluation compares it: in lower case, without punctuation, articles and extra spaces.
-
-    It must not be applied to numbers: it turns -14.1 into 141.
-    """
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
-
-
-def gcr_figures(predictions: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
-    """Returns the figures of GCR's evaluation of one question, both in [0, 1].
-
-    Returns:
-        ``hit`` (some gold answer occurs in the predictions) and ``f1`` (of the answers).
-    """
-    kept = list(dict.fromkeys(text for text in predictions if text.strip()))
-    found = [normalise(read_prediction(text)[1]) for text in kept]
-    wanted = [normalise(text) for text in gold]
-    whole, together = normalise(" ".join(kept)), " ".join(found)
-    recall = sum(text in together for text in wanted) / len(wanted) if found else 0.0
-    precision = sum(any(text in one for text in wanted) for one in found) / len(found) if found else 0.0
-    return {"hit": float(any(text in whole for text in wanted)), "f1": harmonic_mean(precision, recall)}
-
-
 def summarise_kgqa(scores: Sequence[KGQAScore], *, seed: int, resamples: int = 1000) -> dict[str, float | None]:
     """Returns the figures of an evaluation under their stable names.
 
     ``hit_at_1`` to ``hit_at_10``, ``precision``, ``recall``, ``f1``, ``path_validity`` (``None`` where no path is)
-    and the ``gcr_...`` figures, all in [0, 1], each with ``..._low`` and ``..._high``, the 95% bootstrap interval over
+    all in [0, 1], each with ``..._low`` and ``..._high``, the 95% bootstrap interval over
     groups of questions with the same topics; ``questions``, ``groups``, ``unanswered_questions``, ``failures_...`` by
     kind, ``ambiguous_questions``, ``lm_calls_per_question``, ``seconds_per_question_p50`` and
     ``seconds_per_question_p95``.
@@ -212,9 +180,6 @@ def summarise_kgqa(scores: Sequence[KGQAScore], *, seed: int, resamples: int = 1
     for name in ("precision", "recall", "f1"):
         add(name, [getattr(score, name) for score in scores])
     add("path_validity", [score.valid_paths for score in scores], [score.paths for score in scores])
-    for name in dict.fromkeys(name for score in scores for name in score.gcr):
-        counted = [float(name in score.gcr) for score in scores]
-        add(f"gcr_{name}", [score.gcr.get(name, 0.0) for score in scores], counted)
     summary: dict[str, float | None] = {"path_validity": None}
     for name, interval in bootstrap_ratios(columns, seed=seed, resamples=resamples).items():
         summary |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}

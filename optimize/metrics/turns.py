@@ -162,16 +162,15 @@ def _score_turn(conversation: Any, index: int, turn: Turn, gold_program: str, go
 def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) -> dict[str, float]:
     """Returns the figures of an evaluation under their stable names.
 
-    ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right),
-    ``recall_at_1`` to ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the most confident turns), and
-    ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2`` and, if turns differ, the
-    number of LM calls (``calls_0``…), each with ``…_low`` and ``…_high``, the 95% bootstrap interval over
-    conversations; ``expected_calibration_error`` (:mod:`optimize.metrics.abstention`); ``turns``, ``conversations``,
-    ``failed_turns``, ``failures_…`` by kind, ``stage_…`` and ``difference_…`` counts of wrong turns;
-    ``lm_calls_per_turn``, ``prompt_tokens_per_turn``, ``uncached_prompt_tokens_per_turn``,
-    ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``; ``turns_with_estimated_cache``, whose cached
-    tokens are an estimate; ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A
-    breakdown without turns is left out.
+    ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right), ``recall_at_1`` to
+    ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the most confident turns), and
+    ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low``
+    and ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
+    (:mod:`optimize.metrics.abstention`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
+    ``stage_…`` and ``difference_…`` counts of wrong turns; ``lm_calls_per_turn``, ``prompt_tokens_per_turn``,
+    ``uncached_prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``;
+    ``turns_with_estimated_cache``, whose cached tokens are an estimate; ``turns_with_cut_page`` and
+    ``refused_calculations`` of a model that reads the page. A breakdown without turns is left out.
 
     Raises:
         ConfigError: There are no scores.
@@ -214,9 +213,6 @@ def _intervals(scores: Sequence[TurnScore], seed: int, resamples: int) -> dict[s
     add("exe_accuracy_program", exact, [not score.is_selection for score in scores])
     for index in sorted({score.turn_index for score in scores}):
         add(f"exe_accuracy_turn_{index + 1}", exact, [score.turn_index == index for score in scores])
-    called = sorted({score.lm_calls for score in scores})
-    for calls in called if len(called) > 1 else ():
-        add(f"exe_accuracy_calls_{calls}", exact, [score.lm_calls == calls for score in scores])
     for number, kind in enumerate(("I", "II"), start=1):
         add(f"exe_accuracy_type_{number}", exact, [score.conversation_type == kind for score in scores])
     return bootstrap_ratios(figures, seed=seed, resamples=resamples)
@@ -231,7 +227,6 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
     cut = sum(score.rows_cut + score.sentences_cut > 0 for score in scores)
     guessed, refused = (sum(getattr(score, name) for score in scores) for name in ("cached_is_estimate", "refused"))
     some = {"turns_with_cut_page": cut, "turns_with_estimated_cache": guessed, "refused_calculations": refused}
-    called = Counter(f"turns_with_calls_{score.lm_calls}" for score in scores)
     wrong = [score for score in scores if not score.exact]
     kinds = Counter(
         [
@@ -243,7 +238,6 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
     return {
         **counts,
         **{name: count for name, count in some.items() if count},
-        **(dict(sorted(called.items())) if len(called) > 1 else {}),
         **dict(sorted(kinds.items())),
     }
 

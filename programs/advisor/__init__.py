@@ -1,24 +1,22 @@
 """The advisor: it reads news into a growing graph, answers questions about it, and briefs about a portfolio."""
 
 from programs.advisor.advisor import Advisor, Ingestion, take_back
-from programs.advisor.answering import AnswerMemory, Answers, GraphAnswers, TypedAnswers, is_contradiction
 from programs.advisor.briefings import Briefing, by_symbol
-from programs.advisor.citing import CitingReader
 from programs.advisor.document_facts import DocumentExtraction
-from programs.advisor.documents import NearDocument, near_documents
 from programs.advisor.extraction import DocumentReader, NewsReader
 from programs.advisor.model_answers import ModelAnswers, answer_question
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
-from programs.advisor.readings import PassageAnswer, ReadingModel
 from programs.advisor.shaping import left_out, shaped
 from programs.advisor.watch import Watch
+from programs.worlds.news.answering import AnswerMemory, Answers, GraphAnswers, TypedAnswers, is_contradiction
+from programs.worlds.news.documents import NearDocument, near_documents
+from programs.worlds.news.readings import PassageAnswer, ReadingModel
 
 __all__ = [
     "Advisor",
     "AnswerMemory",
     "Answers",
     "Briefing",
-    "CitingReader",
     "DocumentExtraction",
     "DocumentReader",
     "GraphAnswers",

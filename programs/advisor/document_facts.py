@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
 from functools import cache
 
 import dspy
@@ -23,8 +22,8 @@ from kg.errors import SchemaError
 from kg.investments import NewsDocument
 from kg.news import Fact, number_of, sentences_of
 from kg.sentences import Directory, DocumentNames, Mention, frames, plain_name
-from kg.text import STOPWORDS, WEEKDAYS, Period, periods, tokens
-from programs.advisor.documents import NAME_KINDS
+from kg.text import STOPWORDS, Period, periods, tokens
+from programs.worlds.news.documents import NAME_KINDS, day_shown
 from signatures.news import ListFacts, StatedFact
 
 CONFIDENCE = 0.8
@@ -79,11 +78,6 @@ class DocumentExtraction(dspy.Module):
 def sentences_shown(document: NewsDocument) -> list[str]:
     """Returns the sentences in the order of their numbers, which begin at 1; the headline is the first."""
     return [document.headline, *sentences_of(document.text)]
-
-
-def day_shown(day: date) -> str:
-    """Returns the day of a document as it is shown: "2026-01-14 (Wednesday)"."""
-    return f"{day} ({WEEKDAYS[day.weekday()]})"
 
 
 def shown_parts(document: NewsDocument) -> Iterator[str]:

@@ -18,7 +18,7 @@ from kg.growing import AddNode, GrowingGraph, Update
 from kg.investments import DocumentReading, NewsDocument, NewsRules
 from kg.news import Fact, FrameReader, NewsReading, directory_of, sentences_of, statement_updates
 from programs.advisor.document_facts import DocumentExtraction, ReadDocument, distinct
-from programs.advisor.documents import NAME_KINDS
+from programs.worlds.news.documents import NAME_KINDS
 
 
 class NewsReader(Protocol):

@@ -1,28 +1,20 @@
-"""Questions about graphs: parsed against the graph's own words, or answered by a search over its paths."""
+"""What language models read and write about graphs: queries of typed steps, their confidence, ratings of relations."""
 
-from programs.graphs.entity_qa import EntityQA, EntityState, EntityTurn
-from programs.graphs.kgqa import KGQA, Aggregation, PathTurn
-from programs.graphs.query_parsing import labelled_example
-from programs.graphs.query_qa import QueryQA, QueryState, QueryTurn, parse_answer
+from programs.graphs.query_parsing import labelled_example, query_signature, shown_of
+from programs.graphs.query_replies import Replies, Shown, parse_answer
 from programs.graphs.relation_scorer import LMRelationScorer
-from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds
-from programs.graphs.world import GraphWorld
+from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds, shipped_confidence
 
 __all__ = [
-    "KGQA",
-    "Aggregation",
-    "EntityQA",
-    "EntityState",
-    "EntityTurn",
-    "GraphWorld",
     "LMRelationScorer",
-    "PathTurn",
-    "QueryQA",
-    "QueryState",
-    "QueryTurn",
+    "Replies",
     "ReplyConfidence",
+    "Shown",
     "kind_of_reply",
     "labelled_example",
     "log_odds",
     "parse_answer",
+    "query_signature",
+    "shipped_confidence",
+    "shown_of",
 ]

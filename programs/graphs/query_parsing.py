@@ -1,7 +1,7 @@
-"""Questions parsed by a language model to the algebra of :mod:`kg.parsing`, held to the names of the graph.
+"""The prompt by which a language model parses a question to the algebra of :mod:`kg.parsing`.
 
-    >>> LMQueryParser().parse("who made Alien?", reader, reading, past)
-    (Parse(query=Follow(...), ...), Usage(lm_calls=1, ...))
+    >>> shown = shown_of("who made Alien?", reader, reading, past)
+    >>> query_signature(shown.starts, list(shown.relations), len(shown.readings))
 
 The reply chooses one of the beam's readings, or has a start and relations of the graph, which the signature lists. Its
 values must be names of the graph, numbers, dates or results of earlier steps (:mod:`programs.graphs.query_replies`).
@@ -11,69 +11,25 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from datetime import date
 from typing import Any, Literal
 
 import dspy
 import numpy as np
-from dspy.utils.exceptions import AdapterParseError
-from dspy.utils.exceptions import LMError as DSPyLMError
 from pydantic import Field, create_model
 
-from kg.errors import LMError, QueryError
 from kg.facts import FactGraph
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading, telling
-from programs.graphs.query_replies import Replies, Shown
+from programs.graphs.query_replies import Shown
 from programs.graphs.query_writing import written
-from programs.lm import metered
-from programs.turns import Usage
-from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, ParseQuestion, QueryStep
+from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, QueryStep, UnderstandGraph
 
 MOST_RELATIONS, MOST_CLASSES, MOST_NAMES, MOST_READINGS, MOST_TEXTS, MOST_TURNS = 60, 30, 40, 8, 8, 4
 _MOST_SUBJECTS, _MOST_COMPARED = 500, 20_000
 """Subjects of a relation whose texts are read, and nodes of a graph whose names are compared with a question."""
 
 
-class LMQueryParser(dspy.Module):
-    """Asks the language model that is set in DSPy for a query.
-
-    Attributes:
-        refused: The number of replies that are no query over the graph.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.predict = dspy.Predict(ParseQuestion)
-        self.refused = 0
-
-    def parse(
-        self, question: str, reader: QuestionReader, reading: Reading, past: Sequence[DialogueTurn], today: date
-    ) -> tuple[Parse | None, Usage]:
-        """The model's parse; without nodes where it finds nothing in the graph, ``None`` if the reply is refused.
-
-        Args:
-            question: The question.
-            reader: The reader of the graph.
-            reading: The beam's reading, whose names are shown.
-            past: The turns before it.
-            today: The day to which a time lasts.
-        """
-        shown = shown_of(question, reader, reading, past)
-        if not shown.starts or not shown.relations:
-            return None, Usage()
-        own = query_signature(shown.starts, list(shown.relations), len(shown.readings), self.predict.signature)
-        parse = None
-        with metered() as measured:
-            try:
-                reply = self.predict(signature=own, **shown.inputs)
-                parse = Replies(reader.graph, shown, today).parse(reply.query)
-            except (AdapterParseError, DSPyLMError, LMError, QueryError):
-                self.refused += 1
-        return parse, measured.usage
-
-
 def query_signature(
-    starts: Sequence[str], relations: Sequence[str], readings: int, signature: type[dspy.Signature] = ParseQuestion
+    starts: Sequence[str], relations: Sequence[str], readings: int, signature: type[dspy.Signature] = UnderstandGraph
 ) -> Any:
     """The signature whose replies start at these names, use these relations and choose among so many readings."""
     start: Any = Literal[tuple(dict.fromkeys((*starts, NOTHING)))]

@@ -28,6 +28,7 @@ from kg.algebra import (
     time_between,
     values_of,
 )
+from kg.derivations import Answer
 from kg.errors import QueryError
 from kg.facts import FactGraph
 from kg.parsing import Parse
@@ -254,3 +255,14 @@ def _earlier(value: str, results: Sequence[Query]) -> Query | None:
     if number >= len(results):
         raise QueryError(f"{written} must be an earlier step, of which there are {len(results) - 1}")
     return results[number]
+
+
+def parse_answer(graph: FactGraph, parse: Parse) -> Answer | tuple[str, ...]:
+    """The answer of a parse: yes or no, a number, or names."""
+    if parse.holds is not None:
+        return "yes" if parse.holds else "no"
+    if parse.number is not None:
+        return parse.number
+    if len(parse.nodes) == 1 and (number := graph.values[parse.nodes[0]].number) is not None:
+        return number
+    return tuple(dict.fromkeys(graph.name(node) for node in parse.nodes))

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import dspy
 
 from kg.errors import ConfigError
 from kg.growing import TypeProposals
+from kg.text import nearest
 from programs.tools.addresses import WebLimits
 from programs.tools.archives import extract_archive
 from programs.tools.documents import find_in_document, inspect_document, list_documents
@@ -83,10 +85,13 @@ def load_tools(
         ConfigError: There is no such tool, or its settings are missing.
     """
     usual = limits if limits is not None else ToolLimits()
-    available = {
-        name: _factory(name, make, _limited(settings, (own or {}).get(name, usual))) for name, make in TOOLS.items()
-    }
-    return ToolManager.load(names, available, limits, own)
+    tools = []
+    for name in names:
+        if name not in TOOLS:
+            raise ConfigError(f"there is no tool {name!r}; {nearest(name, TOOLS)}")
+        limited = _limited(settings, (own or {}).get(name, usual))
+        tools.append(dspy.Tool(TOOLS[name](limited), name=name))
+    return ToolManager(tools, limits, own)
 
 
 def _limited(settings: ToolSettings, limits: ToolLimits) -> ToolSettings:
@@ -96,46 +101,31 @@ def _limited(settings: ToolSettings, limits: ToolLimits) -> ToolSettings:
     return replace(settings, web=web, largest=min(settings.largest, limits.size), seconds=limits.seconds)
 
 
-def _factory(
-    name: str, make: Callable[[ToolSettings], Callable[..., object]], settings: ToolSettings
-) -> Callable[[], dspy.Tool]:
-    return lambda: dspy.Tool(make(settings), name=name)
-
-
-def _pages_folder(settings: ToolSettings) -> Workspace | None:
-    return Workspace(settings.folder, settings.largest) if settings.folder is not None else None
+def _given(settings: ToolSettings, name: str, rule: str) -> Any:
+    value = getattr(settings, name)
+    if value is None:
+        raise ConfigError(f"{name} must {rule}, got None")
+    return value
 
 
 def _workspace(settings: ToolSettings) -> Workspace:
-    if settings.folder is None:
-        raise ConfigError("folder must name the folder that tools may read, got None")
-    return Workspace(settings.folder, settings.largest)
+    return Workspace(_given(settings, "folder", "name the folder that tools may read"), settings.largest)
+
+
+def _pages(settings: ToolSettings) -> Workspace | None:
+    return Workspace(settings.folder, settings.largest) if settings.folder is not None else None
 
 
 def _search_engine(settings: ToolSettings) -> SearxSearch:
-    if settings.search_engine is None:
-        raise ConfigError("search_engine must be the address of a SearXNG server, got None")
-    return SearxSearch(settings.search_engine, settings.web)
-
-
-def _model(lm: dspy.LM | None, what: str) -> dspy.LM:
-    if lm is None:
-        raise ConfigError(f"{what} must be a language model, got None")
-    return lm
+    return SearxSearch(_given(settings, "search_engine", "be the address of a SearXNG server"), settings.web)
 
 
 def _proposals(settings: ToolSettings) -> TypeProposals:
-    if settings.types is None:
-        raise ConfigError("types must take proposals of types, got None")
-    return settings.types
+    proposals: TypeProposals = _given(settings, "types", "take proposals of types")
+    return proposals
 
 
-def _prices(settings: ToolSettings) -> str:
-    if settings.prices is None:
-        raise ConfigError("prices must be a file or an address of closing prices, got None")
-    return settings.prices
-
-
+_MODEL = "be a language model"
 TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
     "list_documents": lambda settings: list_documents(_workspace(settings)),
     "inspect_document": lambda settings: inspect_document(_workspace(settings)),
@@ -145,12 +135,14 @@ TOOLS: dict[str, Callable[[ToolSettings], Callable[..., object]]] = {
     "wikipedia": lambda settings: wikipedia(Wikipedia(settings.wikipedia, settings.web)),
     "find_in_wikipedia": lambda settings: find_in_wikipedia(Wikipedia(settings.wikipedia, settings.web)),
     "web_search": lambda settings: web_search(_search_engine(settings)),
-    "visit_page": lambda settings: visit_page(settings.web, _pages_folder(settings)),
-    "find_in_page": lambda settings: find_in_page(settings.web, _pages_folder(settings)),
+    "visit_page": lambda settings: visit_page(settings.web, _pages(settings)),
+    "find_in_page": lambda settings: find_in_page(settings.web, _pages(settings)),
     "run_python": lambda settings: run_python(settings.seconds),
-    "price": lambda settings: last_price(_prices(settings), settings.web),
-    "ask_model": lambda settings: ask_model(_model(settings.lm, "lm")),
-    "ask_about_image": lambda settings: ask_about_image(_model(settings.seeing_lm, "seeing_lm"), _workspace(settings)),
+    "price": lambda settings: last_price(
+        _given(settings, "prices", "be a file or an address of closing prices"), settings.web
+    ),
+    "ask_model": lambda settings: ask_model(_given(settings, "lm", _MODEL)),
+    "ask_about_image": lambda settings: ask_about_image(_given(settings, "seeing_lm", _MODEL), _workspace(settings)),
     "create_node_type": lambda settings: node_type_tool(_proposals(settings)),
     "create_edge_type": lambda settings: edge_type_tool(_proposals(settings)),
     "add_properties": lambda settings: properties_tool(_proposals(settings)),

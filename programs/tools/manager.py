@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +24,6 @@ import dspy
 from kg.errors import ConfigError
 from kg.text import nearest
 from programs.turns import ToolCall
-
-ToolFactory = Callable[[], dspy.Tool]
-"""Makes a tool when it is first asked for."""
 
 
 @dataclass(frozen=True)
@@ -83,39 +80,11 @@ class ToolManager:
         self._answers: dict[str, ToolCall] = {}
         self._lock = threading.Lock()
 
-    @classmethod
-    def load(
-        cls,
-        names: Sequence[str],
-        available: Mapping[str, ToolFactory],
-        limits: ToolLimits | None = None,
-        own: Mapping[str, ToolLimits] | None = None,
-    ) -> ToolManager:
-        """Makes the tools of these names, and no others.
-
-        Args:
-            names: Names of the tools to load.
-            available: The factory of each tool.
-            limits: The limits of a tool.
-            own: Limits of single tools, by their names.
-
-        Raises:
-            ConfigError: There is no tool of a name; the message offers the nearest.
-        """
-        for name in names:
-            if name not in available:
-                raise ConfigError(f"there is no tool {name!r}; {nearest(name, available)}")
-        return cls([available[name]() for name in names], limits, own)
-
     def for_question(self) -> ToolManager:
         """Returns the same tools with their limits of calls unspent; the memory of answers is shared."""
         made = ToolManager(list(self._tools.values()), self.limits, self._own)
         made._answers, made._lock = self._answers, self._lock
         return made
-
-    def limits_of(self, name: str) -> ToolLimits:
-        """Returns the limits of a tool."""
-        return self._own.get(name, self.limits)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -154,7 +123,7 @@ class ToolManager:
             return ToolCall(
                 name, arguments, f"there is no tool {name!r}; {nearest(name, self._tools)}", 0.0, failed=True
             )
-        limits = self.limits_of(name)
+        limits = self._own.get(name, self.limits)
         with self._lock:
             self._made[name] += 1
             made = self._made[name]

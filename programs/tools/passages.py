@@ -1,7 +1,7 @@
 """Search over the documents of a folder by the words of a query (BM25).
 
 >>> DocumentSearch(Workspace(Path("reports"))).search("insurer of the Port of Varna")[0]
-Passage(file='ports.html', text='The Port of Varna is insured by Meridian Re.', score=4.1)
+FoundPassage(file='ports.html', text='The Port of Varna is insured by Meridian Re.', score=4.1)
 
 A passage is a few lines. A document that cannot be read is left out; reading it by name gives the reason.
 """
@@ -33,14 +33,8 @@ _SATURATION, _BY_LENGTH = 1.2, 0.75
 
 
 @dataclass(frozen=True)
-class Passage:
-    """A passage that a search found.
-
-    Attributes:
-        file: Its document.
-        text: Its lines.
-        score: Its score, above 0.
-    """
+class FoundPassage:
+    """A passage that a search found: its document, its lines, and its score above 0."""
 
     file: str
     text: str
@@ -59,23 +53,24 @@ class DocumentSearch:
         self._files: tuple[str, ...] = ()
         self._passages: list[tuple[str, str, Counter[str]]] = []
 
-    def search(self, query: str, most: int = MOST_PASSAGES) -> list[Passage]:
+    def search(self, query: str, most: int = MOST_PASSAGES) -> list[FoundPassage]:
         """Returns the best passages for a query, best first; equally good ones in the order of the documents."""
         self._read()
-        lengths = [sum(words.values()) for _, _, words in self._passages]
-        mean = sum(lengths) / max(len(lengths), 1)
-        wanted = dict.fromkeys(_words(query))
-        holding = {word: sum(word in words for _, _, words in self._passages) for word in wanted}
+        count = len(self._passages)
+        mean = sum(words.total() for _, _, words in self._passages) / max(count, 1)
+        rare = {}
+        for word in dict.fromkeys(_words(query)):
+            holding = sum(word in words for _, _, words in self._passages)
+            rare[word] = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
         found = []
-        for (file, text, words), length in zip(self._passages, lengths, strict=True):
-            score = 0.0
-            for word in wanted:
-                if words[word]:
-                    rare = math.log(1 + (len(lengths) - holding[word] + 0.5) / (holding[word] + 0.5))
-                    norm = _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * length / mean)
-                    score += rare * words[word] * (_SATURATION + 1) / (words[word] + norm)
+        for file, text, words in self._passages:
+            norm = _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * words.total() / mean) if mean else 0.0
+            shares = (
+                rare[word] * words[word] * (_SATURATION + 1) / (words[word] + norm) for word in rare if words[word]
+            )
+            score = sum(shares)
             if score:
-                found.append(Passage(file, text, score))
+                found.append(FoundPassage(file, text, score))
         return sorted(found, key=lambda one: -one.score)[:most]
 
     def _read(self) -> None:

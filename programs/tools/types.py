@@ -14,24 +14,18 @@ from typing import Any
 from kg.growing import TypeProposals
 from kg.schema import EdgeType, NodeType
 
-_SAID = {
+_CREATED = {
     "accepted": "{} is a type now",
     "pending": "{} is pending: a person will decide; use an existing type until then",
 }
-
 _EXTENDED = {
     "accepted": "{} has these properties now",
     "pending": "the change of {} is pending: a person will decide; use its present properties until then",
 }
 
 
-def node_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callable[..., str]:
-    """The tool ``create_node_type``.
-
-    Args:
-        proposals: Where proposals go, with their policy.
-        scope: The entity for which the types hold; ``None`` for all.
-    """
+def node_type_tool(proposals: TypeProposals) -> Callable[..., str]:
+    """The tool ``create_node_type``; proposals go to ``proposals``, by its policy."""
 
     def create_node_type(
         name: str,
@@ -47,28 +41,15 @@ def node_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
         properties_schema is a JSON Schema, in which a property may have x-labels; labels are what people call it;
         differs_from names types of a near meaning, if a proposal was refused for them and still is another.
         """
-        new = NodeType(
-            name,
-            description,
-            properties_schema,
-            example,
-            "agent",
-            scope,
-            justification=justification,
-            labels=_labels(labels),
-        )
-        return _SAID[proposals.propose(new, differs_from or ())].format(name)
+        about: dict[str, Any] = {"justification": justification, "labels": tuple(labels or ())}
+        new = NodeType(name, description, properties_schema, example, "agent", **about)
+        return _CREATED[proposals.propose(new, differs_from or ())].format(name)
 
     return create_node_type
 
 
-def edge_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callable[..., str]:
-    """The tool ``create_edge_type``.
-
-    Args:
-        proposals: Where proposals go, with their policy.
-        scope: The entity for which the types hold; ``None`` for all.
-    """
+def edge_type_tool(proposals: TypeProposals) -> Callable[..., str]:
+    """The tool ``create_edge_type``; proposals go to ``proposals``, by its policy."""
 
     def create_edge_type(
         name: str,
@@ -87,37 +68,24 @@ def edge_type_tool(proposals: TypeProposals, scope: str | None = None) -> Callab
         labels are verbs and nouns by which people say it, inverse_labels those from target to source.
         """
         schema = properties_schema if properties_schema is not None else {"type": "object", "properties": {}}
-        new = EdgeType(
-            name,
-            description,
-            schema,
-            example if example is not None else {},
-            "agent",
-            scope,
-            justification=justification,
-            source_types=tuple(source_types),
-            target_types=tuple(target_types),
-            labels=_labels(labels),
-            inverse_labels=_labels(inverse_labels),
-        )
-        return _SAID[proposals.propose(new, differs_from or ())].format(name)
+        about: dict[str, Any] = {
+            "justification": justification,
+            "source_types": tuple(source_types),
+            "target_types": tuple(target_types),
+            "labels": tuple(labels or ()),
+            "inverse_labels": tuple(inverse_labels or ()),
+        }
+        new = EdgeType(name, description, schema, example if example is not None else {}, "agent", **about)
+        return _CREATED[proposals.propose(new, differs_from or ())].format(name)
 
     return create_edge_type
 
 
 def properties_tool(proposals: TypeProposals) -> Callable[..., str]:
-    """The tool ``add_properties``.
-
-    Args:
-        proposals: Where proposals go, with their policy.
-    """
+    """The tool ``add_properties``; proposals go to ``proposals``, by its policy."""
 
     def add_properties(type_name: str, properties: dict[str, Any], justification: str) -> str:
         """Proposes further properties of an existing type, each with its JSON Schema."""
         return _EXTENDED[proposals.extend(type_name, properties, justification)].format(type_name)
 
     return add_properties
-
-
-def _labels(given: list[str] | None) -> tuple[str, ...]:
-    return tuple(given) if given is not None else ()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from kg.errors import DataError
 from programs.tools.addresses import WebLimits, fetch
@@ -32,18 +32,6 @@ class Hit:
     excerpt: str
 
 
-class SearchEngine(Protocol):
-    """A search engine."""
-
-    def search(self, query: str) -> Sequence[Hit]:
-        """The results, best first.
-
-        Raises:
-            DataError: The engine cannot be reached or its reply cannot be read.
-        """
-        ...
-
-
 class SearxSearch:
     """A SearXNG server, which asks many engines and answers in JSON.
 
@@ -59,7 +47,11 @@ class SearxSearch:
         self._most = most
 
     def search(self, query: str) -> Sequence[Hit]:
-        """See :meth:`SearchEngine.search`."""
+        """Returns the results, best first.
+
+        Raises:
+            DataError: The server cannot be reached, or its reply cannot be read.
+        """
         found = _json(self._address, {"q": query, "format": "json"}, self._limits).get("results")
         if not isinstance(found, list):
             raise DataError("the search engine's reply has no results", file=self._address)
@@ -114,7 +106,7 @@ class Wikipedia:
         return str(text)
 
 
-def web_search(engine: SearchEngine) -> Callable[[str], str]:
+def web_search(engine: SearxSearch) -> Callable[[str], str]:
     """The tool that searches the web."""
 
     def search(query: str) -> str:

@@ -7,8 +7,8 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from programs.turns.codecs import Record, plain, read_exactly, write_exactly
     from programs.turns.conversation import Conversation
-    from programs.turns.details import EntityDetail, PathDetail, QueryDetail, trace_of
-    from programs.turns.program import AnyTurn, Kept, State, TurnProgram, World
+    from programs.turns.details import EntityDetail, PathDetail, QueryDetail, TextDetail, trace_of
+    from programs.turns.program import AnyTurn, AnyWorld, Kept, State, TurnProgram
     from programs.turns.records import history_records, read_histories, read_turn, turn_record
     from programs.turns.turn import Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
     from programs.turns.votes import Vote, majority
@@ -17,6 +17,7 @@ else:
 
 __all__ = [
     "AnyTurn",
+    "AnyWorld",
     "Conversation",
     "EntityDetail",
     "Failure",
@@ -27,12 +28,12 @@ __all__ = [
     "QueryDetail",
     "Record",
     "State",
+    "TextDetail",
     "ToolCall",
     "Turn",
     "TurnProgram",
     "Usage",
     "Vote",
-    "World",
     "history_records",
     "majority",
     "plain",

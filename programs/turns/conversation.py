@@ -1,11 +1,12 @@
 """A conversation with any program: its turns, which can be saved and continued.
 
-    >>> conversation = Conversation(EntityQA(), GraphWorld(graph, graph.name))
+    >>> program = ConversationQA.for_graphs()
+    >>> conversation = Conversation(program, program.world(graph=graph))
     >>> conversation.ask("Which countries border Portugal?").words
     'Spain'
     >>> conversation.ask("What is its capital?").canonical
     "What is Portugal's capital?"
-    >>> later = Conversation.from_json(EntityQA(), GraphWorld(graph, graph.name), conversation.to_json())
+    >>> later = Conversation.from_json(program, program.world(graph=graph), conversation.to_json())
 
 A conversation that was saved as JSON and loaded continues as if it had never stopped.
 """
@@ -19,7 +20,7 @@ from pydantic import ValidationError
 
 from kg.errors import DataError, ProgramError, QueryError
 from kg.graphs import GraphContext
-from programs.turns.program import AnyTurn, TurnProgram, World
+from programs.turns.program import AnyTurn, AnyWorld, TurnProgram
 from programs.turns.records import read_turn, turn_record
 
 FORMAT = 2
@@ -41,7 +42,7 @@ class Conversation:
         world: Any world that the program reads.
     """
 
-    def __init__(self, program: TurnProgram, world: World) -> None:
+    def __init__(self, program: TurnProgram, world: AnyWorld) -> None:
         self.program = program
         self.world = world
         self.state: Any = program.start(world)
@@ -88,7 +89,7 @@ class Conversation:
         return json.dumps(record, ensure_ascii=False, indent=1)
 
     @classmethod
-    def from_json(cls, program: TurnProgram, world: World, text: str) -> Conversation:
+    def from_json(cls, program: TurnProgram, world: AnyWorld, text: str) -> Conversation:
         """A saved conversation, which can be continued.
 
         Args:

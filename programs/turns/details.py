@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kg.paths import Topics
 from kg.search import SearchStatistics
-from programs.turns.codecs import EntityAnswerField
+from programs.turns.codecs import EntityAnswerField, PlainField
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,19 @@ class QueryDetail:
     path: str = ""
     facts: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TextDetail:
+    """The grounds of an answer from texts.
+
+    Attributes:
+        facts: What it rests on, one line each with the sentence and its source.
+        retrieved: The inserted facts that it was retrieved from, with their paths.
+    """
+
+    facts: tuple[str, ...] = ()
+    retrieved: tuple[PlainField, ...] = ()
 
 
 def trace_of(statistics: SearchStatistics) -> dict[str, int]:

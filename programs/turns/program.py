@@ -22,7 +22,7 @@ Kept = Sequence[Mapping[str, Any]]
 """The part of a state that is not in its turns, as JSON."""
 
 
-class World(Protocol):
+class AnyWorld(Protocol):
     """A source of answers."""
 
     @property
@@ -36,7 +36,7 @@ class World(Protocol):
         ...
 
 
-WorldT = TypeVar("WorldT", bound=World)
+WorldT = TypeVar("WorldT", bound=AnyWorld)
 
 
 @dataclass(frozen=True)

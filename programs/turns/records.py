@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from kg.derivations import Answer
 from programs.turns.codecs import Record, derivation_record, read_derivation
-from programs.turns.details import EntityDetail, PathDetail, QueryDetail
+from programs.turns.details import EntityDetail, PathDetail, QueryDetail, TextDetail
 from programs.turns.turn import Turn
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _NOT_OF_REPORTS: Record = {"resolution": None, "context": None, "detail": None}
 
 @cache
 def _adapter() -> TypeAdapter[Turn[Any, Any]]:
-    return TypeAdapter(Turn[Answer | tuple[str, ...], EntityDetail | PathDetail | QueryDetail])
+    return TypeAdapter(Turn[Answer | tuple[str, ...], EntityDetail | PathDetail | QueryDetail | TextDetail])
 
 
 def turn_record(turn: Turn[Any, Any], candidates: int = KEPT_CANDIDATES) -> Record:

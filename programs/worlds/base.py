@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from programs.evidence import Choice, EvidenceConfig
+from programs.evidence import Choice, EvidenceConfig, EvidencePlan
 from programs.turns import AnyTurn, Kept
 from signatures.understand import Understanding
 
@@ -43,16 +43,23 @@ class Search(ABC):
         question: The question.
         candidates: The beam's proposals, best first.
         nothing: Why a question without any candidate has no answer.
+        signature: The signature by which a language model understands the question.
+        attempts: Expressions that a turn may name: each after the reason why the one before it was refused.
+        samples: Whether the calls are sampled by the settings of the reports' own prompts.
+        tolerated: Errors of a language model after which the search answers alone.
     """
 
     question: str
     candidates: tuple[Any, ...]
     nothing: str = "nothing fits the question"
+    signature: ClassVar[Any]
+    attempts: ClassVar[int] = 1
+    samples: ClassVar[bool] = False
+    tolerated: ClassVar[tuple[type[Exception], ...]] = ()
 
-    @property
-    def can_execute(self) -> bool:
-        """Whether the world holds anything that an expression could name."""
-        return True
+    @abstractmethod
+    def asks(self, plan: EvidencePlan, lm: Any) -> bool:
+        """Whether the language model that is set is asked to understand the question, and what it is shown exists."""
 
     @abstractmethod
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:
@@ -63,13 +70,17 @@ class Search(ABC):
             predict: The predictor that is asked; the inputs may have a narrower ``signature``.
         """
 
-    @abstractmethod
-    def retry(self, prompt: dict[str, Any], reply: Any, reason: str) -> dict[str, Any]:
+    def reply(self, predict: Any, **inputs: Any) -> Any:
+        """Asks for an expression."""
+        return predict(**inputs)
+
+    def retry(self, prompt: dict[str, Any], reply: Any, reason: str) -> dict[str, Any]:  # noqa: ARG002
         """The inputs for another reply, with the reason why the last one's expression was refused."""
+        return prompt
 
     @abstractmethod
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
-        """What a model wrote, after the expressions that were refused."""
+        """What a model wrote, after the expressions that were refused; ``reply`` is ``None`` where it failed."""
 
     @abstractmethod
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
@@ -85,20 +96,12 @@ class Search(ABC):
         return None
 
     @abstractmethod
-    def confidence(self, choice: Choice, pick: int) -> tuple[float, bool]:
-        """The confidence in [0, 1] of a candidate, and whether the world does not seem to answer."""
+    def turn(self, choice: Choice, config: EvidenceConfig) -> AnyTurn:
+        """The turn of a choice: the answer with its path and sources, or an abstention with what comes nearest."""
 
     @abstractmethod
-    def nearest(self) -> str:
-        """Why there is no answer, with what comes nearest."""
-
-    @abstractmethod
-    def fields(self, candidate: Any) -> dict[str, Any]:
-        """The fields of a turn that a candidate answers: ``answer``, ``words`` and what the world has besides."""
-
-    def grounds(self, candidate: Any) -> dict[str, str]:  # noqa: ARG002
-        """The inputs ``calculation`` and ``facts`` of an explanation."""
-        return {"calculation": "none", "facts": "none"}
+    def grounds(self, turn: AnyTurn) -> dict[str, str]:
+        """The inputs ``calculation`` and ``facts`` of an explanation of an answer."""
 
     @abstractmethod
     def after(self, turn: AnyTurn, choice: Choice) -> Any:

@@ -115,8 +115,11 @@ class GivenTurn(Turn[Answer, None]):
 
 def earlier_turns(history: History | None) -> tuple[AnyTurn, ...]:
     """The earlier turns of a call."""
-    turns = []
+    turns: list[AnyTurn] = []
     for past in past_turns(history):
+        if isinstance(past, Turn):
+            turns.append(past)
+            continue
         failure: Failure | None = "not_answered" if past.answer is None else None
         turn = GivenTurn(past.question, past.answer, past.derivation, failure=failure, given=past)
         turns.append(replace(turn, confidence=past.confidence))

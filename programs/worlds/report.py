@@ -48,7 +48,7 @@ from programs.evidence import (
     tokens_of,
 )
 from programs.lm import HELD, plain_text
-from programs.turns import AnyTurn, Kept, State, Turn, history_records, read_histories
+from programs.turns import AnyTurn, Failure, Kept, State, Turn, history_records, read_histories
 from programs.wording import currency_sign, spoken_answer, written_number
 from programs.worlds.base import Execution, Search, World
 from programs.worlds.page import START as GRAMMAR_START
@@ -72,7 +72,7 @@ from programs.worlds.page import (
     written_turns,
 )
 from programs.worlds.reader import ReportReader
-from signatures.understand import Understand, Understanding
+from signatures.understand import Understanding, UnderstandReport
 
 if TYPE_CHECKING:
     from kg.coreference import ReferenceModel
@@ -193,6 +193,10 @@ class ReportSearch(Search):
         question: The question.
     """
 
+    signature = UnderstandReport
+    attempts = 2
+    samples = True
+
     def __init__(self, state: ReportState, question: str) -> None:
         self.state, self.question = state, question
         self.world, self.index = state.world, state.index
@@ -209,10 +213,10 @@ class ReportSearch(Search):
         """The report, or the excerpt of it that was read."""
         return self.world.reader.graph_of(self.index).report
 
-    @property
-    def can_execute(self) -> bool:
-        """Whether the report has figures."""
-        return any(not one.in_header for one in self.index.observations)
+    def asks(self, plan: EvidencePlan, lm: Any) -> bool:
+        """Whether the plan of the language model is to read the page, and the report has figures."""
+        has_figures = any(not one.in_header for one in self.index.observations)
+        return plan.prompt == "page" and plan.asks(lm) and has_figures
 
     # --- Understand: the page, and calculations over its figures ---
 
@@ -272,7 +276,7 @@ class ReportSearch(Search):
         compared = comparable(figures, identifiers)
         rules = function_rules(identifiers, answered(self.past), stated_numbers(self.questions), compared)
         schema = {"type": "string", HELD: {"start": GRAMMAR_START, "rules": rules}}
-        signature = getattr(predict, "signature", Understand)
+        signature = getattr(predict, "signature", UnderstandReport)
         return {"signature": signature.with_updated_fields("calculation", type_=Annotated[str, WithJsonSchema(schema)])}
 
     # --- Aggregate: candidates with evidence ---
@@ -295,7 +299,7 @@ class ReportSearch(Search):
         }
 
     def likelihood(self, lm: Any, plan: EvidencePlan, candidates: Sequence[Candidate], config: EvidenceConfig) -> Any:
-        """How probable each candidate's calculation is as a reply of a model that can be held to it."""
+        """The likelihood of each candidate's calculation as a reply of a model that can be held to it."""
         if plan.prompt == "shown":
             return by_likelihood(lm, candidates, self.past, self.question, self.index, config.demonstrations)
         page = BriefPage(self.report, self.index)
@@ -310,7 +314,7 @@ class ReportSearch(Search):
 
     @property
     def abstains(self) -> bool:
-        """Whether the search's own confidence says that the report does not answer."""
+        """Whether the search itself has too little confidence that the report answers."""
         fitted = self.world.reader.scorer.confidence
         return fitted is not None and self._calibrated.answerable < fitted.least_answerable
 
@@ -336,13 +340,31 @@ class ReportSearch(Search):
         shown = "; ".join(list(dict.fromkeys(paths))[:NEAREST])
         return f"the report does not say; the nearest figures are: {shown}" if shown else "the report does not say"
 
-    def fields(self, candidate: Candidate) -> dict[str, Any]:
-        """See :meth:`programs.worlds.base.Search.fields`; the words have unit, sign and scale."""
-        words = self.world.words(candidate.derivation, candidate.answer, self.question, self.index)
-        return {"answer": candidate.answer, "derivation": candidate.derivation, "words": words}
+    def turn(self, choice: Choice, config: EvidenceConfig) -> Turn:
+        """See :meth:`programs.worlds.base.Search.turn`."""
+        about: dict[str, Any] = {"understanding": choice.understanding, "evidence": choice.evidence}
+        if not choice.candidates:
+            return Turn(self.question, failure="empty_beam", message=self.nothing, **about)
+        about["candidates"] = choice.candidates
+        if choice.refuses:
+            failure: Failure = "picked_none"
+            message = f"none of the candidates seems right (probability {choice.scores.none:.2f})"
+            if choice.understanding is not None and choice.understanding.says_none:
+                failure, message = "not_answered", self.nearest()
+            return Turn(self.question, failure=failure, message=message, **about)
+        pick = choice.scores.pick
+        confidence, abstains = self.confidence(choice, pick)
+        if abstains and config.answer == "confident":
+            about = {"candidates": self.candidates, "confidence": confidence}
+            return Turn(self.question, failure="not_answered", message=self.nearest(), **about)
+        best = choice.candidates[pick]
+        words = self.world.words(best.derivation, best.answer, self.question, self.index)
+        about |= {"answer": best.answer, "derivation": best.derivation, "words": words}
+        return Turn(self.question, pick=pick, confidence=confidence, **about)
 
-    def grounds(self, candidate: Candidate) -> dict[str, str]:
-        """A candidate's calculation with its results, and where each figure stands."""
+    def grounds(self, turn: Turn) -> dict[str, str]:
+        """An answer's calculation with its results, and the place of each figure."""
+        candidate = turn.candidates[turn.pick or 0]
         sources = written_evidence([candidate], self.report, self.index, self.past).splitlines()
         steps = f"{candidate.path} = {written_number(candidate.answer)}"
         return {"calculation": plain_text(steps), "facts": "\n".join(sources)}

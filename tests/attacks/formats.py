@@ -23,10 +23,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fpdf import FPDF
 
+from experiments.data.conversations import find_parts
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.data.questions import load_questions
-from experiments.data.sources import find_parts
 from experiments.facade.documents import _read_report
 from experiments.files import read_text
 from experiments.saved import Origin, load_program, save_program
@@ -44,10 +44,10 @@ from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
 from kg.reports import Report
 from programs.conversation import ConversationQA
-from programs.graphs import QueryQA
 from programs.lm import Budget
 from programs.tools.archives import ArchiveLimits, unpack
 from programs.turns import Conversation
+from programs.worlds.graph import GraphConfig
 
 RECORD: dict[str, Any] = {
     "id": "A/2009/page_1.pdf-1",
@@ -131,7 +131,8 @@ def _updates(path: Path) -> object:
 
 def _facts(path: Path) -> object:
     reader = QuestionReader(FactGraph.build(read_file(path, read_text(path))))
-    return QueryQA(today=date(2026, 11, 22))(graph=reader, questions=["who directed Alien?", "how long is it?"]).turns
+    program = ConversationQA.for_graphs(GraphConfig(today=date(2026, 11, 22)))
+    return program(graph=reader, questions=["who directed Alien?", "how long is it?"]).turns
 
 
 def _pdf_report(path: Path) -> object:

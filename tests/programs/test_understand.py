@@ -28,7 +28,7 @@ from programs.turns import Turn, read_turn, turn_record
 from programs.understand import Understand as AskUnderstand
 from programs.worlds.reader import ReportReader
 from programs.worlds.report import ReportWorld
-from signatures.understand import Understand, Understanding
+from signatures.understand import Understanding, UnderstandReport
 
 REPORT = Report(
     id="r",
@@ -288,4 +288,4 @@ def test_the_calculation_is_held_only_where_the_model_can_be() -> None:
     assert '"r1c" ("1" | "2")' in grammar
     # The prompt is the same as without: only decoding changes.
     adapter = ShortPromptAdapter()
-    assert adapter.format_system_message(prompts[0]["signature"]) == adapter.format_system_message(Understand)
+    assert adapter.format_system_message(prompts[0]["signature"]) == adapter.format_system_message(UnderstandReport)

@@ -20,7 +20,9 @@ from kg.errors import DataError
 from kg.facts import FactGraph, read_file
 from kg.parsing import QuestionReader
 from optimize.queries import AskedTurn, Talk, asked_turns, demonstrations, fit_queries, kinds_of, score_queries
-from programs.graphs import QueryQA, ReplyConfidence
+from programs.conversation import ConversationQA
+from programs.graphs import ReplyConfidence
+from programs.worlds.graph import GraphConfig
 from tests.replay import replay_settings
 
 DATA = Path(__file__).parents[2] / "data"
@@ -39,8 +41,9 @@ def turns_of(part: str) -> list[AskedTurn]:
 @pytest.mark.usefixtures("recorded_arithmetic")
 def test_recorded_replies_of_a_capable_reader_answer_what_the_beam_does_not() -> None:
     """The reader saw the prompts alone; a prompt that changed is named with its first line that differs."""
-    program = fit_queries(QueryQA(today=TODAY), "labeled-few-shot", demonstrations(turns_of("train")))
-    shown = {kind for one in program.parser.predict.demos for kind in kinds_of(one)}
+    student = ConversationQA.for_graphs(GraphConfig(today=TODAY))
+    program = fit_queries(student, "labeled-few-shot", demonstrations(turns_of("train")))
+    shown = {kind for one in program.beam.understand.predict.demos for kind in kinds_of(one)}
     assert {"follow", "only", "largest", "answer: count", "answer: yes or no"} <= shown
     turns = turns_of("dev")
     settings = replay_settings(RECORDED)
@@ -76,12 +79,12 @@ def test_the_compiled_program_is_logged_loaded_and_asked(
     record = tracker.find("parsed", kinds=("compile",))
     assert (record.metrics["dev/right"], record.params["optimizer"]) == (1.0, "labeled-few-shot")
     loaded = find_program("parsed", tracker).program
-    assert isinstance(loaded, QueryQA)
-    assert len(loaded.parser.predict.demos) == 2
-    assert loaded.parser.predict.demos == compiled.saved.program.parser.predict.demos
+    assert isinstance(loaded, ConversationQA)
+    assert len(loaded.beam.understand.predict.demos) == 2
+    assert loaded.beam.understand.predict.demos == compiled.saved.program.beam.understand.predict.demos
     assert compiled.figures["confidence_turns"] == 1
-    assert loaded.reply_confidence == compiled.saved.program.reply_confidence
-    assert loaded.reply_confidence not in (None, ReplyConfidence())
+    assert loaded.config.reply_confidence == compiled.saved.program.config.reply_confidence
+    assert loaded.config.reply_confidence not in (None, ReplyConfidence())
 
 
 def test_the_command_compiles_and_asks_with_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -215,7 +215,7 @@ def test_wrong_shapes(tmp_path: Path, record: Any, rule: str) -> None:
             r"^dev\.json: line 2, column 9: is not a JSON list of conversations: Expecting ':'",
         ),
         (b'[{"id": 1}', r"^dev\.json: line 1, column 11: is not a JSON list of conversations: Expecting ','"),
-        (b"{}", r"^dev\.json: line 1, column 1: is not a JSON list of conversations: Expecting '\['"),
+        (b"{}", r"^dev\.json: is not a JSON list of conversations: it is a dict$"),
         (b"[{}] x", r"^dev\.json: line 1, column 6: is not a JSON list of conversations: Extra data"),
         (b"", r"^dev\.json: line 1, column 1: is not a JSON list"),
         (b"[1,]", r"^dev\.json: line 1, column 4: is not a JSON list"),

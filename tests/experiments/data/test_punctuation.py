@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from experiments.data.punctuation import repaired, repaired_text
+from experiments.data.format import repaired, repaired_text
 from experiments.data.reports import read_report
 
 PAGE: dict[str, Any] = {

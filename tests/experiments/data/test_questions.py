@@ -9,7 +9,7 @@ from experiments.commands import graph_questions
 from experiments.data import join_questions, load_questions
 from experiments.data.questions import FORMATS, read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError
-from programs.graphs.kgqa import AGGREGATIONS
+from programs.worlds.paths import AGGREGATIONS
 
 TOPIC = {"q_entity": ["A"], "answer": ["B", "C"], "question": "which?"}
 

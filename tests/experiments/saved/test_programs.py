@@ -23,7 +23,6 @@ from programs.agent import AgentQA
 from programs.conversation import ConversationQA
 from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
 from programs.evidence.prompt import Demonstration
-from programs.graphs import QueryQA
 from programs.worlds.reader import ReportReader
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
@@ -60,10 +59,11 @@ def test_instructions_and_demonstrations_are_kept(program: ConversationQA, tmp_p
 
 
 def test_prompts_with_other_fields_are_refused(tmp_path: Path) -> None:
-    program = QueryQA()
-    program.parser.predict.signature = program.parser.predict.signature.delete("readings")
+    program = ConversationQA.for_graphs()
+    predict = program.beam.understand.predict
+    predict.signature = predict.signature.delete("readings")
     folder = save_program(program, tmp_path / "earlier", Origin())
-    rule = "prompts of parser.predict have 6 fields, finpath's have 7: compile it again"
+    rule = "prompts of beam.understand.predict have 6 fields, finpath's have 7: compile it again"
     with pytest.raises(TrackingError, match=rule):
         load_program(folder)
 

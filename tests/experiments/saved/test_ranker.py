@@ -13,7 +13,7 @@ from kg.arrays import FloatArray
 from kg.errors import TrackingError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, QuestionMemory
-from programs.graphs import KGQA
+from programs.kgqa import KGQA
 
 GRAPH = GraphIndex.from_triples([("Alien", "directed_by", "Scott"), ("Alien", "starred", "Weaver")])
 

@@ -17,7 +17,7 @@ from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, QuestionGraph
-from programs.graphs import KGQA
+from programs.kgqa import KGQA
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of an import of MLflow
 

@@ -23,7 +23,7 @@ from kg.investments.schema import investment_schema
 from kg.questions.graph import EntityGraph
 from kg.questions.reader import answer_entities
 from programs.advisor.advisor import Advisor
-from programs.graphs.entity_qa import EntityQA
+from programs.conversation import ConversationQA
 
 VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Where is Vantor Devices plc based?", ("Ireland",)),
@@ -127,7 +127,7 @@ def view() -> Iterator[EntityGraph]:
 
 
 def _answered(view: EntityGraph, question: str) -> tuple[str, ...]:
-    turn = EntityQA()(graph=view, questions=[question]).turns[0]
+    turn = ConversationQA.for_graphs()(graph=view, questions=[question]).turns[0]
     labels = turn.detail.labels
     return labels if labels and not turn.words.isdecimal() else (turn.words,)
 
@@ -135,7 +135,7 @@ def _answered(view: EntityGraph, question: str) -> tuple[str, ...]:
 def test_the_questions_of_the_demonstration_are_answered(view: EntityGraph) -> None:
     wrong = []
     for entry in EvaluationPlan().questions():
-        turn = EntityQA()(graph=view, questions=[entry["question"]]).turns[0]
+        turn = ConversationQA.for_graphs()(graph=view, questions=[entry["question"]]).turns[0]
         if not is_right(turn.words, entry["answers"]):
             wrong.append((entry["question"], turn.words, turn.message))
     assert not wrong
@@ -159,5 +159,7 @@ def test_an_answer_of_two_steps_shows_both(view: EntityGraph) -> None:
 
 
 def test_follow_ups_refer_to_entities_of_a_growing_graph(view: EntityGraph) -> None:
-    turns = EntityQA()(graph=view, questions=["Which company issued the asset VRNT?", "What is its ticker?"]).turns
+    turns = ConversationQA.for_graphs()(
+        graph=view, questions=["Which company issued the asset VRNT?", "What is its ticker?"]
+    ).turns
     assert turns[1].words == "Varna Terminals AD: VRNT"

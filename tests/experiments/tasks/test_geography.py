@@ -16,9 +16,9 @@ from experiments.saved import SavedProgram
 from experiments.tasks import GraphConversations, is_right, load_geography, scripted_conversations
 from experiments.tracking import Tracker
 from kg.questions.graph import EntityGraph
-from programs.graphs.entity_qa import EntityQA
-from programs.graphs.world import GraphWorld
+from programs.conversation import ConversationQA
 from programs.turns import Conversation
+from programs.worlds.entities import EntityWorld
 
 ROOT = Path(__file__).resolve().parents[3]
 GEO = Namespace("https://w3id.org/finpath/geography#")
@@ -97,11 +97,15 @@ def test_the_scripted_conversations_are_all_right(tmp_path: Path, capsys: pytest
 
 
 def test_an_answer_that_is_not_the_expected_one_is_wrong(graph: EntityGraph) -> None:
-    turn = Conversation(EntityQA(), GraphWorld(graph, graph.name)).ask("What is the capital of Norway?")
+    turn = Conversation(ConversationQA.for_graphs(), EntityWorld(graph, graph.name)).ask(
+        "What is the capital of Norway?"
+    )
     assert is_right(turn, {"entities": ["Oslo"]})
     assert not is_right(turn, {"entities": ["Oslo", "Bergen"]})
     assert not is_right(turn, {"value": "700000"})
-    assert not is_right(Conversation(EntityQA(), GraphWorld(graph, graph.name)).ask("hm?"), {"entities": []})
+    assert not is_right(
+        Conversation(ConversationQA.for_graphs(), EntityWorld(graph, graph.name)).ask("hm?"), {"entities": []}
+    )
 
 
 def test_there_are_sixty_further_follow_ups_of_four_kinds() -> None:
@@ -114,7 +118,7 @@ def test_there_are_sixty_further_follow_ups_of_four_kinds() -> None:
 def test_most_follow_ups_are_resolved(graph: EntityGraph) -> None:
     right = 0
     for one in FOLLOW_UPS:
-        conversation = Conversation(EntityQA(), GraphWorld(graph, graph.name))
+        conversation = Conversation(ConversationQA.for_graphs(), EntityWorld(graph, graph.name))
         for question in one["before"]:
             conversation.ask(question)
         right += is_right(conversation.ask(one["question"]), one)
@@ -122,8 +126,8 @@ def test_most_follow_ups_are_resolved(graph: EntityGraph) -> None:
 
 
 def test_conversations_are_a_task_like_any_other(graph: EntityGraph, tracker: Tracker) -> None:
-    task = GraphConversations(scripted_conversations(), GraphWorld(graph, graph.name), "geography")
-    saved = SavedProgram(EntityQA(), "entity", Path())
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
+    saved = SavedProgram(ConversationQA.for_graphs(), "entity", Path())
     done = evaluate(saved, task, tracker=tracker)
     assert (done.figures["turns"], done.figures["right"], done.figures["accuracy_low"]) == (10, 10, 1.0)
     record = tracker.find("latest", kinds=("conversations",))

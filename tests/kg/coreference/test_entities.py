@@ -9,7 +9,7 @@ from kg.coreference.entities import Resolution, asked_properties, resolve
 from kg.coreference.referents import PastQuestion
 from kg.graphs.context import GraphContext, GraphContextRetriever, TurnEntities
 from kg.questions.graph import EntityGraph
-from programs.graphs.entity_qa import EntityQA
+from programs.conversation import ConversationQA
 
 X = "https://w3id.org/finpath/geography#"
 
@@ -20,7 +20,7 @@ def graph() -> EntityGraph:
 
 
 def _resolved(graph: EntityGraph, *questions: str) -> Resolution:
-    turns = EntityQA()(graph=graph, questions=list(questions)).turns
+    turns = ConversationQA.for_graphs()(graph=graph, questions=list(questions)).turns
     found: Resolution = turns[-1].resolution
     return found
 
@@ -163,7 +163,7 @@ def test_the_context_decides_who_is_meant(graph: EntityGraph) -> None:
 
 
 def test_five_turns_and_more(graph: EntityGraph) -> None:
-    turns = EntityQA()(
+    turns = ConversationQA.for_graphs()(
         graph=graph,
         questions=[
             "Which countries border Germany?",
@@ -183,7 +183,7 @@ def test_five_turns_and_more(graph: EntityGraph) -> None:
 
 
 def test_a_turn_that_fails_does_not_end_the_conversation(graph: EntityGraph) -> None:
-    turns = EntityQA()(
+    turns = ConversationQA.for_graphs()(
         graph=graph, questions=["What is the capital of Peru?", "Which countries border Spain?", "hm?", "And Italy?"]
     ).turns
     assert [turn.failure for turn in turns] == ["not_answered", None, "not_answered", None]
@@ -194,4 +194,4 @@ def test_a_turn_that_fails_does_not_end_the_conversation(graph: EntityGraph) -> 
 @pytest.mark.parametrize("other", ["the other one", "the other"])
 def test_the_other_is_the_one_of_two_that_was_not_answered(graph: EntityGraph, other: str) -> None:
     questions = ["Which of Norway and Sweden is larger?", f"What is the capital of {other}?"]
-    assert EntityQA()(graph=graph, questions=questions).turns[-1].words == "Oslo"
+    assert ConversationQA.for_graphs()(graph=graph, questions=questions).turns[-1].words == "Oslo"

@@ -10,16 +10,14 @@ from kg.graphs.index import GraphIndex
 from kg.paths.linking import Linked
 from kg.paths.question_graph import Topics
 from optimize.metrics.graphs import (
-    gcr_figures,
     is_valid_path,
-    normalise,
     read_prediction,
     score_question,
     summarise_kgqa,
 )
-from programs.graphs.kgqa import PathTurn
 from programs.turns.details import PathDetail
 from programs.turns.turn import Failure, Usage
+from programs.worlds.paths import PathTurn
 
 INDEX = GraphIndex.from_triples([("A", "r", "B"), ("B", "s", "C"), ("A", "r", "D")])
 
@@ -64,7 +62,6 @@ def test_no_answer_scores_nothing_and_keeps_its_reason() -> None:
     score = score_question(Gold(("B",)), made(failure="empty_beam", message="nothing"), None)
     assert (score.rank, score.precision, score.recall, score.f1, score.paths) == (None, 0, 0, 0, 0)
     assert (score.failure, score.answer) == ("empty_beam", None)
-    assert score.gcr["hit"] == score.gcr["f1"] == 0
     with pytest.raises(DataError, match="no answer to score"):
         score_question(Gold(()), made(), INDEX)
 
@@ -88,14 +85,6 @@ def test_a_path_is_valid_if_every_step_is_a_triple(path: str, valid: bool) -> No
     assert is_valid_path(path, INDEX) == valid
 
 
-def test_gcr_figures_are_loose() -> None:
-    predictions = [prediction("A -> r -> The Hague", "The Hague"), prediction("A -> r -> Delft", "Delft")]
-    assert gcr_figures(predictions, ["hague", "Leiden"]) == {"hit": 1.0, "f1": 0.5}
-    assert gcr_figures(predictions, ["R"])["hit"] == 1.0, "the paths are read too"
-    assert gcr_figures([], ["x"]) == {"hit": 0.0, "f1": 0.0}
-    assert normalise("The  U.S.A., an <pad> ally") == "usa pad ally"
-
-
 def test_a_prediction_must_be_written_as_gcr_reads_it() -> None:
     assert read_prediction(prediction("A -> r -> B", "B")) == ("A -> r -> B", "B")
     with pytest.raises(DataError, match="must be written"):
@@ -112,7 +101,7 @@ def test_questions_of_one_topic_are_drawn_together() -> None:
         *(score_question(Gold(("B",), id=f"b{n}", topics=("T",)), wrong, INDEX) for n in range(10)),
     ]
     figures = summarise_kgqa(scores, seed=0)
-    assert figures["hit_at_1"] == figures["f1"] == figures["gcr_hit"] == 0.5
+    assert figures["hit_at_1"] == figures["f1"] == 0.5
     assert (figures["hit_at_1_low"], figures["hit_at_1_high"]) == (0.0, 1.0)
     assert figures["path_validity"] == 1.0
     assert (figures["questions"], figures["groups"], figures["unanswered_questions"]) == (20, 2, 10)

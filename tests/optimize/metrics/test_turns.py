@@ -211,10 +211,6 @@ def test_summary(scores: list[TurnScore]) -> None:
         "exe_accuracy_turn_2": 0.5,
         "exe_accuracy_type_1": 1.0,
         "exe_accuracy_type_2": 0.0,
-        "exe_accuracy_calls_0": pytest.approx(2 / 3),
-        "exe_accuracy_calls_4": 0.0,
-        "turns_with_calls_0": 3,
-        "turns_with_calls_4": 1,
         "turns": 4,
         "conversations": 2,
         "failed_turns": 1,
@@ -274,5 +270,3 @@ def test_costs_of_a_model_that_reads_the_page_are_counted() -> None:
     assert figures["uncached_prompt_tokens_per_turn"] == 45
     assert figures["turns_with_estimated_cache"] == 1
     assert (figures["turns_with_cut_page"], figures["refused_calculations"]) == (2, 2)
-    assert (figures["turns_with_calls_1"], figures["turns_with_calls_2"]) == (1, 1)
-    assert {"exe_accuracy_calls_1", "exe_accuracy_calls_2_low"} <= set(figures)

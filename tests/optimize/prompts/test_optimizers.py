@@ -74,11 +74,11 @@ def test_the_candidates_of_infer_rules_keep_their_own_rules(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:
     """DSPy writes them into the signature's class, which all copies of the program share."""
-    from signatures.understand import Understand
+    from signatures.understand import UnderstandReport
 
-    before = Understand.instructions
+    before = UnderstandReport.instructions
     compiled_with("infer-rules", shipped_beam, sample_train, any_lm)
-    assert Understand.instructions == before
+    assert UnderstandReport.instructions == before
 
 
 def test_a_teacher_answers_in_place_of_the_program_s_own_model(

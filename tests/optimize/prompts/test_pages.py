@@ -18,7 +18,7 @@ from programs.beam import BeamQA
 from programs.evidence import EvidenceConfig
 from programs.worlds.page import shortened
 from programs.worlds.reader import ReportReader
-from signatures.understand import Understand
+from signatures.understand import UnderstandReport
 
 REPORT = Report(
     id="r",
@@ -71,9 +71,9 @@ def test_gold_programs_become_calculations_over_identifiers(examples: list[dspy.
 
 
 def test_labels_are_demonstrations_of_the_predictor(examples: list[dspy.Example]) -> None:
-    found = demonstrations(examples, Understand, 900, seed=0)
+    found = demonstrations(examples, UnderstandReport, 900, seed=0)
     assert len(found) == 4
-    assert all(set(one.keys()) == set(Understand.fields) for one in found)
+    assert all(set(one.keys()) == set(UnderstandReport.fields) for one in found)
     assert any("[a1]" in one.history for one in found), "the history has the names that calculations use"
 
 

@@ -10,7 +10,7 @@ from kg.investments import investment_schema
 from kg.news.aliases import separation_updates
 from kg.news.memory import add_news_types
 from kg.questions import EntityGraph
-from programs.graphs import EntityQA
+from programs.worlds.entities import EntityWorld
 
 GOOD = {"direction": "positive"}
 
@@ -44,7 +44,7 @@ def graph() -> GrowingGraph:
 def asked(graph: GrowingGraph, question: str) -> object:
     """Returns the answer, days without their time."""
     view: EntityGraph = entity_view(graph)
-    answer = EntityQA()(graph=view, questions=[question]).turns[0].answer
+    answer = EntityWorld(view).answered(question).answer
     return tuple(one.removesuffix("T00:00:00Z") for one in answer) if isinstance(answer, tuple) else answer
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -19,7 +20,12 @@ from kg.growing.terms import TYPE
 from kg.investments import investment_schema, parse_document
 from kg.news import AnsweredFact, FrameReader, Passage, insert_answers, stored_passages
 from programs.advisor import Advisor, AnswerMemory, GraphAnswers, ModelAnswers
-from programs.advisor.readings import PassageAnswer
+from programs.beam import BeamQA
+from programs.turns import read_turn, turn_record
+from programs.worlds import texts
+from programs.worlds.news.quoting import HeldReply
+from programs.worlds.news.readings import ReadingModel
+from signatures.news import UnderstandTexts
 
 WIRE = """Mill town loses its weaver
 2026-02-03
@@ -141,14 +147,17 @@ def test_sentences_do_not_answer_without_one_of_the_packages(
     assert GraphAnswers(graph).clauses is None
 
 
-def test_an_embedded_model_without_the_adapter_says_that_it_reads_nothing(
-    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
-    if answers._rules.clauses is None:
+@pytest.fixture
+def answers(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch) -> ModelAnswers:
+    """The answers of an embedded model."""
+    if GraphAnswers(graph).clauses is None:
         pytest.skip("the model of the extra 'news' is not installed")
+    monkeypatch.setattr(texts, "is_embedded", lambda _: True)
+    return ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
+
+
+def test_an_embedded_model_without_the_adapter_says_that_it_reads_nothing(answers: ModelAnswers) -> None:
     assert answers.answer(" ?").why == "the question has no words"
-    monkeypatch.setattr(ModelAnswers, "_citer", None)
     found = answers.answer("Why did Feldt stay?")
     assert found.values == ()
     assert found.why.endswith("; local/scripted has no adapter for news, so it reads no sentences")
@@ -156,63 +165,84 @@ def test_an_embedded_model_without_the_adapter_says_that_it_reads_nothing(
 
 
 @pytest.mark.parametrize(
-    ("read", "least", "values", "reader"),
+    ("reply", "least", "values", "reader"),
     [
-        (("12%",), 0.0, ("12%",), "local/one+news"),
-        ((), 0.6, ("$85 million",), "rules"),
-        ((), 1.0, (), ""),
+        ("12%", 0.0, ("12%",), "local/one+news"),
+        ("none", 0.6, ("$85 million",), "rules"),
+        ("none", 1.0, (), ""),
     ],
 )
 def test_an_adapter_for_news_reads_what_rules_answer_too(
-    graph: GrowingGraph,
-    scripted_lm: Callable[..., dspy.LM],
+    answers: ModelAnswers,
     monkeypatch: pytest.MonkeyPatch,
-    read: tuple[str, ...],
+    reply: str,
     least: float,
     values: tuple[str, ...],
     reader: str,
 ) -> None:
-    answers, asked = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1)), dict[str, Any]()
-    if answers._rules.clauses is None:
-        pytest.skip("the model of the extra 'news' is not installed")
+    model = ReadingModel(about="", weights={"intercept": 2.0}, threshold=0.5, rules=least)
+    known: list[object] = []
 
-    def quoted(**given: Any) -> SimpleNamespace:
-        asked.update(given)
-        return SimpleNamespace(found=PassageAnswer(read, 0.9, tuple(passage(graph, one) for one in read)))
+    def quotation(*given: Any) -> Any:
+        known.extend(given[4:])
+        return read(*given)
 
-    quoted.lm = SimpleNamespace(model="local/one+news")  # type: ignore[attr-defined]
-    quoted.model = SimpleNamespace(rules=least)  # type: ignore[attr-defined]
-    monkeypatch.setattr(ModelAnswers, "_quoter", property(lambda _: quoted))
-    monkeypatch.setattr(ModelAnswers, "_citer", None)
+    read = texts.quotation
+    monkeypatch.setattr(texts, "quoting_model", lambda _: SimpleNamespace(model="local/one+news"))
+    monkeypatch.setattr(texts, "quote_models", lambda: {"local/one+news": model})
+    monkeypatch.setattr(texts, "quote", lambda *_: HeldReply(reply, -0.1, -0.1, -6.0))
+    monkeypatch.setattr(texts, "quotation", quotation)
     found = answers.answer(QUESTION)
     assert (found.values, "".join(one.reader for one in found.retrieved)) == (values, reader)
-    assert asked["known"] == ("$85 million",)
-    assert asked["confidence"] > 0.7
+    assert known[0] == ("$85 million",)
+    assert float(str(known[1])) > 0.7
 
 
 def test_a_model_that_cites_reads_several_questions_at_a_time(
     graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
-    if answers._rules.clauses is None:
+    if answers._world.answers.clauses is None:
         pytest.skip("the model of the extra 'news' is not installed")
     both = Barrier(2, timeout=30)
-    calculated = PassageAnswer(("73%",), 0.9, (passage(graph, "85"), passage(graph, "12%")), steps="85% - 12% = 73%")
 
-    def cited(question: str, **_: Any) -> SimpleNamespace:
+    def reply(self: Any, predict: Any, **inputs: Any) -> SimpleNamespace:
         both.wait()
-        stated = PassageAnswer(("12%",), 0.9, (passage(graph, "12%"),))
-        return SimpleNamespace(found=calculated if "more" in question else stated)
+        calculates = "more" in inputs["question"]
+        written = {"answers": [] if calculates else ["12%"], "calculation": "$85 million * 12%" if calculates else ""}
+        return SimpleNamespace(**written, sentences=[2, 3], sureness="certain")
 
-    cited.model, cited.near = SimpleNamespace(rules=1.0), answers._rules.clauses.parse  # type: ignore[attr-defined]
-    monkeypatch.setattr(ModelAnswers, "_citer", property(lambda _: cited))
+    monkeypatch.setattr(texts.TextSearch, "reply", reply)
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(answers.answer, ["Why did Feldt stay?", "How much more was it?"])
-    assert (first.values, second.values) == (("12%",), ("73%",))
-    assert second.facts[0] == "85% - 12% = 73%"
+    assert (first.values, second.values) == (("12%",), ("$10.2 million",))
+    assert second.facts[0] == "$85 million * 12% = $10.2 million"
     assert second.retrieved == ()
     assert answers.answer("why did Feldt stay").retrieved == first.retrieved
     assert graph.node(NodeKey("Question", "how much more was it")) is None
+
+
+def test_a_reply_that_cannot_be_read_is_no_answer(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
+    answers = ModelAnswers(graph, scripted_lm([{"answers": "I would rather not say."}]), date(2026, 6, 1))
+    if answers._world.answers.clauses is None:
+        pytest.skip("the model of the extra 'news' is not installed")
+    with dspy.context(adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        found = answers.answer("What do the shares cost?")
+    assert (found.values, found.why) == ((), "the reply could not be read")
+
+
+def test_texts_are_asked_as_any_world(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
+    answers = GraphAnswers(graph)
+    if answers.clauses is None:
+        pytest.skip("the model of the extra 'news' is not installed")
+    reply = {"answers": ["12%"], "calculation": "", "sentences": [3], "sureness": "certain"}
+    program = BeamQA(signature=UnderstandTexts)
+    assert [name for name, _ in program.named_predictors()] == ["understand.predict"]
+    with dspy.context(lm=scripted_lm([reply]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        turn = program(texts=answers, question="What do the shares of Feldt amount to?").turn
+    assert (turn.answer, turn.words, turn.usage.lm_calls) == (("12%",), "12%", 1)
+    assert read_turn(json.loads(json.dumps(turn_record(turn)))).detail.facts == turn.detail.facts
+    assert BeamQA()(texts=graph, question=QUESTION).turn.answer == ("$85 million",)
 
 
 def test_answers_are_no_part_of_the_graph_that_questions_mean(graph: GrowingGraph) -> None:

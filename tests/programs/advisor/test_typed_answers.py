@@ -12,7 +12,6 @@ from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin
 from kg.investments import investment_schema
 from kg.parsing import QuestionReader
 from programs.advisor import GraphAnswers, TypedAnswers
-from programs.graphs import QueryQA
 
 COMPANIES = {
     "Brenta Ferries AG": ("Malta", "Ferries"),
@@ -60,7 +59,7 @@ def test_the_lexicon_goes_first_and_names_are_answers_of_their_own(graph: Growin
 
 
 def test_an_answer_below_the_confidence_is_none(graph: GrowingGraph) -> None:
-    never = TypedAnswers(reader, QueryQA(answer_from=1.0))
+    never = TypedAnswers(reader, answer_from=1.0)
     question = "Which sector has the most companies?"
     assert GraphAnswers(graph, never).answer(question) == GraphAnswers(graph).answer(question)
 

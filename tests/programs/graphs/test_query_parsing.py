@@ -14,10 +14,14 @@ from dspy.utils import DummyLM
 from pydantic import ValidationError
 
 from kg.algebra import NamedNodes
-from programs.graphs import GraphWorld, QueryQA, labelled_example
+from programs.conversation import ConversationQA
+from programs.graphs import labelled_example
 from programs.graphs.query_parsing import query_signature
 from programs.turns import Conversation
+from programs.worlds.graph import GraphConfig
 from tests.programs.graphs.ships import ships
+
+CONFIG = GraphConfig(today=date(2026, 1, 1))
 
 
 def _query(start: str, *steps: tuple[str, str, str], answer: str = "entities or values") -> dict[str, str]:
@@ -25,19 +29,19 @@ def _query(start: str, *steps: tuple[str, str, str], answer: str = "entities or 
     return {"query": json.dumps({"start": start, "steps": written, "answer": answer})}
 
 
-def _asked(question: str, *replies: dict[str, str]) -> tuple[Any, Any, QueryQA]:
-    program, lm = QueryQA(today=date(2026, 1, 1)), DummyLM(list(replies))
+def _asked(question: str, *replies: dict[str, str]) -> tuple[Any, Any]:
+    program, lm = ConversationQA.for_graphs(CONFIG), DummyLM(list(replies))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        turn = Conversation(program, GraphWorld(ships())).ask(question)
-    return turn, lm, program
+        turn = Conversation(program, program.world(graph=ships())).ask(question)
+    return turn, lm
 
 
 def test_the_model_s_parse_answers_what_the_beam_does_not() -> None:
     reply = _query("Quillhaven", ("follow back", "home port", ""), ("largest", "length", ""))
-    turn, lm, program = _asked("which Quillhaven hull outsizes the rest?", reply)
+    turn, lm = _asked("which Quillhaven hull outsizes the rest?", reply)
     assert turn.answer == ("Bellwether",)
     assert turn.detail.path == "max(Quillhaven -> ^home port, length)"
-    assert (turn.usage.lm_calls, program.parser.refused) == (1, 0)
+    assert (turn.usage.lm_calls, turn.understanding.refused) == (1, [])
     told = lm.history[0]["messages"][-1]["content"]
     assert "captain: Larkspur (ship) -> Mara Stenhouse (person)" in told
     assert "ship (2)" in told
@@ -57,8 +61,8 @@ def test_the_model_s_parse_answers_what_the_beam_does_not() -> None:
     ],
 )
 def test_each_operation_of_a_reply(reply: dict[str, str], answer: object) -> None:
-    turn, _, program = _asked("zzz qqq ship xxx?", reply)
-    assert (turn.answer, program.parser.refused) == (answer, 0)
+    turn, _ = _asked("zzz qqq ship xxx?", reply)
+    assert (turn.answer, turn.understanding.refused) == (answer, [])
 
 
 @pytest.mark.parametrize(
@@ -72,23 +76,23 @@ def test_each_operation_of_a_reply(reply: dict[str, str], answer: object) -> Non
     ],
 )
 def test_replies_outside_of_the_graph_are_refused(reply: dict[str, str]) -> None:
-    turn, _, program = _asked("zzz qqq ship xxx?", reply, reply)
+    turn, _ = _asked("zzz qqq ship xxx?", reply, reply)
     assert turn.answer is None
-    assert program.parser.refused == 1
+    assert len(turn.understanding.refused) == 1
 
 
 def test_a_reply_may_choose_one_of_the_beam_s_readings() -> None:
-    first, lm, _ = _asked("which Quillhaven hull outsizes the rest?", {"query": json.dumps({"reading": 2})})
+    first, lm = _asked("which Quillhaven hull outsizes the rest?", {"query": json.dumps({"reading": 2})})
     shown = lm.history[0]["messages"][-1]["content"]
     second = next(line for line in shown.splitlines() if line.startswith("2. "))
     assert first.answer == tuple(second.rpartition(" = ")[2].split(", "))
     beyond = {"query": json.dumps({"reading": 99})}
-    turn, _, program = _asked("which Quillhaven hull outsizes the rest?", beyond, beyond)
-    assert (turn.answer, program.parser.refused) == (None, 1)
+    turn, _ = _asked("which Quillhaven hull outsizes the rest?", beyond, beyond)
+    assert (turn.answer, len(turn.understanding.refused)) == (None, 1)
 
 
 def test_a_confident_beam_asks_no_model() -> None:
-    turn, lm, _ = _asked("What is the length of the Bellwether?")
+    turn, lm = _asked("What is the length of the Bellwether?")
     assert turn.answer == Decimal(88)
     assert not lm.history
 
@@ -96,9 +100,9 @@ def test_a_confident_beam_asks_no_model() -> None:
 def test_a_later_reply_may_start_at_an_earlier_answer_and_names_written_alike_are_shown() -> None:
     first = _query("ship", ("only", "home port", "Quillhaven"))
     second = _query("answer 1", ("smallest", "length", ""))
-    program, lm = QueryQA(today=date(2026, 1, 1)), DummyLM([first, second])
+    program, lm = ConversationQA.for_graphs(CONFIG), DummyLM([first, second])
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        conversation = Conversation(program, GraphWorld(ships()))
+        conversation = Conversation(program, program.world(graph=ships()))
         assert set(conversation.ask("which hulls hail from Quilhaven?").answer) == {"Larkspur", "Bellwether"}
         assert conversation.ask("zzz of these outsizes none?").answer == ("Larkspur",)
     shown = [one["messages"][-1]["content"] for one in lm.history]
@@ -108,9 +112,9 @@ def test_a_later_reply_may_start_at_an_earlier_answer_and_names_written_alike_ar
 
 def test_the_history_shows_what_was_counted_and_what_was_affirmed() -> None:
     count, check = _query("ship", answer="count"), _query("ship", ("only", "captain", ""), answer="yes or no")
-    program, lm = QueryQA(today=date(2026, 1, 1), trust=1.0), DummyLM([count, check, _query("answer 1")])
+    program, lm = ConversationQA.for_graphs(replace(CONFIG, trust=1.0)), DummyLM([count, check, _query("answer 1")])
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        conversation = Conversation(program, GraphWorld(ships()))
+        conversation = Conversation(program, program.world(graph=ships()))
         for question in ("how many hulls zzz?", "zzz qqq hull xxx?", "which zzz are these?"):
             turn = conversation.ask(question)
     assert turn.answer == ("Larkspur", "Bellwether")

@@ -13,8 +13,7 @@ from kg.algebra import Evaluator, NamedNodes, Query
 from kg.errors import QueryError
 from kg.facts import FactGraph, read_table
 from kg.parsing import Parse
-from programs.graphs.query_qa import parse_answer
-from programs.graphs.query_replies import Replies, Shown
+from programs.graphs.query_replies import Replies, Shown, parse_answer
 from programs.graphs.query_writing import written
 from signatures.queries import GraphQuery, QueryStep
 

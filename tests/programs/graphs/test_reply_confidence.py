@@ -11,8 +11,9 @@ from dspy.utils import DummyLM
 
 from kg.parsing import Parse, Reading
 from optimize.queries import AskedTurn, fitted_confidence
-from programs.graphs import QueryQA, ReplyConfidence, kind_of_reply
+from programs.graphs import ReplyConfidence, kind_of_reply
 from programs.graphs.reply_confidence import shipped_confidence
+from programs.worlds.graph import GraphConfig
 from tests.programs.graphs.ships import ships
 
 READER = ships()
@@ -43,14 +44,14 @@ def test_agreement_raises_the_confidence_and_disagreement_lowers_that_of_the_bea
 
 
 def test_an_embedded_model_has_constants_of_its_own() -> None:
-    program = QueryQA()
+    config = GraphConfig()
     with dspy.context(lm=DummyLM([])):
-        assert program.confidence_in_replies() == ReplyConfidence()
+        assert config.confidence_in_replies() == ReplyConfidence()
     small, larger = (shipped_confidence(f"local/{name}") for name in ("qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"))
     for kind in ("own", "listed"):
         assert small.of(kind, 0.4) <= larger.of(kind, 0.4) < 0.5 < ReplyConfidence().of(kind, 0.4)
     assert small.of("agreed", 0.4) == pytest.approx(0.4)
-    assert QueryQA(reply_confidence=small).confidence_in_replies() == small
+    assert GraphConfig(reply_confidence=small).confidence_in_replies() == small
 
 
 def test_a_later_reading_becomes_the_first_and_stays_once() -> None:

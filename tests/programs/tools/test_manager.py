@@ -8,6 +8,7 @@ import dspy
 import pytest
 
 from kg.errors import ConfigError
+from programs.tools import ToolSettings, load_tools
 from programs.tools.manager import ToolLimits, ToolManager
 
 
@@ -77,10 +78,9 @@ def test_the_same_call_is_answered_from_memory_and_a_failed_one_made_again() -> 
 
 
 def test_tools_are_loaded_by_name() -> None:
-    available = {"look_up": lambda: dspy.Tool(look_up), "nap": lambda: dspy.Tool(nap)}
-    assert ToolManager.load(["nap"], available).names == ("nap",)
-    with pytest.raises(ConfigError, match="there is no tool 'lookup'; the nearest are: look_up"):
-        ToolManager.load(["lookup"], available)
+    assert load_tools(["visit_page"], ToolSettings()).names == ("visit_page",)
+    with pytest.raises(ConfigError, match="there is no tool 'visit'; the nearest are: visit_page"):
+        load_tools(["visit"], ToolSettings())
     with pytest.raises(ConfigError, match="different names"):
         ToolManager([dspy.Tool(nap), dspy.Tool(nap)])
 

@@ -20,11 +20,10 @@ from kg.ontology.learning import build_ontology
 from kg.questions.graph import EntityGraph
 from kg.reports.report import Report
 from programs.conversation import ConversationQA
-from programs.graphs.entity_qa import EntityQA
-from programs.graphs.world import GraphWorld
 from programs.turns.conversation import Conversation
 from programs.turns.program import AnyTurn, Kept, State
 from programs.turns.turn import Turn
+from programs.worlds.base import World
 from programs.worlds.report import ReportWorld
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
@@ -73,8 +72,9 @@ def _of_report() -> tuple[ConversationQA, ReportWorld]:
     return program, program.world(REPORT, references=MODEL)
 
 
-def _of_graph(graph: EntityGraph) -> tuple[EntityQA, GraphWorld[EntityGraph]]:
-    return EntityQA(), GraphWorld(graph, graph.name)
+def _of_graph(graph: EntityGraph) -> tuple[ConversationQA, World]:
+    program = ConversationQA.for_graphs()
+    return program, program.world(graph=graph)
 
 
 def test_any_turn_program_will_do() -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from kg.comprehension import Asked, Ranked, too_doubtful
 from kg.news import Passage
 from kg.sentences import plain_name
-from programs.advisor.documents import Located
+from programs.worlds.news.documents import Located
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ r"""The documents nearest to a question as they are shown to a language model, a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from kg.clauses import Library, ParsedSentence, Text
 from kg.comprehension import Asked
 from kg.news import Passage
 from kg.sentences import Mention
+from kg.text import WEEKDAYS
 
 NAME_KINDS = frozenset(("company", "person", "place", "product", "name"))
 """Kinds of names, which become nodes."""
@@ -25,7 +27,7 @@ MOST = 3
 """Documents that are shown for one question to an embedded model."""
 
 LEAST_SHARE = 0.6
-"""How near a document must be, as a share of the nearest one."""
+"""The least nearness of a document, as a share of the nearest one."""
 
 LONGEST = 3000
 """Characters of a document; of a longer one the sentences nearest to the question are shown."""
@@ -99,6 +101,11 @@ class NearDocument:
         similar, statement = max(holding, key=lambda pair: pair[0])
         value, kind = value_of(statement, span)
         return Located(value, kind, statement.passage, similar)
+
+
+def day_shown(day: date) -> str:
+    """Returns the day of a document as it is shown: "2026-01-14 (Wednesday)"."""
+    return f"{day} ({WEEKDAYS[day.weekday()]})"
 
 
 def near_documents(

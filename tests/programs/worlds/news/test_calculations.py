@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs.advisor.calculations import LONGEST, calculate, in_digits
+from programs.worlds.news.calculations import LONGEST, calculate, in_digits
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from dspy.utils import DummyLM
 
 from experiments.tasks import load_geography
 from kg.questions.graph import EntityGraph
-from programs.graphs.entity_qa import EntityQA, EntityTurn
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
+from programs.worlds.entities import EntityTurn
 
 QUESTIONS = ["Which countries border Portugal?", "Could you tell me where its government sits?"]
 
@@ -25,19 +27,19 @@ def _reply(canonical: str, referents: list[str], kind: str = "possessive") -> di
     return {"resolved": json.dumps({"kind": kind, "referents": referents, "canonical": canonical})}
 
 
-def _asked(graph: EntityGraph, *replies: dict[str, str], questions: list[str] = QUESTIONS) -> tuple[EntityQA, Any, Any]:
-    program, lm = EntityQA(), DummyLM(list(replies))
+def _asked(graph: EntityGraph, *replies: dict[str, str], questions: list[str] = QUESTIONS) -> tuple[Any, Any]:
+    program, lm = ConversationQA.for_graphs(), DummyLM(list(replies))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         turns: list[EntityTurn] = program(graph=graph, questions=questions).turns
-    return program, turns, lm
+    return turns, lm
 
 
 def test_the_model_spells_out_what_the_graph_s_rules_do_not_know(graph: EntityGraph) -> None:
-    program, turns, lm = _asked(graph, _reply("What is the capital of Portugal?", ["Portugal"]))
+    turns, lm = _asked(graph, _reply("What is the capital of Portugal?", ["Portugal"]))
     assert turns[1].resolution.by == "language model"
     assert turns[1].answer == ("Lisbon",)
     assert turns[1].usage.lm_calls == 1
-    assert (program.resolver.refused, turns[0].usage.lm_calls) == (0, 0)
+    assert (turns[1].understanding.refused, turns[0].usage.lm_calls) == ([], 0)
     told = lm.history[0]["messages"][-1]["content"]
     assert "Portugal (Country)" in told
     assert "capital: Lisbon" in told
@@ -54,8 +56,8 @@ def test_the_model_spells_out_what_the_graph_s_rules_do_not_know(graph: EntityGr
 )
 def test_a_name_that_is_not_in_play_is_refused(graph: EntityGraph, reply: dict[str, str]) -> None:
     questions = [QUESTIONS[0], "What is its capital?"]
-    program, turns, _ = _asked(graph, reply, questions=questions)
-    assert program.resolver.refused == 1
+    turns, _ = _asked(graph, reply, questions=questions)
+    assert len(turns[1].understanding.refused) == 1
     assert turns[1].resolution.by == "graph"
     assert "which is not in play" in turns[1].resolution.problem
     assert turns[1].answer == ("Lisbon",), "the graph resolves it"
@@ -63,15 +65,20 @@ def test_a_name_that_is_not_in_play_is_refused(graph: EntityGraph, reply: dict[s
 
 def test_a_reply_that_cannot_be_read_is_counted(graph: EntityGraph) -> None:
     broken = {"resolved": "hm"}
-    program, turns, _ = _asked(graph, broken, broken, questions=[QUESTIONS[0], "What is its capital?"])
-    assert program.resolver.refused == 1
+    turns, _ = _asked(graph, broken, broken, questions=[QUESTIONS[0], "What is its capital?"])
+    assert len(turns[1].understanding.refused) == 1
     assert turns[1].resolution.problem.startswith("AdapterParseError")
     assert turns[1].answer == ("Lisbon",)
 
 
-def test_without_a_model_or_when_not_wanted_nobody_is_asked(graph: EntityGraph) -> None:
-    program, lm = EntityQA(resolve_with_lm=False), DummyLM([])
-    with dspy.context(lm=lm):
-        turns = program(graph=graph, questions=[QUESTIONS[0], "What is its capital?"]).turns
+def test_without_a_model_nobody_is_asked(graph: EntityGraph) -> None:
+    turns = ConversationQA.for_graphs()(graph=graph, questions=[QUESTIONS[0], "What is its capital?"]).turns
     assert turns[1].answer == ("Lisbon",)
-    assert not lm.history
+    assert turns[1].usage.lm_calls == 0
+
+
+def test_one_question_with_a_history(graph: EntityGraph) -> None:
+    program = BeamQA()
+    first = program(graph=graph, question=QUESTIONS[0])
+    second = program(graph=graph, question="What is its capital?", history=[first.turn])
+    assert (first.answer, second.answer) == ("Spain", "Lisbon")

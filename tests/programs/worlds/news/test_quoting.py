@@ -6,7 +6,6 @@ from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
-import dspy
 import pytest
 from dspy import lm15
 
@@ -14,12 +13,22 @@ from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers, SpanReader
 from kg.errors import LMError
 from kg.news import Passage
-from programs.advisor import ReadingModel, near_documents
-from programs.advisor import quoting as module
-from programs.advisor.quotes import INSTRUCTIONS, ShownDocument, quote_messages, quote_reply
-from programs.advisor.quoting import QUOTE_FEATURES, QuoteReader, asked_messages, quote_models, quoting_model
-from programs.advisor.readings import PassageAnswer
-from programs.advisor.spans import HeldReply
+from programs.worlds.news import quoting as module
+from programs.worlds.news.documents import near_documents
+from programs.worlds.news.quoting import (
+    INSTRUCTIONS,
+    QUOTE_FEATURES,
+    HeldReply,
+    ShownDocument,
+    asked_messages,
+    quotation,
+    quote,
+    quote_messages,
+    quote_models,
+    quote_reply,
+    quoting_model,
+)
+from programs.worlds.news.readings import PassageAnswer, ReadingModel
 
 OLDER = ("Tarrant Mills to cut 240 jobs", "Textile maker Tarrant Mills will cut 240 jobs in Keld and Orm, it said.")
 NEWER = ("Ardent buys Tarrant Mills", "Ardent Holdings has bought Tarrant Mills for at least $85 million.")
@@ -58,10 +67,9 @@ def test_a_question_is_asked_as_the_adapter_learned_it(clauses: ClauseAnswers) -
 
 
 def read(clauses: ClauseAnswers, question: str, reply: HeldReply, known: tuple[str, ...] = ()) -> PassageAnswer:
-    reader = QuoteReader(clauses, dspy.LM("local/none"), SURE)
-    reader.reply = lambda *_: reply  # type: ignore[method-assign]
-    found: PassageAnswer = reader(question=question, known=known, confidence=0.9).found
-    return found
+    asked = clauses.parse(question)
+    found = quotation(clauses, asked, near_documents(asked, clauses.library), reply, known, 0.9)
+    return SURE.decided(found.answer, SURE.confidence(found.features)) if found is not None else PassageAnswer()
 
 
 @pytest.mark.parametrize(
@@ -115,9 +123,8 @@ class Engine:
 def test_the_reply_is_held_to_quotes_and_has_its_probabilities(clauses: ClauseAnswers) -> None:
     engine = Engine()
     engine.model = "local/one+news"  # type: ignore[attr-defined]
-    reader = QuoteReader(clauses, engine, SURE)  # type: ignore[arg-type]
     asked = clauses.parse("Who bought Tarrant Mills?")
-    reply = reader.reply(asked, near_documents(asked, clauses.library))
+    reply = quote(engine, asked, near_documents(asked, clauses.library))  # type: ignore[arg-type]
     assert (reply.text, reply.none, reply.weakest) == ("Ardent Holdings", -2.5, -0.3)
     assert reply.likelihood == pytest.approx(-0.5)
     held = engine.requests[0].config.response_format
@@ -167,10 +174,8 @@ def test_a_reply_lists_the_answers() -> None:
 def test_the_confidence_knows_whether_the_reader_of_sentences_agrees(
     clauses: ClauseAnswers, question: str, reply: str, agrees: bool
 ) -> None:
-    reader = QuoteReader(clauses, dspy.LM("local/none"), SURE)
-    reader.reply = lambda *_: HeldReply(reply, -0.1, -0.1, -6.0)  # type: ignore[method-assign]
-    asked = clauses.parse(question)
-    found = reader.reading(asked, near_documents(asked, clauses.library), (), 0.0)
+    asked, said = clauses.parse(question), HeldReply(reply, -0.1, -0.1, -6.0)
+    found = quotation(clauses, asked, near_documents(asked, clauses.library), said, (), 0.0)
     assert found is not None
     assert (found.features["read"] > 0.5) == agrees
     assert (found.features["read other"] > 0.5) != agrees

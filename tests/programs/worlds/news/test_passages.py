@@ -10,8 +10,8 @@ import pytest
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.news import Passage
-from programs.advisor import NearDocument, near_documents
-from programs.advisor.spans import reply_grammar, span_rules
+from programs.worlds.news.documents import NearDocument, near_documents
+from programs.worlds.news.quoting import reply_grammar, span_rules
 
 TEXTS = {
     ("wool-1", date(2026, 2, 3)): [

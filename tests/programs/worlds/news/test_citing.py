@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from types import SimpleNamespace
 from typing import Any
 
-import dspy
 import pytest
 
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.news import Passage
-from programs.advisor import CitingReader, near_documents
-from programs.advisor.citing import CITED_FEATURES, citing_model, shown
-from programs.advisor.readings import PassageAnswer
+from programs.worlds.news.citing import CITED_FEATURES, cited, citing_model, near, shown
+from programs.worlds.news.documents import near_documents
+from programs.worlds.news.readings import PassageAnswer
 
 TEXTS = {
     ("ferry-1", date(2026, 2, 3)): [
@@ -44,13 +44,15 @@ def clauses() -> ClauseAnswers:
 
 
 @pytest.fixture
-def read(clauses: ClauseAnswers, scripted_lm: Callable[..., dspy.LM]) -> Callable[..., PassageAnswer]:
+def read(clauses: ClauseAnswers) -> Callable[..., PassageAnswer]:
     def ask(question: str, known: tuple[str, ...] = (), **reply: Any) -> PassageAnswer:
         written = {"answers": [], "calculation": "", "sentences": [], "sureness": "certain", **reply}
-        lm = scripted_lm([written])
-        with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-            found: PassageAnswer = CitingReader(clauses)(question=question, known=known, confidence=0.9).found
-        return found
+        try:
+            found = cited(SimpleNamespace(**written), near(clauses, question), known, 0.9)
+        except ValueError as error:
+            return PassageAnswer(why=str(error))
+        model = citing_model()
+        return model.decided(found.answer, model.confidence(found.features)) if found.answer.values else found.answer
 
     return ask
 
@@ -118,13 +120,6 @@ def test_doubt_and_other_rules_lower_the_confidence(read: Callable[..., PassageA
     unsure = read(question, **reply, sureness="unsure")
     assert unsure.values == ()
     assert unsure.why.endswith(f"the least is {citing_model().threshold:.2f}")
-
-
-def test_a_reply_that_cannot_be_read_is_no_answer(clauses: ClauseAnswers, scripted_lm: Callable[..., dspy.LM]) -> None:
-    lm = scripted_lm([{"answers": "I would rather not say."}])
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        found = CitingReader(clauses)(question="What do Calder Line's ferries cost?").found
-    assert found.why == "the reply could not be read"
 
 
 def test_the_shipped_confidence_has_a_weight_for_each_feature() -> None:

@@ -6,14 +6,15 @@ from decimal import Decimal
 import pytest
 
 from kg.errors import ConfigError
-from programs.graphs import GraphWorld, QueryQA
+from programs.conversation import ConversationQA
 from programs.turns import Conversation
+from programs.worlds.graph import GraphConfig
 from tests.programs.graphs.ships import ships
 
 
 def _conversation(answer_from: float = 0.5) -> Conversation:
-    program = QueryQA(answer_from, today=date(2026, 1, 1))
-    return Conversation(program, GraphWorld(ships(), "ships.csv"))
+    program = ConversationQA.for_graphs(GraphConfig(answer_from, today=date(2026, 1, 1)))
+    return Conversation(program, program.world(graph=ships(), name="ships.csv"))
 
 
 def test_answers_have_words_paths_and_facts() -> None:
@@ -40,7 +41,7 @@ def test_a_program_abstains_and_names_the_words() -> None:
     uncertain = _conversation(1.0).ask("What is the length of the Bellwether?")
     assert '"Bellwether -> length", has a confidence of' in uncertain.message
     with pytest.raises(ConfigError, match=r"answer_from must be in \[0, 1\], got 2"):
-        QueryQA(2)
+        GraphConfig(2)
 
 
 def test_a_conversation_continues_from_its_record() -> None:

@@ -1,8 +1,7 @@
-r"""Answers by a language model that cites: it reads the nearest documents together, as numbered sentences.
+r"""Answers of a language model that cites: it reads the nearest documents together, as numbered sentences.
 
->>> reader = CitingReader(clauses)
->>> reader(question="By how much did Orvane raise its offer?").found
-PassageAnswer(values=("$40 million",), confidence=0.97, passages=(...), steps="$340 million - $300 million")
+>>> cited(reply, near(clauses, "By how much did Orvane raise its offer?"), (), 0.0).answer
+PassageAnswer(values=("$40 million",), passages=(...), steps="$340 million - $300 million")
 
 An answer counts only if a sentence has it; yes and no need a sentence that is cited. A calculation is done here, with
 the amounts and days of sentences. Its confidence is a logistic function of how sure the model says it is and of what
@@ -16,20 +15,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-
-import dspy
-from dspy.utils.exceptions import AdapterParseError
+from typing import Any
 
 from kg.clauses import ParsedSentence
 from kg.comprehension import Asked, ClauseAnswers
 from kg.news import number_of
 from kg.sentences import plain_name
-from programs.advisor.calculations import calculate
-from programs.advisor.document_facts import day_shown
-from programs.advisor.documents import NearDocument, near_documents, value_of
-from programs.advisor.quotes import POLAR
-from programs.advisor.readings import PassageAnswer, ReadingModel
-from signatures.news import AnswerWithSources, Sureness
+from programs.worlds.news.calculations import calculate
+from programs.worlds.news.documents import NearDocument, day_shown, near_documents, value_of
+from programs.worlds.news.quoting import POLAR
+from programs.worlds.news.readings import PassageAnswer, ReadingModel
 
 MOST, LEAST_SHARE = 5, 0.5
 """Documents that are shown, and how near they must be as a share of the nearest one."""
@@ -76,89 +71,45 @@ class Found:
     statement: ParsedSentence
 
 
-class CitingReader(dspy.Module):
-    """A language model over numbered sentences.
+def near(clauses: ClauseAnswers, question: str) -> Near:
+    """Returns the parsed question and the documents nearest to it; threads must not call it at the same time."""
+    asked = clauses.parse(question)
+    compares = asked.plural or bool(asked.words.extreme)
+    limits = (MOST_COMPARED, LEAST_COMPARED) if compares else (MOST, LEAST_SHARE)
+    return asked, near_documents(asked, clauses.library, *limits)
+
+
+def cited(reply: Any, found: Near, known: Sequence[str], confidence: float) -> Cited:
+    """Returns the answer of a model about documents, with its sentences.
 
     Args:
-        clauses: The sentences and their ranking.
-        model: The fitted numbers; by default those that ship.
+        reply: Its reply.
+        found: The question and the documents.
+        known: What the rules answer.
+        confidence: Their confidence.
 
-    Attributes:
-        answer_with_sources: Its predictor.
+    Raises:
+        ValueError: A sentence lacks an answer or a part of the calculation.
     """
-
-    needs_lm = True
-
-    def __init__(self, clauses: ClauseAnswers, model: ReadingModel | None = None) -> None:
-        super().__init__()
-        self.clauses = clauses
-        self.model = model if model is not None else citing_model()
-        self.answer_with_sources = dspy.Predict(AnswerWithSources)
-
-    def forward(
-        self, question: str, known: Sequence[str] = (), confidence: float = 0.0, near: Near | None = None
-    ) -> dspy.Prediction:
-        """Returns ``found``, a :class:`PassageAnswer`.
-
-        Args:
-            question: The question.
-            known: What the rules answer.
-            confidence: Their confidence.
-            near: What :meth:`near` returns, where it is known.
-
-        Raises:
-            LMError: The model cannot be asked.
-        """
-        asked, documents = near if near is not None else self.near(question)
-        if not documents:
-            return dspy.Prediction(found=PassageAnswer(why="no document has what is asked for"))
-        read = self.read(asked, documents, known, confidence)
-        if not read.answer.values:
-            return dspy.Prediction(found=read.answer)
-        return dspy.Prediction(found=self.model.decided(read.answer, self.model.confidence(read.features)))
-
-    def near(self, question: str) -> Near:
-        """Returns the parsed question and the documents nearest to it; threads must not call it at the same time."""
-        asked = self.clauses.parse(question)
-        compares = asked.plural or bool(asked.words.extreme)
-        limits = (MOST_COMPARED, LEAST_COMPARED) if compares else (MOST, LEAST_SHARE)
-        return asked, near_documents(asked, self.clauses.library, *limits)
-
-    def read(self, asked: Asked, documents: Sequence[NearDocument], known: Sequence[str], confidence: float) -> Cited:
-        """Returns what the model says of documents.
-
-        Args:
-            asked: The question.
-            documents: The documents.
-            known: What the rules answer.
-            confidence: Their confidence.
-        """
-        statements = list(_ordered(documents))
-        try:
-            reply = self.answer_with_sources(documents=shown(documents), question=asked.text)
-            answers = [text for one in reply.answers or () if (text := str(one).strip().strip(_MARKS))]
-            written = (reply.calculation or "").strip()
-            cited = [statements[one - 1] for one in dict.fromkeys(reply.sentences or ()) if 0 < one <= len(statements)]
-            sureness: Sureness = reply.sureness
-        except (AdapterParseError, RecursionError):
-            return Cited(PassageAnswer(why="the reply could not be read"), {})
-        try:
-            answer = _calculated(written, cited, statements) if written else _held(answers, cited, statements)
-        except ValueError as error:
-            return Cited(PassageAnswer(why=str(error)), {})
-        own, rules = set(map(plain_name, answer.values)), set(map(plain_name, known))
-        features = {
-            "likely": float(sureness == "likely"),
-            "unsure": float(sureness == "unsure"),
-            "agreed": confidence if own == rules else 0.0,
-            "against": confidence if rules and own != rules else 0.0,
-            "polar": float(answer.values[:1] in (("yes",), ("no",))),
-            "calculated": float(bool(answer.steps)),
-            "several": float(len(answer.values) > 1),
-            "uncited": float(not set(answer.passages) <= {one.passage for one in cited}),
-            "unknown": float(bool(asked.unknown)),
-        }
-        return Cited(answer, features)
+    asked, documents = found
+    statements = list(_ordered(documents))
+    answers = [text for one in reply.answers or () if (text := str(one).strip().strip(_MARKS))]
+    written = (reply.calculation or "").strip()
+    sources = [statements[one - 1] for one in dict.fromkeys(reply.sentences or ()) if 0 < one <= len(statements)]
+    answer = _calculated(written, sources, statements) if written else _held(answers, sources, statements)
+    own, rules = set(map(plain_name, answer.values)), set(map(plain_name, known))
+    features = {
+        "likely": float(reply.sureness == "likely"),
+        "unsure": float(reply.sureness == "unsure"),
+        "agreed": confidence if own == rules else 0.0,
+        "against": confidence if rules and own != rules else 0.0,
+        "polar": float(answer.values[:1] in (("yes",), ("no",))),
+        "calculated": float(bool(answer.steps)),
+        "several": float(len(answer.values) > 1),
+        "uncited": float(not set(answer.passages) <= {one.passage for one in sources}),
+        "unknown": float(bool(asked.unknown)),
+    }
+    return Cited(answer, features)
 
 
 def shown(documents: Sequence[NearDocument]) -> str:

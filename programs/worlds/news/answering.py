@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import dspy
-
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswer, ClauseAnswers, SpanReader, relation_of, subject_of
 from kg.facts import FactGraph, read_store
@@ -40,11 +38,9 @@ from kg.news import (
 from kg.parsing import QuestionReader
 from kg.questions import EntityGraph
 from kg.sentences import plain_name
-from programs.graphs import EntityQA, EntityTurn, QueryQA, QueryTurn
 from programs.turns import QueryDetail
-
-SHOWN_NODES = 6
-"""Nodes of the graph in a language model's prompt; they make up most of the prompt's tokens."""
+from programs.worlds.entities import EntityTurn, EntityWorld
+from programs.worlds.graph import GraphConfig, GraphWorld, QueryTurn
 
 
 @dataclass(frozen=True)
@@ -294,10 +290,10 @@ class GraphAnswers:
 
     def _by_graph(self, question: str) -> Answers:
         """Answers a question by the graph's own types, edges and names: by its lexicon, or as any graph."""
-        turn = EntityQA()(graph=self._view, questions=[question]).turns[0]
+        turn = EntityWorld(self._view).answered(question)
         if turn.answer == "no" and not self._is_denied(turn):  # news leave out more than they tell
             return Answers((), (), "the graph does not state it, and that is no denial")
-        if turn.detail.found is not None:
+        if turn.detail is not None and turn.detail.found is not None:
             return Answers(_values(turn), tuple(turn.detail.found.facts[:_MOST_FACTS]))
         if self._by_query is not None:
             found = self._by_query.answer(self._view, question)
@@ -316,29 +312,28 @@ class GraphAnswers:
 
 
 class TypedAnswers:
-    """Answers from the types and edges of a growing graph by the program that asks any graph.
+    """Answers from the types and edges of a growing graph, read as any graph.
 
     Args:
         reader_of: Returns the reader of questions about a graph.
-        program: The program.
+        answer_from: The confidence from which a question that sentences leave open is answered.
     """
 
-    def __init__(self, reader_of: Callable[[FactGraph], QuestionReader], program: QueryQA | None = None) -> None:
+    def __init__(self, reader_of: Callable[[FactGraph], QuestionReader], answer_from: float = 0.9) -> None:
         self._reader_of = reader_of
-        self._program = program if program is not None else QueryQA(answer_from=TYPED_FROM)
-        self._read: tuple[EntityGraph, QuestionReader] | None = None
+        self._config = GraphConfig(answer_from=answer_from)
+        self._read: tuple[EntityGraph, GraphWorld] | None = None
 
     def answer(self, view: EntityGraph, question: str) -> Answers | None:
-        """Returns the answer, or ``None`` where the program abstains.
+        """Returns the answer, or ``None`` where the confidence is too low.
 
         Args:
             view: The graph; it is read once.
             question: The question.
         """
         if self._read is None or self._read[0] is not view:
-            self._read = view, self._reader_of(fact_graph(view))
-        with dspy.context(lm=None):
-            turn = self._program(graph=self._read[1], questions=[question]).turns[0]
+            self._read = view, GraphWorld(self._reader_of(fact_graph(view)), config=self._config)
+        turn = self._read[1].answered(question)
         if turn.answer in (None, "no") or not turn.words:
             return None
         detail = turn.detail or QueryDetail()
@@ -355,9 +350,6 @@ def _values(turn: EntityTurn | QueryTurn) -> tuple[str, ...]:
 _MIDNIGHT = "T00:00:00Z"
 """The end of a day that is stored as a moment."""
 
-
-TYPED_FROM = 0.9
-"""The confidence from which the program for any graph answers a question that sentences leave open."""
 
 _MOST_FACTS, _MOST_TRIPLES = 5, 1_000_000
 

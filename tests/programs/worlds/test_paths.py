@@ -19,8 +19,9 @@ from kg.paths.question_graph import QuestionGraph
 from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
 from kg.paths.space import PathConfig
 from optimize.metrics.graphs import is_valid_path
-from programs.graphs.kgqa import KGQA, PathTurn
+from programs.kgqa import KGQA
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
+from programs.worlds.paths import PathTurn
 
 INDEX = GraphIndex.from_triples(
     [
@@ -144,7 +145,9 @@ def test_ways_of_earlier_versions_become_the_nearest() -> None:
     program = KGQA(Scripted(), aggregation="per-path")  # type: ignore[arg-type]
     assert program.aggregation == "index"
     state = program.dump_state()
-    program.load_state({"model_paths.name": state["choose"], "model_paths.choose": state["choose"]})
+    program.load_state(
+        {"model_paths.name": state["understand.predict"], "model_paths.choose": state["understand.predict"]}
+    )
 
 
 def replies(*texts: Mapping[str, Any]) -> DummyLM:
@@ -171,7 +174,7 @@ def test_index_takes_one_call_and_all_entities_of_the_chosen_paths() -> None:
 def test_index_refuses_what_is_no_number_of_a_path(chosen: list[int], failure: str) -> None:
     with dspy.context(lm=replies(*[{"chosen": chosen}] * 3)):
         result = ask("index")
-    assert (result.failure, result.detail.answers) == (failure, ())
+    assert (result.failure, result.answer) == (failure, None)
 
 
 class Broken(dspy.BaseLM):

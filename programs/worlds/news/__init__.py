@@ -1,0 +1,1 @@
+"""Readings of news: answers by rules, numbered sentences, quotations and calculations, each with its confidence."""
