@@ -34,7 +34,6 @@ CALLS = {
     "compile": "compile beam --optimizer none --train two.json --out uncompiled 0",
     "compare": "compare latest latest 0",
     "inspect": "inspect latest 0",
-    "report": "report latest --conversation MRLW/2020/page_49.pdf-1 --out page.html 0",
     "promote": "promote latest --against latest 1",
     "graph check": "graph check two.json --train two.json --no-shacl 0",
     "graph show": "graph show two-report.csv --out report.ttl 0",
@@ -140,7 +139,7 @@ def test_json_is_alone_on_standard_output_of_every_verb(home: Path, capfd: pytes
             assert json.loads(shown.out) is not None, name
     finally:
         os.umask(former)
-    for one in ("page.html", "ontology.ttl", "uncompiled/config.json"):
+    for one in ("ontology.ttl", "uncompiled/config.json"):
         assert stat.S_IMODE((home / one).stat().st_mode) == 0o640, one
     assert stat.S_IMODE((home / "uncompiled").stat().st_mode) == 0o750
 
