@@ -99,7 +99,7 @@ def examples(name: str) -> list[Example]:
     folder = DATA / name
     with tempfile.TemporaryDirectory() as scratch:
         with contextlib.redirect_stdout(io.StringIO()):
-            command(["advisor", "ingest", str(folder / "dev"), "--graph", f"{scratch}/graph"])
+            command(["ingest", str(folder / "dev"), "--graph", f"{scratch}/graph"])
         with GrowingGraph(f"{scratch}/graph", read_only=True) as graph:
             by_facts = NewsAnswers(stored_facts(graph), directory_of(graph))
             passages = stored_passages(graph)

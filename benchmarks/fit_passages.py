@@ -86,7 +86,7 @@ def _news(name: str, part: str) -> Set:
     folder = DATA / name
     with tempfile.TemporaryDirectory() as scratch:
         path = str(Path(scratch) / "graph")
-        command(["advisor", "ingest", str(folder / part), "--graph", path])
+        command(["ingest", str(folder / part), "--graph", path])
         with GrowingGraph(path, read_only=True) as written:
             graph = written.copy()
     answers = GraphAnswers(graph)

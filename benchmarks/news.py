@@ -7,7 +7,7 @@ $ python benchmarks/news.py --set writers_news_c --part held_out --lm openai/rea
 Each part is ingested into a graph of its own, in the order of the documents' dates. The scores follow the set's
 README: facts by kind with precision and recall, questions right, abstained and wrong. Documents and questions of the
 part ``held_out`` are only scored; nobody who writes rules reads them. Further options go to
-``advisor ask``, and with a reader to ``advisor ingest``.
+``ask``, and with a reader to ``ingest``.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def measure(
         misses: Whether the questions that are not right are shown.
         folder: The set.
         reader: A language model that reads the documents, too.
-        answerer: The options of ``advisor ask`` that choose what answers; those after the model's name are also the
+        answerer: The options of ``ask`` that choose what answers; those after the model's name are also the
             reader's.
         rows_out: A file for the answers with their verdicts.
     """
@@ -210,7 +210,7 @@ def measure(
         documents = Path(scratch) / "documents"
         shutil.copytree(folder / part, documents)
         settings = answerer[2:] if reader != "none" else ()
-        command(["advisor", "ingest", str(documents), "--graph", graph, "--lm", reader, *settings, "--json", out])
+        command(["ingest", str(documents), "--graph", graph, "--lm", reader, *settings, "--json", out])
         read = json.loads(Path(out).read_text(encoding="utf-8"))
         with GrowingGraph(graph, read_only=True) as opened:
             facts = score_facts(folder, part, stored_facts(opened), names)
@@ -220,9 +220,11 @@ def measure(
                 library = Library.read(stored_passages(opened), parser)
                 mentions = score_mentions(folder, part, library, stored_facts(opened), names)
         with redirect_stdout(io.StringIO()):
-            command(["advisor", "ask", "--questions", asked, "--graph", graph, *answerer, "--json", out])
+            command(["ask", graph, "--questions", asked, *answerer, "--json", out])
         given = json.loads(Path(out).read_text(encoding="utf-8"))
-    verdicts = [verdict(row["answers"], gold["answers"], names) for row, gold in zip(given, questions, strict=True)]
+    verdicts = [
+        verdict(row["answers"] or [], gold["answers"], names) for row, gold in zip(given, questions, strict=True)
+    ]
     if rows_out is not None:
         judged = [{**row, "verdict": one} for row, one in zip(given, verdicts, strict=True)]
         Path(rows_out).write_text("".join(f"{json.dumps(row)}\n" for row in judged), encoding="utf-8")
@@ -241,7 +243,7 @@ def measure(
     if misses:
         for one, row, gold in zip(verdicts, given, questions, strict=True):
             if one != "right":
-                show(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['why']}")
+                show(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['message']}")
     return {"part": part, "facts": facts, "mentions": mentions, "questions": dict(counts), "interval": [low, high]}
 
 

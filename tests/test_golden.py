@@ -23,9 +23,20 @@ if __name__ == "__main__":
 
 from experiments.commands import main as cli
 from experiments.data import load_conversations
-from experiments.saved import find_program
+from experiments.evaluation import evaluate
+from experiments.saved import SavedProgram, find_program
+from experiments.tasks import (
+    EvaluationPlan,
+    GraphConversations,
+    evaluate_advisor,
+    is_right,
+    load_geography,
+    scripted_conversations,
+)
 from kg.ontology.learning import build_ontology
-from programs.turns.turn import Turn
+from programs.conversation import ConversationQA
+from programs.turns import EntityDetail, Turn
+from programs.worlds.entities import EntityWorld
 
 GOLDEN = Path(__file__).parent / "golden.json"
 
@@ -47,7 +58,27 @@ def reports() -> Any:
 
 def geography() -> Any:
     """The scripted conversations about the graph of countries."""
-    return _json(["demo", "geography"])
+    graph = load_geography()
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
+    evaluation = evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task)
+    asked = []
+    for script in task.items():
+        for index, expected in enumerate(script.turns):
+            turn = evaluation.turns[script.id, index]
+            found = (turn.detail or EntityDetail()).found
+            asked.append(
+                {
+                    "conversation": script.id,
+                    "question": turn.question,
+                    "kind": turn.resolved.kind,
+                    "canonical": turn.canonical,
+                    "answer": turn.words or None,
+                    "facts": list(found.facts) if found is not None else [],
+                    "context": [entity.label for entity in turn.context.entities],
+                    "right": is_right(turn, expected),
+                }
+            )
+    return {"turns": len(asked), "right": sum(turn["right"] for turn in asked), "asked": asked}
 
 
 def questions() -> Any:
@@ -71,9 +102,10 @@ def questions() -> Any:
 
 def advisor() -> Any:
     """The advisor's questions before and after it read the news, by rules."""
-    found = _json(["demo", "advisor", "--no-track"])
-    rows = [{key: value for key, value in row.items() if key != "seconds"} for row in found.pop("rows")]
-    return {"rows": rows, **{key: value for key, value in found.items() if not key.endswith("seconds")}}
+    found = evaluate_advisor(EvaluationPlan(), None)
+    rows = [{key: value for key, value in row.items() if key != "seconds"} for row in found.rows]
+    figures = {**found.figures(), **found.accuracy(), "refused": list(found.refused)}
+    return {"rows": rows, **{key: value for key, value in figures.items() if not key.endswith("seconds")}}
 
 
 def ontologies() -> Any:
@@ -87,13 +119,6 @@ def ontologies() -> Any:
 
 def _run(arguments: list[str]) -> None:
     assert cli.main(arguments) == 0, arguments
-
-
-def _json(arguments: list[str]) -> Any:
-    with tempfile.TemporaryDirectory() as name:
-        file = Path(name) / "out.json"
-        _run([*arguments, "--json", str(file)])
-        return json.loads(file.read_text(encoding="utf-8"))
 
 
 _SCORE = re.compile(r"-?\d+\.\d{4}")

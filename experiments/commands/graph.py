@@ -1,4 +1,4 @@
-"""``finpath graph``: builds report graphs, shows and queries one, and measures many.
+"""``finpath graph``: shows, queries and checks the graphs of reports; shows and changes growing graphs.
 
     $ finpath graph check dev.json --ontology ontology.ttl --json check.json
     dev.json: 207 reports, 0 failed; operands found: 100.0% in tables, 99.2% in text; ...
@@ -10,42 +10,42 @@ counted; the others are checked.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.ontology import ontology_options, program_ontology
+from experiments.commands.ontology import DEFAULT_TRAIN, ontology_figures
 from experiments.commands.options import (
     FILE,
-    OUT_FILE,
     SOURCE,
     Group,
     WriteFigures,
     json_option,
+    open_tracker,
     options,
+    read_pairs,
 )
-from experiments.console import format_table, say, show, write_share
-from experiments.files import read_text, write_text
+from experiments.console import format_table, say, shorten, show, write_share
+from experiments.files import read_text
 from experiments.terminal import terminal_width
+from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from kg.growing import GrowingGraph, NodeKey
+    from kg.ontology import Ontology
     from kg.report_graphs import ReportGraph
+
+_LINE_ITEMS = 40
 
 
 @click.group(cls=Group)
 def command() -> None:
-    """Builds the graphs of reports, shows, queries and checks them."""
+    """Shows, queries and checks the graphs of reports; shows and changes growing graphs."""
 
 
-_about = click.argument(
-    "documents",
-    type=FILE,
-    nargs=-1,
-    required=True,
-    metavar="REPORT...",
-    help="the id of a report in --data, or a unique part of it; or files of tables and text, which make one report",
-)
 _graph_options = options(
     click.option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
     click.option(
@@ -58,26 +58,130 @@ _graph_options = options(
     "show",
     epilog="""
     finpath graph show income.csv notes.md > report.ttl
-    finpath graph show MRLW/2020/page_49.pdf --out report.ttl
+    finpath graph show MRLW/2020/page_49.pdf > report.ttl
+    finpath graph show --program beam    # the ontology of a program
+    finpath graph show ontology.ttl    # of `finpath ontology build`
+    finpath graph show knowledge --history    # of `finpath ingest`
     """,
 )
-@_about
+@click.argument(
+    "about",
+    type=FILE,
+    nargs=-1,
+    metavar="[REPORT|GRAPH|ONTOLOGY...]",
+    help="the id of a report in --data, or a unique part of it; files of tables and text, which make one report; the "
+    "folder of a growing graph; an ontology (.ttl); or nothing, for the ontology of --program",
+)
 @_graph_options
-@click.option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (standard output)")
+@click.option("--history", is_flag=True, help="the updates of a growing graph, with sources and replaced values")
 @json_option
-def show_graph(
-    documents: tuple[str, ...], data: str, program: str, out: str | None, write_figures: WriteFigures
-) -> None:
-    """Shows the graph of a report as Turtle."""
-    graph = _graph_of(documents, data, program)
+def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, write_figures: WriteFigures) -> None:
+    """Shows the graph of a report as Turtle; an ontology; or companies, names, types and history of a growing graph."""
+    from experiments.facade.subjects import kind_of
+
+    if about and kind_of(about) == "growing graph":
+        _show_growing(about[0], write_figures, history=history)
+        return
+    if history:
+        raise ConfigError("history is of a growing graph: name its folder")
+    if not about or (len(about) == 1 and about[0].endswith(".ttl")):
+        _show_ontology(_ontology(about[0] if about else None, program), write_figures)
+        return
+    graph = _graph_of(about, data, program)
     turtle = graph.to_turtle()
-    if out is None:
-        show(turtle.rstrip())
-    else:
-        write_text(out, turtle)
+    show(turtle.rstrip())
     counts = {"triples": len(graph.graph), "figures": len(graph.observations), "coverage": graph.coverage}
     say(f"{counts['triples']} triples, {counts['figures']} figures of {graph.report.id}")
     write_figures({"report": graph.report.id, **counts, "turtle": turtle})
+
+
+def _graph_of(documents: Sequence[str], data: str, program: str) -> ReportGraph:
+    from experiments.facade import resolve_report
+    from kg.report_graphs import build_report_graph
+
+    return build_report_graph(resolve_report(documents, data).report, _ontology(None, program))
+
+
+def _ontology(file: str | None, program: str) -> Ontology:
+    """The ontology of a file, or else of a program.
+
+    Raises:
+        ConfigError: The program has none, as it answers no questions about reports.
+    """
+    from experiments.data import read_ontology
+    from experiments.saved import find_program
+
+    if file is not None:
+        return read_ontology(file, ())
+    ontology: Ontology | None = getattr(find_program(program, open_tracker()).program, "ontology", None)
+    if ontology is None:
+        raise ConfigError(f"program must be one for reports, which has an ontology; got {program!r}")
+    return ontology
+
+
+def _show_ontology(ontology: Ontology, write_figures: WriteFigures) -> None:
+    """Shows the classes of an ontology and its line items, those of most reports first."""
+    width = terminal_width()
+    classes = sorted(ontology.classes.values(), key=lambda kind: (-kind.reports, kind.name))
+    items = sorted(ontology.properties.values(), key=lambda item: (-item.reports, item.name))
+    rows = [[kind.name, kind.label, kind.reports] for kind in classes]
+    show(format_table(["class", "label", "reports"], rows, width=width) + "\n")
+    rows = [[i.name, i.unit, i.reports, shorten(", ".join(i.alt_labels), 60)] for i in items[:_LINE_ITEMS]]
+    show(format_table(["line item", "unit", "reports", "also written"], rows, width=width))
+    if len(items) > _LINE_ITEMS:
+        show(f"... and {len(items) - _LINE_ITEMS} more")
+    described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]
+    write_figures({**ontology_figures(ontology), "line_items": described})
+
+
+def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> None:
+    """Shows companies with their names, types that wait, and the history; the figures have all types as JSON."""
+    from experiments.facade.knowledge import open_graph
+    from kg.news import known_aliases, known_companies, shared_aliases
+
+    with open_graph(path, read_only=True) as opened:
+        companies, facts, waiting = known_companies(opened), opened.facts(), opened.proposed.types
+        aliases = {alias.name: str(entity) for alias, entity in known_aliases(opened)}
+        shared = shared_aliases(opened)
+        entries = opened.history() if history else ()
+        lines = [opened.in_words(entry) for entry in entries]
+        newest = {(type(kind), kind.name): kind for kind in opened.schema.types}
+    for text, entities in shared.items():
+        say(f"{text!r} stands for {' and '.join(map(str, entities))}: give it to one of them (finpath graph edit)")
+    for company in companies:
+        ticker = f" ({company.ticker})" if company.ticker else ""
+        also = f"; also {', '.join(company.aliases)}" if company.aliases else ""
+        show(f"{company.name}{ticker}: {company.facts} facts, {company.events} events{also}")
+    for kind in waiting:
+        show(f"type {kind.name} waits (by {kind.created_by}): {kind.description}\n    why: {kind.justification}")
+    for entry, line in zip(entries, lines, strict=True):
+        show("\n    ".join([line, *filter(None, dict.fromkeys(entry.spans))]))
+    show(f"{facts} facts about {len(companies)} companies in {path}")
+    write_figures(
+        {
+            **_types_as_json(newest.values()),
+            "waiting": _types_as_json(waiting),
+            "facts": facts,
+            "companies": [asdict(company) for company in companies],
+            "aliases": aliases,
+            "history": [
+                {"number": entry.number, "document": entry.document, "line": line, "undone": entry.undone}
+                for entry, line in zip(entries, lines, strict=True)
+            ],
+        }
+    )
+
+
+def _types_as_json(kinds: Any) -> dict[str, list[dict[str, Any]]]:
+    """Types as `finpath ingest --types FILE` reads them."""
+    from kg.schema import EdgeType
+
+    left_out = ("created_by", "scope", "version")
+    rows = [(kind, {name: value for name, value in asdict(kind).items() if name not in left_out}) for kind in kinds]
+    return {
+        "node_types": [row for kind, row in rows if not isinstance(kind, EdgeType)],
+        "edge_types": [row for kind, row in rows if isinstance(kind, EdgeType)],
+    }
 
 
 @command.command(
@@ -108,49 +212,41 @@ def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: 
     if not documents:
         raise click.UsageError("give a report and a query")
     query = read_text(text) if text.endswith(".rq") else text
-    found = query_report(_graph_of(documents, data, program), query)
-    if found.turtle is not None:
-        show(found.turtle.rstrip())
-    elif found.rows:
-        show(format_table(found.names, found.rows, width=terminal_width()))
+    result = query_report(_graph_of(documents, data, program), query)
+    if result.turtle is not None:
+        show(result.turtle.rstrip())
+    elif result.rows:
+        show(format_table(result.names, result.rows, width=terminal_width()))
     else:
         show("no result")
-    rows = [dict(zip(found.names, row, strict=True)) for row in found.rows]
-    write_figures({"rows": rows, "turtle": found.turtle})
-    return 0 if found.rows or found.turtle else 1
-
-
-def _graph_of(documents: Sequence[str], data: str, program: str) -> ReportGraph:
-    from experiments.facade import resolve_report
-    from kg.report_graphs import build_report_graph
-
-    return build_report_graph(resolve_report(documents, data).report, program_ontology(program))
+    rows = [dict(zip(result.names, row, strict=True)) for row in result.rows]
+    write_figures({"rows": rows, "turtle": result.turtle})
+    return 0 if result.rows or result.turtle else 1
 
 
 @command.command("check", epilog="finpath graph check dev.json --ontology ontology.ttl --json check.json")
 @click.argument("sources", type=FILE, nargs=-1, required=True, metavar="FILE...", help=SOURCE)
-@ontology_options
-@click.option("--no-shacl", is_flag=True, help="do not check the graphs against the SHACL shapes")
+@click.option(
+    "--ontology",
+    type=FILE,
+    metavar="TTL",
+    help=f"an ontology as `finpath ontology build` writes it; without one it is learned from {DEFAULT_TRAIN}",
+)
 @json_option
-def check(
-    sources: tuple[str, ...],
-    ontology: str | None,
-    train: tuple[str, ...],
-    no_shacl: bool,
-    write_figures: WriteFigures,
-) -> int:
+def check(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFigures) -> int:
     """Builds the graph of every report of some files and reports coverage, conformance and seconds.
 
-    The exit code is 1 if a report failed or violates the shapes.
+    The graphs are checked against SHACL shapes if pyshacl is installed. The exit code is 1 if a report failed or
+    violates the shapes.
     """
-    from experiments.commands.coverage import check_files
     from experiments.data import read_ontology
+    from experiments.evaluation.coverage import check_files
     from kg.report_graphs import can_validate
 
-    found = read_ontology(ontology, train)
-    if not no_shacl and not can_validate():
+    learned = read_ontology(ontology, [DEFAULT_TRAIN])
+    if not can_validate():
         say("pyshacl is not installed: shapes are not checked (pip install pyshacl)")
-    figures = check_files(sources, found, shacl=not no_shacl)
+    figures = check_files(sources, learned)
     for line in [*figures["failures"], *figures["violations"]]:
         say(line)
     show(
@@ -167,3 +263,120 @@ def check(
 
 def _percent(share: float | None) -> str:
     return "no gold" if share is None else write_share(share)
+
+
+@command.command(
+    "edit",
+    epilog="""
+    finpath graph edit knowledge "Company/Helixon Inc." country=Malta sector=
+    finpath graph edit knowledge "Company/Novatek Inc." --alias NVTK
+    finpath graph edit knowledge --undo 12    # an update of `finpath graph show knowledge --history`
+    finpath graph edit knowledge --undo wire-17.txt    # all of a document
+    """,
+)
+@click.argument("graph", type=FILE, metavar="GRAPH", help="the folder of a growing graph")
+@click.argument("node", required=False, metavar="[TYPE/NAME]", help="the node that changes")
+@click.argument("values", nargs=-1, metavar="[PROPERTY=VALUE...]", help="new values; without a value it is removed")
+@click.option("--alias", metavar="NAME", help="another name of the node; statements move with their name")
+@click.option("--not-alias", metavar="NAME", help="take a name back, so that it stays apart")
+@click.option(
+    "--undo",
+    metavar="NUMBER|DOCUMENT",
+    help="take an update back, or all of a document: its facts go, and the values that it replaced return; so do "
+    "insights and inserted answers that build on it",
+)
+@json_option
+def edit(
+    graph: str,
+    node: str | None,
+    values: tuple[str, ...],
+    alias: str | None,
+    not_alias: str | None,
+    undo: str | None,
+    write_figures: WriteFigures,
+) -> None:
+    """Changes a growing graph by hand; each change is an entry of its history, which can be undone."""
+    from experiments.facade.knowledge import open_graph
+    from kg.growing import Origin, SetProperty
+    from kg.news import BY_HAND, add_news_types, join_alias, separation_updates
+    from programs.advisor import take_back
+
+    changes = read_pairs(values, "a value")
+    if (node is None) == (undo is None) or (node is not None and not (changes or alias or not_alias)):
+        raise click.UsageError("give a node with values, --alias or --not-alias; or --undo alone")
+    with open_graph(graph) as opened:
+        if undo is not None:
+            for entry in (undone := take_back(opened, int(undo) if undo.isdigit() else undo)):
+                show(opened.in_words(entry))
+            show(f"{opened.facts()} facts in {graph}")
+            write_figures({"undone": [entry.number for entry in undone], "facts": opened.facts()})
+            return
+        assert node is not None
+        key = _known_node(opened, node)
+        before = {entry.number: entry.undone for entry in opened.history()}
+        for name, text in changes.items():
+            update = SetProperty(key, name, _typed(opened, key, name, text))
+            if not opened.has_value(update):
+                opened.apply([update], Origin(BY_HAND))
+        if alias or not_alias:
+            add_news_types(opened)
+        if alias:
+            join_alias(opened, alias, key)
+        if not_alias:
+            opened.apply(separation_updates(opened, not_alias, key), Origin(BY_HAND))
+        entries = [entry for entry in opened.history() if entry.undone != before.get(entry.number)]
+        for entry in entries:
+            show(opened.in_words(entry))
+    show(f"finpath graph edit {graph} --undo NUMBER takes one back" if entries else "nothing new: it is so already")
+    write_figures({"changes": [entry.number for entry in entries]})
+
+
+def _known_node(graph: GrowingGraph, text: str) -> NodeKey:
+    """Returns the node of ``TYPE/NAME``, also by another name of it.
+
+    Raises:
+        DataError: The text is not of this form, no node of the type has the name, or several have.
+    """
+    from kg.growing import NodeKey
+    from kg.news import known_aliases
+    from kg.sentences import plain_name
+    from kg.text import nearest
+
+    kind, _, name = text.partition("/")
+    if not kind.strip() or not name.strip():
+        raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
+    key = NodeKey(kind.strip(), name)
+    graph.schema.node_type(key.type, graph.scope)  # an unknown type has near names of its own
+    if graph.node(key) is not None:
+        return key
+    pairs = known_aliases(graph) if any(known.name == "Alias" for known in graph.schema.types) else []
+    plain = plain_name(name)
+    keys = {entity for one, entity in pairs if entity.type == key.type and plain_name(one.name) == plain}
+    if len(keys) > 1:
+        raise DataError(
+            f"{name!r} is a name of {' and '.join(sorted(map(str, keys)))}: write the node by its full name"
+        )
+    if not keys:
+        names = (known.key.name for known in graph.nodes(key.type))
+        raise DataError(f"there is no node {key}; {nearest(name, names)}")
+    return keys.pop()
+
+
+def _typed(graph: GrowingGraph, key: NodeKey, name: str, text: str) -> Any:
+    """Returns a value as its schema wants it: texts as they are, the others as JSON writes them.
+
+    Raises:
+        DataError: The type has no such property, or it is the name by which the node is known.
+    """
+    kind = graph.schema.node_type(key.type, graph.scope)
+    if name not in kind.properties:
+        raise DataError(f"{key.type} has no property {name!r}; it has {', '.join(kind.properties)}")
+    if name in kind.required[:1] and text != key.name:
+        raise DataError(f"{name} is the name by which {key} is known, and cannot change; --alias adds another name")
+    rule = kind.properties_schema["properties"][name]
+    if not text or rule.get("type", "string") == "string":
+        return text or None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text  # the graph names the rule that it breaks

@@ -38,13 +38,13 @@ SUMMARIES = {
     "inspect": "Show the details of a tracked evaluation: turns, graphs, prompts, pages of conversations",
     "promote": "Set an alias on an evaluated program if a paired test shows that it is better",
     "data": "Fetch and check data sets",
-    "graph": "Build the graphs of reports; show, query and check them",
-    "ontology": "Build and show an ontology",
+    "graph": "Show, query and check the graphs of reports; show and change growing graphs",
+    "ontology": "Build an ontology",
     "lm": "Fetch and serve the embedded language models",
     "chat": "Talk about a report, your own tables, a graph or texts",
-    "advisor": "Grow a graph from news, question it, and write briefings",
+    "ingest": "Read news and filings into a growing graph",
+    "brief": "Report news about a portfolio from a growing graph",
     "thoughts": "Answer questions from documents and tools, by a graph that a language model fills",
-    "schema": "Show and change the types of a growing graph",
     "demo": "Run a demonstration on the shipped sample",
 }
 """A line about each command; its module in this package has its name, and the click command is ``command`` there."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
     from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
     from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph
-    from experiments.data.news import news_rules, read_documents, read_questions, read_sources
+    from experiments.data.news import news_rules, read_documents, read_questions
     from experiments.data.portfolio import make_database, read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
     from experiments.data.reports import find_report, read_ontology, read_records_of, read_report, train_reports
@@ -55,7 +55,6 @@ __all__ = [
     "read_questions",
     "read_records_of",
     "read_report",
-    "read_sources",
     "read_talks",
     "read_types",
     "train_reports",

@@ -7,7 +7,6 @@ documents[0].title      # "Helixon to build a plant in Porto"
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -26,10 +25,10 @@ def news_rules() -> NewsRules:
 
 
 def read_documents(paths: Iterable[str], today: date | None = None) -> tuple[list[NewsDocument], list[str]]:
-    """Returns the documents of files and of the ``.txt`` files of folders, and one problem for each unreadable path.
+    """Returns the documents of feeds, files and the ``.txt`` files of folders, and a problem for each unreadable path.
 
     Args:
-        paths: Files and folders.
+        paths: Files, folders, and feeds (RSS or Atom) as addresses or ``.xml`` files.
         today: The last day that a text without a full date may be of; the present day by default.
     """
     documents: list[NewsDocument] = []
@@ -37,6 +36,11 @@ def read_documents(paths: Iterable[str], today: date | None = None) -> tuple[lis
     files: list[Path] = []
     for name in paths:
         try:
+            if name.startswith(("http://", "https://")) or Path(name).suffix.lower() in (".xml", ".rss", ".atom"):
+                items, missing = read_feed(name, WebLimits())
+                documents += items
+                problems += missing
+                continue
             found = _files(Path(name))
         except DataError as error:
             problems.append(str(error))
@@ -50,39 +54,6 @@ def read_documents(paths: Iterable[str], today: date | None = None) -> tuple[lis
         except (DataError, UnicodeDecodeError, OSError) as error:
             problems.append(str(error) if isinstance(error, DataError) else f"{path.name}: {error}")
     return documents, problems
-
-
-def read_sources(
-    sources: Iterable[str], limits: WebLimits, today: date | None = None
-) -> tuple[list[NewsDocument], list[str]]:
-    """Returns the documents of folders and feeds, and one problem for each that cannot be read now.
-
-    A file that was changed in the last second may still be written, so it is left for the next look.
-
-    Args:
-        sources: Folders, files, and feeds as addresses or .xml files.
-        limits: The limits of a request.
-        today: As in :func:`read_documents`.
-    """
-    documents: list[NewsDocument] = []
-    problems: list[str] = []
-    for source in sources:
-        try:
-            if source.startswith(("http://", "https://")) or Path(source).suffix.lower() in (".xml", ".rss", ".atom"):
-                found, missing = read_feed(source, limits)
-            else:
-                settled = [str(file) for file in _files(Path(source)) if time.time() - file.stat().st_mtime > SETTLED]
-                found, missing = read_documents(settled, today)
-        except (DataError, OSError) as error:
-            problems.append(str(error))
-            continue
-        documents += found
-        problems += missing
-    return documents, problems
-
-
-SETTLED = 1.0
-"""Seconds since its last change after which a file counts as written."""
 
 
 def _files(path: Path) -> list[Path]:

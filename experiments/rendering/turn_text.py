@@ -145,14 +145,14 @@ def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any
 
 
 def answer_figures(turn: AnyTurn) -> dict[str, Any]:
-    """A turn about any world for ``--json``: question, canonical question, answers, abstention, confidence and path."""
+    """A turn about any world for ``--json``: question, answers, abstention, confidence, path and facts."""
     detail = turn.detail
     picked = turn.candidates[turn.pick] if turn.pick is not None else None
-    path = picked.path if picked is not None else None
+    path, facts = picked.path if picked is not None else None, list[str]()
     if isinstance(detail, QueryDetail):
-        path = detail.path or None
+        path, facts = detail.path or None, list(detail.facts)
     elif isinstance(detail, EntityDetail) and detail.found is not None:
-        path = "; ".join(detail.found.facts) or None
+        path, facts = "; ".join(detail.found.facts) or None, list(detail.found.facts)
     answers = None
     if turn.answer is not None:
         answers = [*map(str, turn.answer)] if isinstance(turn.answer, tuple) else [str(turn.answer)]
@@ -163,5 +163,6 @@ def answer_figures(turn: AnyTurn) -> dict[str, Any]:
         "abstained": turn.failure is not None,
         "confidence": turn.confidence,
         "path": path,
+        "facts": facts,
         "message": turn.message,
     }

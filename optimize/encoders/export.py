@@ -41,12 +41,6 @@ _OPSET = 17
 _NAMES = ("tokens", "specials", "mask")
 
 
-def used_pieces(data: EncoderData) -> set[int]:
-    """Returns the numbers of the pieces in pages and questions."""
-    pages = (one for sequences in data.pages.values() for one in sequences)
-    return {token for one in (*pages, *(one.sequence for one in data.examples)) for token in one.tokens}
-
-
 def kept_pieces(vocabulary: Sequence[str], used: Collection[int]) -> list[int]:
     """Returns the numbers of the pieces that an exported encoder knows, in order."""
     return [number for number, piece in enumerate(vocabulary) if number in used or _is_kept(number, piece)]
@@ -60,30 +54,19 @@ def _is_kept(number: int, piece: str) -> bool:
     return number < FREQUENT or (piece.startswith("##") and len(piece) <= _SUFFIX)
 
 
-def export_encoder(model: Reader, vocabulary: Sequence[str], data: EncoderData, threads: int = 1) -> TextEncoder:
-    """Returns a trained model for inference.
-
-    Args:
-        model: The model; it is not changed.
-        vocabulary: The base model's pieces.
-        data: The training data, whose pieces are kept and whose sequences calibrate the quantization.
-        threads: Threads of one inference.
-    """
-    kept = kept_pieces(vocabulary, used_pieces(data))
-    smooth = smoothed(model.encoder, calibration_sequences(data))
+def export_encoder(model: Reader, vocabulary: Sequence[str], data: EncoderData) -> TextEncoder:
+    """Returns a trained model for inference; the training data's pieces are kept and calibrate the quantization."""
+    pages = [one for sequences in data.pages.values() for one in sequences]
+    questions = [one.sequence for one in data.examples]
+    kept = kept_pieces(vocabulary, {token for one in (*pages, *questions) for token in one.tokens})
+    typical = [one for part in (pages, questions) for one in part[:: max(len(part) // (CALIBRATION // 2), 1)]]
+    smooth = smoothed(model.encoder, typical)
     files = {
         "encoder.onnx": quantized(to_onnx(_smaller(smooth, kept))),
         "heads.npz": _heads(model),
         "vocab.txt": "".join(f"{vocabulary[number]}\n" for number in kept).encode("utf-8"),
     }
-    return TextEncoder(files, threads)
-
-
-def calibration_sequences(data: EncoderData) -> list[TokenSequence]:
-    """Returns sequences from all over the data, as many of pages as of questions."""
-    pages = [one for sequences in data.pages.values() for one in sequences]
-    questions = [one.sequence for one in data.examples]
-    return [one for part in (pages, questions) for one in part[:: max(len(part) // (CALIBRATION // 2), 1)]]
+    return TextEncoder(files)
 
 
 class _Scaled(nn.Module):
@@ -106,10 +89,6 @@ def smoothed(encoder: Encoder, sequences: Sequence[TokenSequence]) -> Encoder:
     """Returns a copy with the same outputs whose inputs of linear layers are of similar sizes.
 
     Int8 has one scale for all inputs of a layer, so that a few large ones cost the precision of the others.
-
-    Args:
-        encoder: The transformer.
-        sequences: Typical inputs.
     """
     copied: Encoder = copy.deepcopy(encoder).eval()
     layers = {name: one for name, one in copied.named_modules() if isinstance(one, nn.Linear)}

@@ -36,14 +36,7 @@ _EARLIER = 3
 
 
 class Layer(nn.Module):
-    """A transformer layer with the normalization after each part, as in BERT.
-
-    Args:
-        width: Of the states.
-        heads: Of the attention.
-        inner: Width of the feed-forward part.
-        dropout: Share of the outputs of both parts that training drops.
-    """
+    """A transformer layer with the normalization after each part, as in BERT; training drops outputs of both parts."""
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float) -> None:
         super().__init__()
@@ -70,12 +63,6 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     """A BERT-like transformer with special tokens of its own.
 
-    Args:
-        vocabulary: Pieces.
-        layers: Layers.
-        inner: Width of the feed-forward parts.
-        places: Tokens of a sequence at the most.
-
     Attributes:
         frozen: The lowest layers, the embeddings with them, that training leaves as they are; 0 trains the special
             tokens and all layers.
@@ -95,10 +82,7 @@ class Encoder(nn.Module):
 
     @classmethod
     def pretrained(cls, folder: Path) -> Encoder:
-        """Reads a sentence encoder such as all-MiniLM-L6-v2, whose embeddings of pieces and places stay as they are.
-
-        Args:
-            folder: With ``model.safetensors`` in the names of Hugging Face's BERT.
+        """Reads ``model.safetensors`` of a sentence encoder, whose embeddings of pieces and places stay as they are.
 
         Raises:
             DataError: The file cannot be read, or its model has another layout or width.
@@ -219,11 +203,7 @@ class Reader(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Returns slots, shape ``(turns, 3, JOINED)``, and earlier turns, ``(turns, most, JOINED)``, under a history.
 
-        Args:
-            states: Of each turn, the states at ``[CLS]``, the slots and the earlier turns ``numbers``.
-            pasts: All earlier turns of each turn.
-            numbers: The earlier turns that its sequence holds.
-            figures: The vectors of its report's observations.
+        ``states`` has the states at ``[CLS]``, the slots and the earlier turns ``numbers`` of each turn.
         """
         most = max(len(state) for state in states)
         kinds = torch.full((len(states), most), _EARLIER)
@@ -260,11 +240,7 @@ class Reader(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Returns the queries of an operand and what they listen to, each of shape ``(turns, JOINED)``.
 
-        Args:
-            slots: Of the turns.
-            templates: Their numbers.
-            position: 0 or 1.
-            first: The vectors of the first operands, at position 1.
+        At position 1, ``first`` has the vectors of the first operands.
         """
         x = self.ask(slots[:, 1 + position]) + self.role(templates * 2 + position)
         if first is not None:

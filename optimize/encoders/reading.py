@@ -73,15 +73,7 @@ def batches(
 def thinned(
     pages: Pages, units: Sequence[Unit], rng: np.random.Generator, word_dropout: float, mask: int
 ) -> tuple[dict[str, list[TokenSequence]], list[Unit]]:
-    """Returns some of each page's lines and sentences, and the questions without some of their words.
-
-    Args:
-        pages: The sequences of each page; those that the turns use are always kept.
-        units: The pages' turns.
-        rng: Draws.
-        word_dropout: The share of the questions' pieces that are masked, in [0, 1).
-        mask: The number of the piece ``[MASK]``.
-    """
+    """Returns some of each page's lines and sentences, with all that the turns use, and masks words of questions."""
     needed: dict[str, set[int]] = defaultdict(set)
     for page, examples in units:
         needed[page].update(*(one.figures() for one in examples))
@@ -108,14 +100,7 @@ def _masked(sequence: TokenSequence, rng: np.random.Generator, word_dropout: flo
 
 @dataclass(frozen=True)
 class PointedOperand:
-    """The scores of the figures or earlier answers that may be an operand of a turn.
-
-    Attributes:
-        row: The number of the turn.
-        kind: ``A`` or ``R``.
-        scores: One for each alternative.
-        right: The places of the right ones; at least one.
-    """
+    """The scores of figures or earlier answers that may be an operand of a turn, and the places of the right ones."""
 
     row: int
     kind: str
@@ -124,14 +109,7 @@ class PointedOperand:
 
 
 class EncoderPass:
-    """One pass of the model.
-
-    Args:
-        model: The model.
-        pages: The sequences of the units' pages.
-        units: Pages with turns.
-        half: Whether the transformer calculates in bfloat16.
-    """
+    """One pass of the model over pages with turns; with ``half`` the transformer calculates in bfloat16."""
 
     def __init__(self, model: Reader, pages: Pages, units: Sequence[Unit], *, half: bool = True) -> None:
         self.model = model

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from kg.arrays import DoubleArray
 from kg.errors import DataError
+from optimize.logistic import fit_choices
 from programs.evidence import (
     CANDIDATE_FEATURES,
     NONE_FEATURES,
@@ -77,8 +77,6 @@ class Fitted:
         blend: The blend with the selected features and penalty, fitted on all turns.
         accuracy: Share of right picks in [0, 1], each turn judged by weights that were fitted without its report.
         beam_accuracy: The same of the beam's own first candidate.
-        loss: Mean loss of the same judgements; ``beam_loss`` that of the beam's own probabilities.
-        beam_loss: See ``loss``.
         picks: The candidate that was picked for each turn in cross-validation.
         confidences: The probability that it was given.
     """
@@ -86,8 +84,6 @@ class Fitted:
     blend: Blend
     accuracy: float
     beam_accuracy: float
-    loss: float
-    beam_loss: float
     picks: tuple[int, ...]
     confidences: tuple[float, ...]
 
@@ -118,15 +114,11 @@ def choose_blend(
         ]
         names, penalty, judged = min(tried, key=lambda one: _loss(turns, one[2]))
         blend = fit_blend(turns, names, penalty, description)
-    own = [Blend().judge(turn.scores, turn.lengths, None) for turn in turns]
-    beam = [(*one.candidates, one.none) for one in own]
     picks = [int(np.argmax(one[:-1])) for one in judged]
     return Fitted(
         blend,
         accuracy=float(np.mean([turn.right[pick] for turn, pick in zip(turns, picks, strict=True)])),
         beam_accuracy=float(np.mean([turn.right[0] for turn in turns])),
-        loss=_loss(turns, judged),
-        beam_loss=_loss(turns, beam),
         picks=tuple(picks),
         confidences=tuple(one[pick] for one, pick in zip(judged, picks, strict=True)),
     )
@@ -140,56 +132,31 @@ def improves(before: Sequence[bool], after: Sequence[bool]) -> bool:
 
 def fit_blend(turns: Sequence[JudgedTurn], names: Sequence[str], penalty: float, description: str = "") -> Blend:
     """Fits the weights of some features, always with ``beam`` and those of none, by maximum likelihood."""
-    problem = _Problem(turns, names, penalty)
-    found = minimize(problem.loss, problem.start, jac=True, method="L-BFGS-B").x
-    weights = dict(zip(problem.names, found[: len(problem.names)].tolist(), strict=True))
-    none = dict(zip(problem.none_names, found[len(problem.names) :].tolist(), strict=True))
-    return Blend(weights, none, description)
-
-
-class _Problem:
-    """The loss as a function of the weights, with its gradient."""
-
-    def __init__(self, turns: Sequence[JudgedTurn], names: Sequence[str], penalty: float) -> None:
-        self.names = [name for name in CANDIDATE_FEATURES if name == "beam" or name in names]
-        gives = [turn.evidence for turn in turns if turn.evidence is not None] if names else []
-        self.none_names = [
-            name
-            for name in NONE_FEATURES
-            if name in ("bias", "rest")
-            or (name == "likelihood" and any(one.likelihoods for one in gives))
-            or (name == "none" and any(one.none is not None for one in gives))
-        ]
-        columns = [CANDIDATE_FEATURES.index(name) for name in self.names]
-        none_columns = [NONE_FEATURES.index(name) for name in self.none_names]
-        widest = max(len(turn.scores) for turn in turns)
-        # One row a candidate, the last one for none; rows that a turn does not have are never chosen.
-        self.rows = np.zeros((len(turns), widest + 1, len(columns) + len(none_columns)))
-        self.absent = np.ones((len(turns), widest + 1), dtype=bool)
-        self.right = np.zeros((len(turns), widest + 1))
-        for place, turn in enumerate(turns):
-            count = len(turn.scores)
-            self.rows[place, :count, : len(columns)] = candidate_features(turn.scores, turn.lengths, turn.evidence)[
-                :, columns
-            ]
-            self.rows[place, -1, len(columns) :] = none_features(turn.scores, turn.evidence)[none_columns]
-            self.absent[place, [*range(count), -1]] = False
-            self.right[place, :count] = turn.right
-            self.right[place, -1] = not any(turn.right)
-        self.penalty = penalty
-        start = [Blend().weights.get(name, 0.0) for name in self.names]
-        self.start = np.array(start + [Blend().none.get(name, 0.0) for name in self.none_names])
-
-    def loss(self, weights: DoubleArray) -> tuple[float, DoubleArray]:
-        logits = np.where(self.absent, -np.inf, self.rows @ weights)
-        exponent = np.exp(logits - logits.max(axis=1, keepdims=True))
-        share = exponent / exponent.sum(axis=1, keepdims=True)
-        good = share * self.right
-        reached = np.maximum(good.sum(axis=1), 1e-12)
-        error = share - good / reached[:, None]
-        gradient = np.einsum("tc,tcf->f", error, self.rows)
-        moved = weights - self.start
-        return -float(np.log(reached).sum()) + self.penalty * float(moved @ moved), gradient + 2 * self.penalty * moved
+    own = [name for name in CANDIDATE_FEATURES if name == "beam" or name in names]
+    gives = [turn.evidence for turn in turns if turn.evidence is not None] if names else []
+    of_none = [
+        name
+        for name in NONE_FEATURES
+        if name in ("bias", "rest")
+        or (name == "likelihood" and any(one.likelihoods for one in gives))
+        or (name == "none" and any(one.none is not None for one in gives))
+    ]
+    columns = [CANDIDATE_FEATURES.index(name) for name in own]
+    none_columns = [NONE_FEATURES.index(name) for name in of_none]
+    rows, right = [], []
+    for turn in turns:  # a row for each candidate, the last one for none
+        table = np.zeros((len(turn.scores) + 1, len(own) + len(of_none)))
+        table[:-1, : len(own)] = candidate_features(turn.scores, turn.lengths, turn.evidence)[:, columns]
+        table[-1, len(own) :] = none_features(turn.scores, turn.evidence)[none_columns]
+        rows.append(table)
+        right.append([*turn.right, not any(turn.right)])
+    start = [
+        *(Blend().weights.get(name, 0.0) for name in own),
+        *(Blend().none.get(name, 0.0) for name in of_none),
+    ]
+    found = fit_choices(rows, right, penalty=penalty, start=start).tolist()
+    weights = dict(zip(own, found, strict=False))
+    return Blend(weights, dict(zip(of_none, found[len(own) :], strict=True)), description)
 
 
 def _validated(

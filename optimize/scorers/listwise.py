@@ -7,7 +7,7 @@ choices, with dropout of hidden units and weight decay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +63,6 @@ def train(
     seed: int,
     *,
     start: FloatArray | None = None,
-    progress: Callable[[int, float], None] | None = None,
 ) -> ChoiceNetwork:
     """Fits a network to choices.
 
@@ -73,7 +72,6 @@ def train(
         seed: Of the initial weights, the order and the dropout.
         start: Linear weights of the rows to begin with, towards which the decay pulls; zeros by default. The hidden
             units then begin small, so that the network begins as the linear score that ``start`` makes.
-        progress: Called after every pass with its number and mean loss.
 
     Returns:
         The network after the last pass.
@@ -87,19 +85,15 @@ def train(
     moments = {name: (np.zeros_like(array), np.zeros_like(array)) for name, array in weights.items()}
     steps = 0
     total = config.epochs * -(-len(choices) // config.batch)
-    for epoch in range(config.epochs):
+    for _ in range(config.epochs):
         order = rng.permutation(len(choices))
-        losses = 0.0
         for place in range(0, len(order), config.batch):
             batch = [choices[number] for number in order[place : place + config.batch]]
-            loss, gradients = _gradients(weights, batch, config, rng)
+            _, gradients = _gradients(weights, batch, config, rng)
             gradients["skip"] = gradients["skip"] - np.float32(config.decay) * target
-            losses += loss
             steps += 1
             rate = config.rate * (1 - 0.9 * steps / total)
             _adam(weights, gradients, moments, steps, rate, config.decay)
-        if progress is not None:
-            progress(epoch, losses / len(choices))
     return ChoiceNetwork(**weights)
 
 

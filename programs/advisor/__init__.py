@@ -7,7 +7,6 @@ from programs.advisor.extraction import DocumentReader, NewsReader
 from programs.advisor.model_answers import ModelAnswers, answer_question
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
 from programs.advisor.shaping import left_out, shaped
-from programs.advisor.watch import Watch
 from programs.worlds.news.answering import AnswerMemory, Answers, GraphAnswers, TypedAnswers, is_contradiction
 from programs.worlds.news.documents import NearDocument, near_documents
 from programs.worlds.news.readings import PassageAnswer, ReadingModel
@@ -29,7 +28,6 @@ __all__ = [
     "Profile",
     "ReadingModel",
     "TypedAnswers",
-    "Watch",
     "answer_question",
     "by_symbol",
     "is_contradiction",

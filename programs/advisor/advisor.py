@@ -226,7 +226,7 @@ def take_back(graph: GrowingGraph, what: int | str) -> list[HistoryEntry]:
     live = [entry for entry in graph.history() if not entry.undone]
     numbers = [what] if isinstance(what, int) else [entry.number for entry in live if entry.document == what][::-1]
     if not numbers:
-        raise SchemaError(f"no update of {what!r} is known, or all were undone: see `finpath advisor history`")
+        raise SchemaError(f"no update of {what!r} is known, or all were undone: see `finpath graph show --history`")
     undone: list[HistoryEntry] = []
     for number in numbers:
         if number not in {entry.number for entry in undone}:

@@ -1,26 +1,21 @@
-"""``finpath advisor``: documents in, questions, briefings, over a graph on disk; a user's data stay in their tables."""
+"""Growing graphs on disk by the commands: documents in, questions, briefings; a user's data stay in their tables."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.commands import growing
 from experiments.commands import main as cli
 from experiments.data import make_database, read_documents
 from experiments.tasks.advisor import SAMPLE
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
-from kg.investments import investment_schema
 from kg.news import stored_facts
 from kg.transformer.installed import installed_parts
-from programs.advisor import Answers
 
 DOCUMENTS = str(SAMPLE / "documents")
 Run = tuple[int, dict[str, Any]]
@@ -34,7 +29,7 @@ def run(tmp_path: Path, *words: str) -> Run:
     return code, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
 
 
-INGEST = ("advisor", "ingest", DOCUMENTS, "--types", "auto", "--today", "2026-11-20")
+INGEST = ("ingest", DOCUMENTS, "--types", "auto", "--today", "2026-11-20")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +49,7 @@ def graph(ingested: tuple[Path, dict[str, Any]], tmp_path: Path) -> str:
 
 def test_a_folder_without_documents_is_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
-    words = ("advisor", "ingest", str(tmp_path / "empty"), "--graph", str(tmp_path / "knowledge"))
+    words = ("ingest", str(tmp_path / "empty"), "--graph", str(tmp_path / "knowledge"))
     assert run(tmp_path, *words)[0] == 1
     assert "empty: the folder has no .txt file" in capsys.readouterr().err
 
@@ -68,7 +63,7 @@ def test_documents_enter_once(ingested: tuple[Path, dict[str, Any]], graph: str,
 
 
 def test_documents_that_need_types_wait_for_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = run(tmp_path, "advisor", "ingest", DOCUMENTS, "--graph", str(tmp_path / "knowledge"))
+    code, found = run(tmp_path, "ingest", DOCUMENTS, "--graph", str(tmp_path / "knowledge"))
     assert code == 0
     assert (found["types_proposed"], found["left_out"]) == (4, 5)
     assert "type Regulation pending" in capsys.readouterr().out
@@ -81,62 +76,63 @@ def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: p
     (folder / "b.txt").write_bytes(b"\xff\xfe\xff")
     text = (SAMPLE / "documents" / "01-helixon-results.txt").read_text(encoding="utf-8")
     (folder / "c.txt").write_text(text, encoding="utf-8")
-    code, found = run(tmp_path, "advisor", "ingest", str(folder), "--graph", str(tmp_path / "knowledge"))
+    code, found = run(tmp_path, "ingest", str(folder), "--graph", str(tmp_path / "knowledge"))
     assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
     assert [problem.partition(":")[0] for problem in found["problems"]] == ["a.txt", "b.txt"]
     assert "left out: a.txt" in capsys.readouterr().err
     nowhere, good = str(tmp_path / "nowhere"), folder / "c.txt"
     assert read_documents([nowhere]) == ([], [f"{nowhere}: is neither a file nor a folder"])
-    assert cli.main(["advisor", "ingest", nowhere, "--graph", str(tmp_path / "none")]) == 1
+    assert cli.main(["ingest", nowhere, "--graph", str(tmp_path / "none")]) == 1
     assert not (tmp_path / "none").exists()
     good.write_text("Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy.", encoding="utf-8")
     words = (str(good), nowhere, str(folder / "a.txt"), "--graph", str(tmp_path / "second"))
-    code, found = run(tmp_path, "advisor", "ingest", *words)
+    code, found = run(tmp_path, "ingest", *words)
     assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
 
 
-def test_a_look_that_missed_a_source_exits_with_1_and_an_unknown_kind_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_feed_that_is_none_is_named_and_an_unknown_kind_is_refused(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    database, broken = tmp_path / "portfolio.db", tmp_path / "feed.xml"
+    database, feed = tmp_path / "portfolio.db", tmp_path / "feed.xml"
     make_database(database, SAMPLE)
-    broken.write_text("<rss><channel>", encoding="utf-8")
-    words = ("--graph", str(tmp_path / "knowledge"), "--database", str(database), "--user", "ann", "--once")
-    assert cli.main(["advisor", "watch", str(tmp_path / "nodir"), *words]) == 1
-    assert "is neither a file nor a folder" in capsys.readouterr().err
-    assert cli.main(["advisor", "watch", str(broken), *words]) == 1
+    feed.write_text("<rss><channel>", encoding="utf-8")
+    assert cli.main(["ingest", str(feed), "--graph", graph]) == 1
     assert "cannot be read as a feed" in capsys.readouterr().err
-    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "foo=3"]) == 1
-    assert "--freshness has no kind 'foo'; kinds are accident, bankruptcy, buyback" in capsys.readouterr().err
-    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--freshness", "rating=3"]) == 0
+    item = "<item><title>Oriel shuts plant</title><pubDate>Mon, 02 Nov 2026 10:00:00 GMT</pubDate>"
+    item += "<guid>oriel-1</guid><description>Oriel Foods will cut 340 jobs, it said.</description></item>"
+    feed.write_text(f"<rss><channel><title>Wire</title>{item}</channel></rss>", encoding="utf-8")
+    code, found = run(tmp_path, "ingest", str(feed), "--graph", graph)
+    assert (code, found["documents"], found["known"]) == (0, 1, 0)
+    words = ["brief", graph, "--database", str(database), "--user", "ann", "--freshness"]
+    assert cli.main([*words, "foo=3"]) == 1
+    assert "freshness has no kind 'foo'; kinds are accident, bankruptcy, buyback" in capsys.readouterr().err
+    assert cli.main([*words, "rating=3"]) == 0
 
 
 def test_a_question_is_answered_with_what_it_rests_on(
     graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = run(tmp_path, "advisor", "ask", "Which company issued the asset VRNT?", "--graph", graph)
-    assert (code, found["answer"]) == (0, "Varna Terminals AD")
+    code, found = run(tmp_path, "ask", graph, "Which company issued the asset VRNT?")
+    assert (code, found["turns"][0]["answers"]) == (0, ["Varna Terminals AD"])
     assert "VRNT -> issued by -> Varna Terminals AD" in capsys.readouterr().out
 
 
 def test_what_cannot_be_answered_says_why(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = run(tmp_path, "advisor", "ask", "Who insures Helixon against storms?", "--graph", graph)
-    assert (code, found["answer"]) == (1, None)
+    code, found = run(tmp_path, "ask", graph, "Who insures Helixon against storms?")
+    assert (code, found["turns"][0]["answers"]) == (1, None)
     assert "no answer: " in capsys.readouterr().out
-    assert cli.main(["advisor", "ask", "Who?", "--graph", str(tmp_path / "none")]) == 1
-    assert "is no graph: create one with `finpath advisor ingest`" in capsys.readouterr().err
+    assert cli.main(["brief", str(tmp_path / "none"), "--database", str(tmp_path), "--user", "ann"]) == 1
 
 
 def test_an_empty_question_has_no_words(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for question in ("", " ", "?!"):
-        code, found = run(tmp_path, "advisor", "ask", question, "--graph", graph)
-        assert (code, found["answer"], found["why"]) == (1, None, "the question has no words")
+    code, found = run(tmp_path, "ask", graph, "?!")
+    assert (code, found["turns"][0]["message"]) == (1, "the question has no words")
     assert "no answer: the question has no words" in capsys.readouterr().out
 
 
 def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> None:
     before = _content(graph)
-    run(tmp_path, "advisor", "ask", "Which company has the ticker QQQQ?", "--graph", graph)
+    run(tmp_path, "ask", graph, "Which company has the ticker QQQQ?")
     assert _content(graph) == before
 
 
@@ -148,21 +144,21 @@ def test_a_document_is_undone_by_its_name_with_the_insights_about_it(
         day = 12 if name == "a.txt" else 17
         text = f"Selwyn Rail\n{day} November 2026\nSelwyn Rail Corp. moved its headquarters to {town}."
         (tmp_path / name).write_text(text, encoding="utf-8")
-        run(tmp_path, "advisor", "ingest", str(tmp_path / name), *words)
-    code, found = run(tmp_path, "advisor", "undo", "b.txt", *words[:2])
-    assert (code, len(found["all_undone"])) == (0, 2)
+        run(tmp_path, "ingest", str(tmp_path / name), *words)
+    code, found = run(tmp_path, "graph", "edit", words[1], "--undo", "b.txt")
+    assert (code, len(found["undone"])) == (0, 2)
     assert "insights by rules" in capsys.readouterr().out
     with GrowingGraph(words[1], read_only=True) as opened:
         seats = [(fact.object, fact.valid_to) for fact in stored_facts(opened) if fact.relation == "headquartered_in"]
     assert seats == [("Columbus", "")]
-    assert run(tmp_path, "advisor", "ingest", str(tmp_path / "b.txt"), *words)[1]["known"] == 0
-    assert cli.main(["advisor", "undo", "c.txt", *words[:2]]) == 1
+    assert run(tmp_path, "ingest", str(tmp_path / "b.txt"), *words)[1]["known"] == 0
+    assert cli.main(["graph", "edit", words[1], "--undo", "c.txt"]) == 1
     text = "Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy."
     (tmp_path / "c.txt").write_text(text, encoding="utf-8")
-    run(tmp_path, "advisor", "ingest", str(tmp_path / "c.txt"), *words)
+    run(tmp_path, "ingest", str(tmp_path / "c.txt"), *words)
     before = _content(words[1])
     capsys.readouterr()
-    assert cli.main(["advisor", "undo", "a.txt", *words[:2]]) == 1
+    assert cli.main(["graph", "edit", words[1], "--undo", "a.txt"]) == 1
     message = capsys.readouterr().err
     assert "(b.txt)" in message
     assert "(c.txt)" in message
@@ -174,20 +170,19 @@ def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pyte
     with GrowingGraph(graph) as opened:
         opened.apply([SetProperty(NodeKey("Company", "Helixon Inc."), "country", "Chile")], Origin("by hand"))
         last, facts = opened.history()[-1].number, opened.facts()
-    code, found = run(tmp_path, "advisor", "history", "--graph", graph, "--node", "Company/Helixon Inc.")
-    assert (code, found["entries"][-1]["number"]) == (0, last)
+    code, found = run(tmp_path, "graph", "show", graph, "--history")
+    assert (code, found["history"][-1]["number"]) == (0, last)
     assert "country: 'Germany'" in capsys.readouterr().out
-    code, found = run(tmp_path, "advisor", "undo", str(last), "--graph", graph)
-    assert (code, found) == (0, {"undone": last, "all_undone": [last], "facts": facts})
-    assert cli.main(["advisor", "undo", str(last), "--graph", graph]) == 1
+    code, found = run(tmp_path, "graph", "edit", graph, "--undo", str(last))
+    assert (code, found) == (0, {"undone": [last], "facts": facts})
+    assert cli.main(["graph", "edit", graph, "--undo", str(last)]) == 1
     assert "was undone before" in capsys.readouterr().err
-    assert cli.main(["advisor", "history", "--graph", graph, "--node", "Helixon"]) == 1
 
 
 def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = tmp_path / "portfolio.db"
     make_database(database, SAMPLE)
-    words = ("advisor", "brief", "--graph", graph, "--database", str(database), "--today", "2026-11-20")
+    words = ("brief", graph, "--database", str(database), "--today", "2026-11-20")
     code, found = run(tmp_path, *words, "--user", "ann")
     assert code == 0
     told = {(row["symbol"], row["held"]) for row in found["briefings"]}
@@ -202,28 +197,24 @@ def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys:
 def test_briefings_cite_documents_as_text_as_a_page_and_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    database, out, news = tmp_path / "portfolio.db", tmp_path / "briefing", tmp_path / "news"
+    database, page, news = tmp_path / "portfolio.db", tmp_path / "briefing.html", tmp_path / "news"
     make_database(database, SAMPLE)
     news.mkdir()
     for name, publisher, day, jobs in (("a.txt", "Harbour Wire", 3, "1,200"), ("b.txt", "Quay Post", 4, "900")):
         head = f"Headline: Jobs {day}\nSource: {publisher}\nDate: 2026-11-0{day}\n\n"
         (news / name).write_text(f"{head}Helixon Inc. (HLXN) will cut {jobs} jobs.", encoding="utf-8")
-        os.utime(news / name, (0, 0))  # a file that has just changed is left for the next look
-    words = ("--graph", str(tmp_path / "knowledge"), "--database", str(database), "--user", "ann")
-    words = (*words, "--today", "2026-11-06")
-    assert cli.main(["advisor", "watch", str(news), *words, "--once"]) == 0
+    graph, today = str(tmp_path / "knowledge"), ("--today", "2026-11-06")
+    assert cli.main(["ingest", str(news), "--graph", graph, *today]) == 0
+    capsys.readouterr()
+    words = ("brief", graph, "--database", str(database), "--user", "ann", *today, "--html", str(page))
+    code, found = run(tmp_path, *words)
     cited = ("a.txt, Harbour Wire, 2026-11-03", "b.txt, Quay Post, 2026-11-04", "will cut 900 jobs")
     differing = "1,200 (Harbour Wire, 3 Nov) / 900 (Quay Post, 4 Nov)"
-    shown = capsys.readouterr().out
-    assert all(text in shown for text in ("ALERT", *cited, differing))
-    for layout in ("text", "html"):
-        assert cli.main(["advisor", "brief", *words, "--format", layout, "--out", str(out)]) == 0
-        written = out.read_text(encoding="utf-8")
-        assert all(text in written for text in (*cited, differing))
+    for written in (capsys.readouterr().out, page.read_text(encoding="utf-8")):
+        assert all(text in written for text in (*cited, differing, "It is no advice."))
         assert "%20" not in written
-    assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
-    (event,) = json.loads(out.read_text(encoding="utf-8"))[0]["events"]
-    assert event["differing"] == [differing]
+    (event,) = found["briefings"][0]["events"]
+    assert (code, event["differing"]) == (0, [differing])
     assert [source["publisher"] for source in event["sources"]] == ["Harbour Wire", "Quay Post"]
     assert len(event["citations"]) == 2
 
@@ -239,9 +230,9 @@ def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys
     )
     (folder / "watchlist.csv").write_text("user_id,symbol,added_at\nzelda-quist,BRMB,1999-03-04\n", encoding="utf-8")
     make_database(tmp_path / "portfolio.db", folder)
-    words = ("--graph", graph, "--database", str(tmp_path / "portfolio.db"), "--today", "2026-11-20")
+    words = (graph, "--database", str(tmp_path / "portfolio.db"), "--today", "2026-11-20")
     before = _content(graph)
-    _, found = run(tmp_path, "advisor", "brief", *words, "--user", "zelda-quist")
+    _, found = run(tmp_path, "brief", *words, "--user", "zelda-quist")
     assert {row["symbol"] for row in found["briefings"]} == {"HLXN", "BRMB"}
     assert capsys.readouterr().err.count("no company of the graph has the symbol XQZW") == 1
     after = _content(graph)
@@ -256,56 +247,8 @@ def _content(graph: str) -> str:
         return "\n".join(sorted(str(quad) for quad in opened._store))
 
 
-def test_briefings_are_written_as_a_page_and_as_json_and_a_watch_alerts_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    database = tmp_path / "portfolio.db"
-    make_database(database, SAMPLE)
-    path, out = str(tmp_path / "knowledge"), tmp_path / "briefing"
-    words = ("--graph", path, "--database", str(database), "--user", "ann", "--today", "2026-11-20")
-    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--once"]) == 0
-    alerts = tmp_path / "knowledge" / "alerts-ann.jsonl"
-    first = alerts.read_text(encoding="utf-8")
-    assert first
-    assert "has the symbol" not in capsys.readouterr().err
-    with sqlite3.connect(database) as connection:
-        connection.execute("INSERT INTO watchlist VALUES ('ann', 'XQZW', '2026-11-01')")
-    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--once"]) == 0
-    assert alerts.read_text(encoding="utf-8") == first
-    assert capsys.readouterr().err.splitlines() == ["no company of the graph has the symbol XQZW"]
-    assert cli.main(["advisor", "brief", *words, "--format", "html", "--out", str(out)]) == 0
-    assert "It is no advice." in out.read_text(encoding="utf-8")
-    assert cli.main(["advisor", "brief", *words, "--format", "json", "--out", str(out)]) == 0
-    assert {row["symbol"] for row in json.loads(out.read_text(encoding="utf-8"))} >= {"HLXN", "CLDR"}
-
-
-def test_a_watch_looks_again_where_another_process_has_the_graph_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    database, path = tmp_path / "portfolio.db", tmp_path / "knowledge"
-    make_database(database, SAMPLE)
-    held = GrowingGraph(path, investment_schema())
-    monkeypatch.setattr(growing, "_SECONDS", 0.1)
-    pauses: list[float] = []
-
-    def pause(seconds: float) -> None:
-        if seconds == 7.0:
-            pauses.append(seconds)
-            held.close()
-        if len(pauses) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("time.sleep", pause)
-    words = ("--graph", str(path), "--database", str(database), "--user", "ann", "--today", "2026-11-20")
-    assert cli.main(["advisor", "watch", DOCUMENTS, *words, "--interval", "7"]) == 130
-    told = capsys.readouterr()
-    assert "in use by another process" in told.err
-    assert "the next look is in 7 s" in told.err
-    assert "ALERT" in told.out
-
-
 def test_a_text_that_has_changed_since_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, words = tmp_path / "a.txt", ("advisor", "ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph"))
+    path, words = tmp_path / "a.txt", ("ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph"))
     text = "Keld mill is sold\n2026-02-03\n\nKELD - Ardent Holdings has bought Tarrant Mills for $85 million.\n"
     path.write_text(f"{text}Its looms date from 1911. It rained.\n", encoding="utf-8")
     assert run(tmp_path, *words)[1]["changed"] == 0
@@ -316,7 +259,7 @@ def test_a_text_that_has_changed_since_is_reported(tmp_path: Path, capsys: pytes
     assert f"{told}; to have the new text alone, undo a.txt and ingest it again" in capsys.readouterr().out
     found = run(tmp_path, *words)[1]
     assert (found["known"], found["changed"]) == (1, 0)
-    assert run(tmp_path, "advisor", "undo", "a.txt", *words[3:])[0] == 0
+    assert run(tmp_path, "graph", "edit", words[3], "--undo", "a.txt")[0] == 0
     assert run(tmp_path, *words)[1]["changed"] == 0
 
 
@@ -336,7 +279,7 @@ def ingested_mill(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("needs the reader's weights")
     folder = tmp_path_factory.mktemp("mill")
     (folder / "mill.txt").write_text(MILL, encoding="utf-8")
-    assert run(folder, "advisor", "ingest", str(folder / "mill.txt"), "--graph", str(folder / "mill"))[0] == 0
+    assert run(folder, "ingest", str(folder / "mill.txt"), "--graph", str(folder / "mill"))[0] == 0
     return folder / "mill"
 
 
@@ -353,38 +296,22 @@ def facts_of(graph: str) -> int:
 
 def test_a_sentence_that_answers_is_inserted_once(tmp_path: Path, mill: str) -> None:
     before = facts_of(mill)
-    code, forgotten = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill)
-    assert (code, forgotten["answer"], facts_of(mill)) == (0, "$85 million", before)
-    code, first = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
-    [fact] = first["inserted"]
-    assert (fact["subject"], fact["relation"], fact["value"]) == (
-        "Ardent Holdings", "pay for Tarrant Mills", "$85 million",
-    )  # fmt: skip
-    assert fact["path"][0] == "News(Mill town loses its weaver) -> has_passage -> Passage(mill.txt 0)"
+    code, forgotten = run(tmp_path, "ask", mill, PRICE)
+    assert (code, forgotten["turns"][0]["answers"], facts_of(mill)) == (0, ["$85 million"], before)
+    code, first = run(tmp_path, "ask", mill, PRICE, "--insert")
+    path = first["turns"][0]["path"]
+    assert path.startswith("News(Mill town loses its weaver) -> has_passage -> Passage(mill.txt 0); ")
     after = facts_of(mill)
     assert after > before
-    assert run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert") == (0, first)
+    assert run(tmp_path, "ask", mill, PRICE, "--insert") == (0, first)
     assert facts_of(mill) == after
 
 
 def test_facts_wait_for_no_other_process(
     tmp_path: Path, mill: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("experiments.commands.growing._SECONDS", 0)
+    monkeypatch.setattr("experiments.facade.knowledge._SECONDS", 0)
     with GrowingGraph(mill, read_only=True):  # another reader
-        code, found = run(tmp_path, "advisor", "ask", PRICE, "--graph", mill, "--insert")
-    assert (code, found["answer"]) == (0, "$85 million")
+        code, found = run(tmp_path, "ask", mill, PRICE, "--insert")
+    assert (code, found["turns"][0]["answers"]) == (0, ["$85 million"])
     assert "the facts of 1 answers are not inserted" in capsys.readouterr().err
-
-
-def test_a_file_of_questions_shows_contradictions_too(
-    tmp_path: Path, graph: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = Answers(
-        ("$85 million",), ("Ardent paid $85 million. (a.txt)", "otherwise Ardent paid $80 million. (b.txt)")
-    )
-    monkeypatch.setattr("programs.advisor.GraphAnswers.answer", lambda *_: found)
-    (tmp_path / "questions.txt").write_text(f"{PRICE}\n", encoding="utf-8")
-    code = cli.main(["advisor", "ask", "--questions", str(tmp_path / "questions.txt"), "--graph", graph])
-    shown = capsys.readouterr().out
-    assert (code, shown) == (0, f"{PRICE}  $85 million\n    otherwise Ardent paid $80 million. (b.txt)\n")

@@ -1,4 +1,4 @@
-"""``finpath graph check`` and ``finpath ontology build | show``, through the command line's own parser."""
+"""``finpath graph check | show`` and ``finpath ontology build``, through the command line's own parser."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.coverage import check_files
 from experiments.commands.main import finpath
-from experiments.commands.operand_coverage import operand_coverage, operands, stands_in
-from kg.errors import DataError, QueryError
+from experiments.evaluation.coverage import check_files, operand_coverage, operands, stands_in
+from kg.errors import ConfigError, DataError
 from kg.ontology.learning import build_ontology
 from kg.ontology.ontology import Ontology
 from kg.report_graphs.graph import build_report_graph
@@ -88,10 +87,10 @@ def test_a_file_that_is_not_there_is_an_error() -> None:
 
 def test_the_check_command_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, out = _file(tmp_path, GOOD), tmp_path / "out.json"
-    assert _run("graph", "check", source, "--train", source, "--no-shacl", "--json", str(out)) == 0
+    assert _run("graph", "check", source, "--json", str(out)) == 0
     assert set(json.loads(out.read_text())) >= NAMES
     assert "1 reports, 0 failed; operands found: 100.0% in tables, 50.0% in text" in capsys.readouterr().out
-    assert _run("graph", "check", _file(tmp_path, 7, name="bad.json"), "--no-shacl") == 1
+    assert _run("graph", "check", _file(tmp_path, 7, name="bad.json")) == 1
 
 
 def test_an_ontology_is_built_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,14 +101,14 @@ def test_an_ontology_is_built_written_and_shown(tmp_path: Path, capsys: pytest.C
     assert figures["sha256"] == ontology.sha256
     assert (figures["reports"], figures["properties"], figures["refused"]) == (1, 2, [])
     assert "record number 2: must be an object with keys, got str; left out" in capsys.readouterr().err
-    assert _run("ontology", "show", "--ontology", str(turtle)) == 0
+    assert _run("graph", "show", str(turtle)) == 0
     shown = capsys.readouterr().out
     assert "IncomeStatement" in shown
     assert "net_income_loss" in shown
-    with pytest.raises(QueryError, match="no class 'Incom'; the nearest are: IncomeStatement"):
-        _run("ontology", "show", "--ontology", str(turtle), "--class", "Incom")
     with pytest.raises(DataError, match="cannot be read"):
-        _run("ontology", "show", "--ontology", str(tmp_path / "none.ttl"))
+        _run("graph", "show", str(tmp_path / "none.ttl"))
+    with pytest.raises(ConfigError, match="history is of a growing graph"):
+        _run("graph", "show", str(turtle), "--history")
 
 
 def test_the_sample_that_ships_is_whole() -> None:

@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.thoughts import TOOLS, read_limits
-from experiments.tasks.thoughts import is_same_answer, read_tasks
+from experiments.commands.thoughts import TOOLS, read_limits, read_setup
+from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.lms import LMConfig
+from experiments.saved import SavedProgram
+from experiments.tasks.thoughts import ThoughtsQuestions, is_same_answer, read_tasks
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
 from kg.growing import GrowingGraph, TypeProposals
@@ -81,13 +85,11 @@ def ports(tmp_path: Path) -> str:
 def ask(tmp_path: Path, ports: str, monkeypatch: pytest.MonkeyPatch) -> Ask:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
-    def run(
-        *words: str, script: Sequence[Mapping[str, str]] = SCRIPT, verb: tuple[str, ...] = ("ask", QUESTION)
-    ) -> tuple[int, dict[str, Any], ScriptedServer]:
+    def run(*words: str, script: Sequence[Mapping[str, str]] = SCRIPT) -> tuple[int, dict[str, Any], ScriptedServer]:
         out = tmp_path / "out.json"
         with ScriptedServer(script) as server:
             model = ("--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0")
-            code = cli.main(["thoughts", *verb, *words, *model, "--json", str(out)])
+            code = cli.main(["thoughts", QUESTION, *words, *model, "--json", str(out)])
         return code, json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}, server
 
     return run
@@ -121,7 +123,7 @@ def test_types_wait_for_review_where_the_graph_is_kept_and_facts_do_not_enter_it
     ask: Ask, ports: str, tmp_path: Path
 ) -> None:
     path = str(tmp_path / "knowledge")
-    _, found, _ = ask("--documents", ports, "--graph", path, "--keep", "--types", "auto")
+    _, found, _ = ask("--documents", ports, "--graph", path, "--keep", "--set", "types=auto")
     assert found["answer"] == "Meridian Re"
     with GrowingGraph(path) as kept:
         assert {kind.name for kind in kept.schema.node_types()} >= {"Port", "Thing"}
@@ -141,10 +143,13 @@ def test_types_wait_for_review_where_the_graph_is_kept_and_facts_do_not_enter_it
 
 def test_a_question_without_anything_to_answer_from_is_refused(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask()[0] == 1
-    assert "give --documents, --tools or a --graph with facts" in capsys.readouterr().err
+    assert "give --documents, --set tools= or a --graph with facts" in capsys.readouterr().err
 
 
-def test_tasks_are_scored_from_their_files(ask: Ask, tmp_path: Path, ports: str) -> None:
+def test_tasks_are_scored_from_their_files(
+    scripted_lm: Callable[..., dspy.LM], tmp_path: Path, ports: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
     tasks = tmp_path / "tasks.jsonl"
     lines = [
         {"id": "t1", "question": QUESTION, "answers": ["Meridian Re"], "files": ["ports/ports.txt"]},
@@ -154,11 +159,14 @@ def test_tasks_are_scored_from_their_files(ask: Ask, tmp_path: Path, ports: str)
     nothing = {"query": "SELECT ?n WHERE { ?n a type:Nothing }"}
     retrieve = {"next_step": "retrieve", "missing": ""}
     unknown = [SCRIPT[0], {"calls": "[]"}, {"updates": "[]"}, retrieve, nothing, nothing, {"answer": "unknown"}]
-    words = ("--iterations", "2", "--retrieve", "query", "--no-track", "--threads", "1")
-    code, found, _ = ask(*words, script=[*SCRIPT, *unknown], verb=("evaluate", str(tasks)))
-    assert code == 0
+    setup = read_setup({"max_iterations": "2", "retrieve": "query"}, kept=False, lm=LMConfig())
+    task = ThoughtsQuestions(read_tasks(tasks), setup, "tasks")
+    lm = scripted_lm([*SCRIPT, *unknown])
+    settings = {"lm": lm, "adapter": dspy.ChatAdapter(use_json_adapter_fallback=False)}
+    evaluation = evaluate(SavedProgram(None, "thoughts", Path()), task, EvaluationConfig(threads=1), lm=settings)
+    found = evaluation.figures
     assert (found["questions"], found["right"], found["abstained"], found["wrong"]) == (2, 1, 1, 0)
-    assert found["answers"][0]["facts"]
+    assert next(iter(evaluation.turns.values()))["facts"]
 
 
 @pytest.mark.parametrize(
@@ -176,13 +184,20 @@ def test_answers_are_compared_as_gaia_does(answer: str, right: str, same: bool) 
     assert is_same_answer(answer, right) is same
 
 
-def test_limits_are_read_by_tool() -> None:
-    found = read_limits(("run_python:seconds=5,calls=2", "all:characters=400,bytes=1000"))
-    assert (found["run_python"].seconds, found["run_python"].calls) == (5.0, 2)
-    assert (found["all"].characters, found["all"].size) == (400, 1000)
-    for wrong in ("python:calls=1", "wikipedia:calls=many", "wikipedia:hours=1", "wikipedia"):
-        with pytest.raises(ConfigError, match="tool-limit must"):
-            read_limits((wrong,))
+def test_settings_are_of_the_loop_of_tools_and_of_their_limits() -> None:
+    settings = {"tools": "wikipedia,run_python", "votes": "3", "explain": "true", "allowed": "http://a/,http://b/"}
+    setup = read_setup({**settings, "run_python.calls": "2", "prices": "p.csv"}, kept=True, lm=LMConfig())
+    assert (setup.tools, setup.config.votes, setup.config.explain) == (("wikipedia", "run_python"), 3, True)
+    assert (setup.config.types, setup.settings.prices) == ("review", "p.csv")
+    assert setup.settings.web.allowed == ("http://a/", "http://b/")
+    assert setup.limits["run_python"].calls == 2
+    limits = read_limits({"run_python.seconds": "5", "run_python.calls": "2", "all.characters": "400"})
+    assert (limits["run_python"].seconds, limits["run_python"].calls, limits["all"].characters) == (5.0, 2, 400)
+    for key, text in (("python.calls", "1"), ("wikipedia.calls", "many"), ("wikipedia.hours", "1"), ("colour", "red")):
+        with pytest.raises(ConfigError, match=r"there is no setting|must be a whole number"):
+            read_setup({key: text}, kept=False, lm=LMConfig())
+    with pytest.raises(ConfigError, match="tools must be of"):
+        read_setup({"tools": "hammer"}, kept=False, lm=LMConfig())
 
 
 def test_the_command_knows_every_tool_that_returns_facts() -> None:

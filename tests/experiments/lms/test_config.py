@@ -324,7 +324,7 @@ def test_a_model_that_is_down_is_reported_in_one_line(tmp_path: Path, capsys: py
     document = tmp_path / "a.txt"
     document.write_text("Headline: A\nSource: B\nDate: 2026-01-01\n\nHelixon Inc. moved.\n", encoding="utf-8")
     lm = ("--lm", "openai/m", "--lm-set", "api_base=http://127.0.0.1:9/v1", "--lm-set", "retries=0")
-    assert main(["advisor", "ingest", str(document), "--graph", str(tmp_path / "g"), *lm]) == 1
+    assert main(["ingest", str(document), "--graph", str(tmp_path / "g"), *lm]) == 1
     told = capsys.readouterr().err.splitlines()
     assert [line for line in told if "a.txt: the language model failed: " in line]
 

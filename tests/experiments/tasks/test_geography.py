@@ -10,7 +10,6 @@ import pytest
 from rdflib import Graph, Namespace
 from rdflib.namespace import RDF, RDFS
 
-from experiments.commands import main as cli
 from experiments.evaluation import evaluate
 from experiments.saved import SavedProgram
 from experiments.tasks import GraphConversations, is_right, load_geography, scripted_conversations
@@ -86,14 +85,11 @@ def test_the_union_has_its_members(triples: Graph) -> None:
     assert len(euro & members) == 20
 
 
-def test_the_scripted_conversations_are_all_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out.json"
-    assert cli.main(["demo", "geography", "--json", str(out)]) == 0
-    figures = json.loads(out.read_text())
-    assert figures["turns"] == figures["right"] == sum(len(one["turns"]) for one in scripted_conversations()) == 10
-    told = capsys.readouterr().out
-    assert "possessive: What is Germany's capital?" in told
-    assert "10 of 10 answers are right" in told
+def test_the_scripted_conversations_are_all_right(graph: EntityGraph) -> None:
+    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
+    turns = evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task).turns
+    right = [is_right(turns[script.id, i], turn) for script in task.items() for i, turn in enumerate(script.turns)]
+    assert right == [True] * 10
 
 
 def test_an_answer_that_is_not_the_expected_one_is_wrong(graph: EntityGraph) -> None:

@@ -6,13 +6,17 @@ The replies were written by the author of the questions, so they show that the l
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.commands import main as cli
-from experiments.tasks import read_tasks
+from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.lms import LMConfig
+from experiments.saved import SavedProgram
+from experiments.tasks import ThoughtsQuestions, ThoughtsSetup, read_tasks
+from programs.thoughts import ThoughtsConfig
 from tests.replay import replay_settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,15 +37,14 @@ def test_recorded_replies_answer_questions_with_files(tmp_path: Path, monkeypatc
     chosen = [line for line in lines if line["id"] in ASKED]
     for line in chosen:
         line["files"] = [str(TASKS.parent / name) for name in line["files"]]
-    tasks, out = tmp_path / "tasks.jsonl", tmp_path / "out.json"
-    tasks.write_text("\n".join(map(json.dumps, chosen)), encoding="utf-8")
-    settings = ("--iterations", "2", "--retrieve", "query", "--explain", "--today", "2026-11-22", "--threads", "1")
-    monkeypatch.setattr("experiments.evaluation.evaluator.reach_lm", lambda *_: replay_settings(RECORDED))
-    words = ("--lm", "openai/recorded", "--no-track", "--json", str(out))
-    assert cli.main(["thoughts", "evaluate", str(tasks), *settings, *words]) == 0
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["questions"], found["right"]) == (4, 4)
-    answers: dict[str, dict[str, Any]] = {one["question"]: one for one in found["answers"]}
+    file = tmp_path / "tasks.jsonl"
+    file.write_text("\n".join(map(json.dumps, chosen)))
+    loop = ThoughtsConfig(max_iterations=2, votes=1, retrieve="query", types="auto", explain=True)
+    task = ThoughtsQuestions(read_tasks(file), ThoughtsSetup(config=loop), "tasks", date(2026, 11, 22))
+    config = EvaluationConfig(lm=LMConfig("openai/recorded"), threads=1)
+    evaluation = evaluate(SavedProgram(None, "thoughts", Path()), task, config, lm=replay_settings(RECORDED))
+    assert (evaluation.figures["questions"], evaluation.figures["right"]) == (4, 4)
+    answers: dict[str, dict[str, Any]] = {one["question"]: one for one in evaluation.turns.values()}
     [oldest] = [one for question, one in answers.items() if "oldest bridge" in question]
     assert {fact["statement"] for fact in oldest["facts"]} == {
         "Old Bridge -> stands_in -> Arvika Ford",

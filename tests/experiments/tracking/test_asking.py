@@ -59,8 +59,8 @@ def test_an_advisors_question_has_the_prompts_and_replies_of_its_model(
         graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
     query = 'SELECT ?c WHERE { ?x a type:Company ; rdfs:label "Helixon" ; prop:country ?c }'
     with ScriptedServer([{"query": query}, {"answer": "USA"}]) as server:
-        words = ["--graph", path, "--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0"]
-        assert cli.main(["advisor", "ask", "where is Helixon based?", *words]) == 0
+        words = ["--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0"]
+        assert cli.main(["ask", path, "where is Helixon based?", *words]) == 0
     [one] = traces(tracking_uri)
     spans = {span.name: span for span in one.data.spans}
     assert {"Predict(DefineQuery)", "run_query", "openai/m"} <= set(spans)

@@ -35,7 +35,7 @@ def graph(tmp_path: Path) -> str:
     folder.mkdir()
     (folder / "a.txt").write_text(SECOND, encoding="utf-8")
     (folder / "b.txt").write_text(FIRST, encoding="utf-8")
-    assert cli.main(["advisor", "ingest", str(folder), "--graph", str(tmp_path / "graph")]) == 0
+    assert cli.main(["ingest", str(folder), "--graph", str(tmp_path / "graph")]) == 0
     return str(tmp_path / "graph")
 
 
@@ -45,10 +45,10 @@ def ask(graph: str, tmp_path: Path, *questions: str) -> list[list[str]]:
         "\n".join(json.dumps({"question": q}) for q in questions), encoding="utf-8"
     )
     out = tmp_path / "out.json"
-    cli.main(["advisor", "ask", "--questions", str(tmp_path / "questions.jsonl"), "--graph", graph, "--json", str(out)])
+    cli.main(["ask", graph, "--questions", str(tmp_path / "questions.jsonl"), "--json", str(out)])
     rows = json.loads(out.read_text(encoding="utf-8"))
     assert all(row["abstained"] == (not row["answers"]) and bool(row["facts"]) == bool(row["answers"]) for row in rows)
-    return [row["answers"] for row in rows]
+    return [row["answers"] or [] for row in rows]
 
 
 def test_a_newer_source_supersedes_and_both_are_kept(graph: str, tmp_path: Path) -> None:
@@ -84,19 +84,18 @@ def test_an_answer_of_two_parts(graph: str, tmp_path: Path) -> None:
     assert answers == ["Palomar Systems", "$40 million"]
 
 
-def test_a_text_that_gives_nothing_is_said_and_strict_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_text_that_gives_nothing_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.txt").write_text("Weather\n\nOslo, May 4, 2026 - It rained all day.", encoding="utf-8")
-    words = ["advisor", "ingest", str(tmp_path / "a.txt"), "--graph"]
+    words = ["ingest", str(tmp_path / "a.txt"), "--graph"]
     assert cli.main([*words, str(tmp_path / "one")]) == 0
     assert "0 of 1 sentences gave facts" in capsys.readouterr().out
-    assert cli.main([*words, str(tmp_path / "two"), "--strict"]) == 1
 
 
 def test_amounts_of_one_day_in_two_documents_contradict(tmp_path: Path) -> None:
     for name, jobs in (("a.txt", 340), ("b.txt", 410)):
         text = f"Oriel Foods shuts plant\n2 November 2026\nOriel Foods will cut {jobs} jobs, it said."
         (tmp_path / name).write_text(text, encoding="utf-8")
-    assert cli.main(["advisor", "ingest", str(tmp_path), "--graph", str(tmp_path / "graph")]) == 0
+    assert cli.main(["ingest", str(tmp_path), "--graph", str(tmp_path / "graph")]) == 0
     with GrowingGraph(str(tmp_path / "graph"), read_only=True) as opened:
         joined = [{e.source.name[-9:-1], e.target.name[-9:-1]} for e in opened.edges() if e.type == "contradicts"]
     assert len(joined) == 1
@@ -159,7 +158,7 @@ def test_an_event_has_the_most_telling_kind_and_a_mere_seat_is_none(tmp_path: Pa
         "The company, whose head office is in Utrecht, said finance director Lyle Pruitt would step down in March."
     )
     (tmp_path / "a.txt").write_text(text, encoding="utf-8")
-    assert cli.main(["advisor", "ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph")]) == 0
+    assert cli.main(["ingest", str(tmp_path / "a.txt"), "--graph", str(tmp_path / "graph")]) == 0
     with GrowingGraph(str(tmp_path / "graph"), read_only=True) as opened:
         kinds = [node.properties["type"] for node in opened.nodes("MarketEvent")]
     assert kinds == ["management"]
@@ -168,7 +167,7 @@ def test_an_event_has_the_most_telling_kind_and_a_mere_seat_is_none(tmp_path: Pa
 def test_a_name_that_a_person_joined_is_asked_for_in_the_words_of_the_news(graph: str, tmp_path: Path) -> None:
     with GrowingGraph(graph, read_only=True) as opened:
         company = next(node.key.name for node in opened.nodes("Company") if node.key.name.startswith("Quorate"))
-    assert cli.main(["advisor", "alias", "Zebulon", f"Company/{company}", "--graph", graph]) == 0
+    assert cli.main(["graph", "edit", graph, f"Company/{company}", "--alias", "Zebulon"]) == 0
     assert ask(graph, tmp_path, "Where is Zebulon based now?") == [["Denver"]]
 
 
@@ -176,7 +175,7 @@ def test_the_first_symbol_of_a_company_is_its_ticker(tmp_path: Path) -> None:
     text = "Shares fall\n2026-03-04\n\nOSLO - Ostvik (OSTV NO) fell 3%. Ostvik (NYSE: OSV) also fell in New York.\n"
     (tmp_path / "a.txt").write_text(text, encoding="utf-8")
     graph = str(tmp_path / "graph")
-    assert cli.main(["advisor", "ingest", str(tmp_path / "a.txt"), "--graph", graph]) == 0
+    assert cli.main(["ingest", str(tmp_path / "a.txt"), "--graph", graph]) == 0
     assert ask(graph, tmp_path, "What is the ticker of Ostvik?", "Which company has the ticker OSTV?") == [
         ["OSTV"],
         ["Ostvik"],

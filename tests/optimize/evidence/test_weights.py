@@ -32,7 +32,6 @@ def test_a_model_that_knows_overrules_the_beam() -> None:
     found = choose_blend(_turns(knows=1.0), seed=0, folds=3)
     assert found.accuracy > 0.7
     assert found.beam_accuracy == pytest.approx(0.4, abs=0.08)
-    assert found.loss < found.beam_loss
     assert found.blend.uses_evidence
 
 
@@ -59,19 +58,6 @@ def test_a_strong_pull_leaves_the_beam_alone() -> None:
 def test_what_is_fitted_is_as_sure_as_it_is_right() -> None:
     found = choose_blend(_turns(knows=0.6, count=360), seed=0, folds=3)
     assert np.mean(found.confidences) == pytest.approx(found.accuracy, abs=0.05)
-
-
-def test_the_gradient_is_that_of_the_loss() -> None:
-    from optimize.evidence.weights import _Problem
-
-    problem = _Problem(_turns(0.5, count=12), ("share", "first", "length"), 0.7)
-    start = problem.start + np.linspace(-0.5, 0.5, len(problem.start))
-    _, gradient = problem.loss(start)
-    for place in range(len(start)):
-        step = np.zeros_like(start)
-        step[place] = 1e-5
-        numeric = (problem.loss(start + step)[0] - problem.loss(start - step)[0]) / 2e-5
-        assert gradient[place] == pytest.approx(numeric, abs=1e-4)
 
 
 def test_without_evidence_only_the_beam_and_lengths_are_weighed() -> None:

@@ -92,13 +92,6 @@ def test_the_loss_is_minus_the_log_probability_of_the_right_alternatives_togethe
     assert loss == pytest.approx(-choice.weight * np.log(probabilities[choice.right].sum()), rel=1e-4)
 
 
-def test_training_lowers_the_loss() -> None:
-    losses: list[float] = []
-    train(_preference(60), PLAIN, 0, progress=lambda epoch, loss: losses.append(loss))
-    assert len(losses) == PLAIN.epochs
-    assert losses[-1] < 0.5 * losses[0]
-
-
 def test_a_toy_problem_is_learned_and_holds_for_choices_not_seen() -> None:
     config = replace(PLAIN, hidden=8, epochs=60)
     network = train(_preference(150), config, 0)

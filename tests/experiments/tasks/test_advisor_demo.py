@@ -1,8 +1,7 @@
-"""``finpath demo advisor`` and its evaluation."""
+"""The advisor's demonstration and its evaluation."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import dspy
 import pytest
 
-from experiments.commands import main as cli
 from experiments.tasks import EvaluationPlan, evaluate_advisor
 from experiments.tasks.advisor import is_right
 from experiments.tracking import Tracker, TrackingConfig
@@ -33,12 +31,11 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
 
 
-def test_the_demonstration(tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out.json"
-    assert cli.main(["demo", "advisor", "--json", str(out)]) == 0
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert set(found) >= KEYS
-    assert {key: found[key] for key in KEYS} == {
+def test_the_demonstration(tracking_uri: str) -> None:
+    tracker = Tracker(TrackingConfig.from_environment())
+    found = evaluate_advisor(EvaluationPlan(), None, tracker=tracker)
+    figures = found.figures()
+    assert {key: figures[key] for key in KEYS} == {
         "facts_before": 0,
         "facts_after": 345,
         "answered_before": 0,
@@ -47,19 +44,15 @@ def test_the_demonstration(tmp_path: Path, tracking_uri: str, capsys: pytest.Cap
         "briefings": 5,
         "types_created": 4,
     }
-    assert all(row["before"] is None for row in found["rows"])
-    shown = capsys.readouterr().out
-    assert "right  In which country is Helixon Inc. based?" in shown
-    assert "You hold 120 HLXN" in shown
-    run = Tracker(TrackingConfig.from_environment()).search(["advisor"])[0]
+    assert all(row["before"] is None for row in found.rows)
+    assert any("You hold 120 HLXN" in briefing.text for briefing in found.briefings)
+    run = tracker.search(["advisor"])[0]
     assert (run.params["reader"], run.metrics["answered_after"], run.metrics["accuracy_after"]) == ("rules", 30, 1.0)
 
 
-def test_a_limit_takes_the_first_questions(tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    assert cli.main(["demo", "advisor", "--no-track", "--limit", "2", "--json", str(out)]) == 0
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["questions"], found["answered_after"], found["facts_after"]) == (2, 2, 345)
+def test_a_limit_takes_the_first_questions() -> None:
+    figures = evaluate_advisor(EvaluationPlan(2), None).figures()
+    assert (figures["questions"], figures["answered_after"], figures["facts_after"]) == (2, 2, 345)
 
 
 QUERY = 'SELECT ?country WHERE { ?c a type:Company ; rdfs:label "Helixon Inc." ; country ?country }'

@@ -1,0 +1,107 @@
+"""``finpath ingest --types FILE``: the types of a growing graph as JSON that a person edits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.commands import main as cli
+from experiments.tasks.advisor import SAMPLE
+from kg.growing.graph import GrowingGraph
+from kg.growing.view import entity_view
+
+RULE = str(SAMPLE / "documents" / "12-rule.txt")
+RESULTS = str(SAMPLE / "documents" / "01-helixon-results.txt")
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    """A graph in which two types wait."""
+    path = str(tmp_path / "knowledge")
+    assert cli.main(["ingest", RULE, RESULTS, "--graph", path]) == 0
+    return path
+
+
+def types_of(graph: str, tmp_path: Path) -> dict[str, Any]:
+    out = tmp_path / "types.json"
+    assert cli.main(["graph", "show", graph, "--json", str(out)]) == 0
+    types: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    return types
+
+
+def use(graph: str, tmp_path: Path, types: object) -> int:
+    file = tmp_path / "edited.json"
+    file.write_text(json.dumps(types), encoding="utf-8")
+    return cli.main(["ingest", "--types", str(file), "--graph", graph])
+
+
+def test_types_that_wait_are_accepted_from_a_file(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    types = types_of(graph, tmp_path)
+    assert "type Regulation waits (by agent)" in capsys.readouterr().out
+    waiting = types["waiting"]
+    assert [kind["name"] for kind in (*waiting["node_types"], *waiting["edge_types"])] == ["Regulation", "made_by"]
+    assert use(graph, tmp_path, {"node_types": waiting["node_types"]}) == 0
+    assert "1 types are new or have a new version" in capsys.readouterr().out
+    types = types_of(graph, tmp_path)
+    assert "Regulation" in {kind["name"] for kind in types["node_types"]}
+    assert [kind["name"] for kind in types["waiting"]["edge_types"]] == ["made_by"]
+    assert types["waiting"]["node_types"] == []
+
+
+def test_an_edge_is_taken_after_its_ends(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waiting = types_of(graph, tmp_path)["waiting"]
+    assert use(graph, tmp_path, {"node_types": [], "edge_types": waiting["edge_types"]}) == 1
+    assert "Regulation" in capsys.readouterr().err
+
+
+def test_a_type_that_changes_has_a_new_version(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    types = types_of(graph, tmp_path)
+    kept = {"node_types": types["node_types"], "edge_types": types["edge_types"]}
+    capsys.readouterr()
+    assert use(graph, tmp_path, kept) == 0
+    assert "0 types are new or have a new version" in capsys.readouterr().out
+    issued = next(kind for kind in kept["edge_types"] if kind["name"] == "issued_by")
+    issued |= {"labels": ["brought out by"], "inverse_labels": ["floated"]}
+    assert use(graph, tmp_path, kept) == 0
+    with GrowingGraph(graph) as opened:
+        old, new = (opened.schema.edge_type("issued_by", version=version) for version in (1, 2))
+        assert (old.inverse_labels, new.inverse_labels) == (("issued", "issues"), ("floated",))
+        view = entity_view(opened)
+    tag = next(tag for tag in view.lexicon.tags("Who floated HLXN?") if tag.inverses)
+    assert tag.text == "floated"
+
+
+def test_nodes_that_do_not_fit_a_new_version_are_named(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    company = next(kind for kind in types_of(graph, tmp_path)["node_types"] if kind["name"] == "Company")
+    company["properties_schema"]["required"] = ["name", "city"]
+    company["properties_schema"]["properties"]["city"] = {"type": "string"}
+    company["example"] = {"name": "Orbex Ltd", "city": "Valletta"}
+    assert use(graph, tmp_path, {"node_types": [company]}) == 0
+    assert "left as it is: Company(Helixon Inc.): " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"node_types": [{"name": "Firm"}]}, "must list well-formed types"),
+        ({"types": []}, "must list well-formed types"),
+        ([], "must be an object with node_types and edge_types"),
+    ],
+)
+def test_a_file_that_breaks_a_rule_is_refused(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: object, message: str
+) -> None:
+    assert use(graph, tmp_path, content) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_documents_or_types_must_be_given(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["ingest", "--graph", graph]) == 1
+    assert "documents must be given, or --types FILE" in capsys.readouterr().err
