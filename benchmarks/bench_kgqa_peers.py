@@ -2,7 +2,8 @@
 
     python benchmarks/bench_kgqa_peers.py --triples 100000 1000000 10000000
 
-The graphs and questions are those of ``bench_kgqa_scale.py``. Each system answers the same questions in its own process
+The graphs are random, of a fixed seed: ten triples an entity, and 24 relations of which some are far more frequent than
+others. Questions name one to three relations. Each system answers the same questions in its own process
 with a limit of seconds of processor time and of memory. Enumerations end after so many paths a question, so that all
 come to an end. Times are those of the processor, one core. Graph-constrained decoding lists all paths and builds a trie
 of their tokens; here words and marks are tokens, which are fewer than a model's pieces.
@@ -22,6 +23,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import re
 import resource
 import signal
 import statistics
@@ -29,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -38,17 +41,17 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
-
-from bench_kgqa import Trie, answered, milliseconds, resident  # noqa: E402
-from bench_kgqa_scale import RELATIONS, synthetic_graph, synthetic_questions  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from experiments.console import format_table  # noqa: E402
 from kg.graphs.index import GraphIndex  # noqa: E402
+from kg.graphs.string_table import NumberedNames  # noqa: E402
 from kg.paths import LearnedRelationScorer, PathConfig  # noqa: E402
 from kg.paths.space import EntitySpace, answer_question  # noqa: E402
-from optimize.relations.scorer import RelationTrainingConfig, fit_relation_scorer  # noqa: E402
+from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer  # noqa: E402
 
+RELATIONS = 24
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 _STEPS = 3
 _TRAINING = 500
 _IRI = "http://x/"
@@ -279,6 +282,92 @@ SYSTEMS: dict[str, Callable[[Setting], Answer]] = {
     "oxigraph, forward": lambda setting: _oxigraph(setting, inverse=False),
     "rdflib": _rdflib,
 }
+
+
+def answered(
+    answer: Callable[[Task], set[str]], tasks: Sequence[Task], most: float = math.inf
+) -> tuple[list[float], list[float]]:
+    """Seconds and recall of each question, until these have taken some seconds; what is made once is not counted."""
+    answer(tasks[0])
+    seconds: list[float] = []
+    recalls = []
+    for task in tasks:
+        start = time.process_time()
+        reached = answer(task)
+        seconds.append(time.process_time() - start)
+        recalls.append(len(reached & set(task["gold"])) / len(task["gold"]))
+        if sum(seconds) > most:
+            break
+    return seconds, recalls
+
+
+def resident() -> float:
+    """Memory of this process in MB."""
+    fields = Path("/proc/self/statm").read_text().split()
+    return int(fields[1]) * resource.getpagesize() / 1024**2
+
+
+def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
+    p50, p95 = np.percentile(seconds, [50, 95])
+    return {
+        "ms_p50": round(1000 * float(p50), 3),
+        "ms_p95": round(1000 * float(p95), 3),
+        "ms_mean": round(1000 * statistics.mean(seconds), 3),
+    }
+
+
+class Trie:
+    """The token trie of some paths."""
+
+    def __init__(self) -> None:
+        self.root: dict[str, Any] = {}
+
+    def add(self, text: str) -> None:
+        """Adds a path."""
+        node = self.root
+        for token in _TOKEN.findall(text):
+            node = node.setdefault(token, {})
+        node[""] = True
+
+
+def synthetic_graph(triples: int, seed: int = 0) -> GraphIndex:
+    """A random graph: ten triples an entity, whatever its size."""
+    rng = np.random.default_rng(seed)
+    entities = max(triples // 10, 2)
+    # Squared, so that some entities and relations have far more triples than others.
+    subjects = rng.integers(0, entities, triples, dtype=np.int32)
+    predicates = (rng.random(triples, dtype=np.float32) ** 2 * RELATIONS).astype(np.int32)
+    values = rng.integers(0, entities, triples, dtype=np.int32)
+    names = [f"{_word(number)} of" for number in range(RELATIONS)]
+    return GraphIndex.from_ids(subjects, predicates, values, NumberedNames("e", entities), names)
+
+
+def _word(number: int) -> str:
+    """An invented word."""
+    syllables = ("ka", "lo", "mi", "ru", "te", "no")
+    return "".join(syllables[number // 6**place % 6] for place in range(3))
+
+
+def synthetic_questions(index: GraphIndex, count: int, seed: int = 1) -> list[RelationExample]:
+    """Questions along one to three relations that lead somewhere, whose words name the relations."""
+    rng = np.random.default_rng(seed)
+    found: list[RelationExample] = []
+    while len(found) < count:
+        start = int(rng.integers(len(index.entities)))
+        ids, path = np.array([start], dtype=np.int32), []
+        for _ in range(int(rng.integers(1, _STEPS + 1))):
+            options = [relation for relation in index.relations_of(ids).tolist() if relation < RELATIONS]
+            if not options:
+                break
+            path.append(int(rng.choice(options)))
+            ids = index.follow(ids, path[-1])
+        if path and start not in ids:
+            words = " of the ".join(index.relations[relation].removesuffix(" of") for relation in reversed(path))
+            topic = index.name(start)
+            relations = tuple(index.relations[relation] for relation in path)
+            answers = tuple(index.name(entity) for entity in ids)
+            found.append(RelationExample(f"what is the {words} of {topic} ?", (topic,), answers, relations))
+    return found
 
 
 if __name__ == "__main__":

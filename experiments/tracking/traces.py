@@ -343,32 +343,6 @@ def read_traces(
     return [trace.to_dict() for trace in search_traces(tracker, record, conditions, with_spans=True)]
 
 
-@contextmanager
-def traced_calls(tracker: Tracker | None, run: Run) -> Iterator[None]:
-    """Writes a trace of each outermost call inside that asks a language model, such as an optimizer's."""
-    if tracker is None or run.id is None:
-        yield
-        return
-    recorder, writer = TurnRecorder(), TraceWriter(tracker, run)
-    try:
-        with recorder.recording():
-            yield
-    finally:
-        groups: dict[str, list[Span]] = {}
-        roots: dict[str | None, str] = {}
-        for span in recorder.spans:
-            roots[span["id"]] = roots.get(span["parent"], str(span["id"]))
-            groups.setdefault(roots[span["id"]], []).append(span)
-        asking = [group for group in groups.values() if any(span["type"] == "CHAT_MODEL" for span in group)]
-        for number, group in enumerate(asking):
-            first = group[0]
-            tags = {"finpath.command": "compile"}
-            facts = TraceFacts(first["name"], first["inputs"], first["outputs"], tags, first["error"])
-            key, spans = (f"{run.name}/{number}", 0), group[1:] or group
-            writer.add(key, facts, spans, first["start"], first["end"] or first["start"])
-        writer.flush()
-
-
 @dataclass
 class SeenTurn:
     """A question while it is answered.

@@ -21,6 +21,7 @@ import os
 import re
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -503,6 +504,29 @@ def quiet_mlflow() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # It writes a traceback with the statement's values for each error, and then raises the error.
     logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
+
+
+@contextlib.contextmanager
+def autologged(tracker: Tracker | None, run: Run) -> Iterator[None]:
+    """Lets MLflow record DSPy's optimizers on a run while the context lasts: evaluations, programs and calls."""
+    if tracker is None or run.id is None:
+        yield
+        return
+    quiet_mlflow()
+    import mlflow
+
+    previous = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(tracker.config.uri)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # MLflow's advice on types
+        mlflow.dspy.autolog(log_compiles=True, log_evals=True, log_traces_from_compile=True, silent=True)
+    try:
+        with mlflow.start_run(run_id=run.id):
+            yield
+    finally:
+        mlflow.flush_trace_async_logging()
+        mlflow.dspy.autolog(disable=True, silent=True)
+        mlflow.set_tracking_uri(previous)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         read_gold,
         risk_coverage,
     )
-    from optimize.metrics.examples import keep_turn, score_turn
+    from optimize.metrics.examples import metric
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
     from optimize.metrics.labels import GoldMeaning, gold_meaning
     from optimize.metrics.scored import (
@@ -47,8 +47,8 @@ __all__ = [
     "bootstrap_ratio",
     "gold_meaning",
     "holm",
-    "keep_turn",
     "mcnemar",
+    "metric",
     "paired_difference",
     "read_gold",
     "read_score",
@@ -56,7 +56,6 @@ __all__ = [
     "score_conversation",
     "score_question",
     "score_record",
-    "score_turn",
     "summarise",
     "summarise_kgqa",
     "verdict",
