@@ -133,7 +133,7 @@ class KnowledgeQA:
             try:
                 answers = state.world.answers.answer(question)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                failure, message = failure_of(error, measured.meter)
+                failure, message = failure_of(error, measured)
                 return state.after(replace(turn, failure=failure, message=message))
         path = "; ".join(edge for fact in answers.retrieved for edge in fact.path)
         turn = replace(turn, confidence=answers.confidence, detail=QueryDetail(path, answers.facts, answers.values))

@@ -353,7 +353,6 @@ def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
 def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of ConvFinQA, one column a run; ``width`` is that of the terminal."""
     errors = ("failures_lm_error", "failures_error")
-    estimated = any(one.get("turns_with_estimated_cache") for one in figures)
     rows: list[list[object]] = [
         [title, *(percent(one, name) for one in figures)]
         for title, name in (
@@ -370,10 +369,7 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
         ["of these stopped by an error", *(f"{sum(one.get(name, 0) for name in errors):.0f}" for one in figures)],
         ["LM calls a turn", *(f"{one['lm_calls_per_turn']:.2f}" for one in figures)],
         ["prompt tokens a turn", *(f"{one['prompt_tokens_per_turn']:.0f}" for one in figures)],
-        [
-            "  of these not cached" + (", estimated from common beginnings" if estimated else ""),
-            *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures),
-        ],
+        ["  of these not cached", *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures)],
         [
             "seconds a turn, median / 95%",
             *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),

@@ -54,7 +54,7 @@ _SECTIONS = tuple(
         (r"(accuracy)_at_coverage_(\d+)", r"coverage/\1_at_\2"),
         (r"exe_accuracy_turn_(\d+)", r"by_turn/exe_accuracy_\1"),
         (r"(failures|escalated|stage|difference)_(.+)", r"\1/\2"),
-        (r"(lm_.+|.*tokens.*|.*seconds.*|.*calls.*|turns_with_estimated_cache)", r"cost/\1"),
+        (r"(lm_.+|.*tokens.*|.*seconds.*|.*calls.*)", r"cost/\1"),
         (r"((?:data|graph)_problems|unreadable_questions|resumed_turns)", r"data/\1"),
     )
 )
