@@ -139,7 +139,6 @@ def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any
         "lm_calls": turn.usage.lm_calls,
         "prompt_tokens": turn.usage.prompt_tokens,
         "cached_prompt_tokens": turn.usage.cached_prompt_tokens,
-        "cached_is_estimate": turn.usage.cached_is_estimate,
         "seconds": turn.usage.seconds,
     }
 
