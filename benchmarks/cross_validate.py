@@ -39,7 +39,6 @@ from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: 
 from kg.scoring.scorer import DerivationScorer  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
 from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
-from optimize.needs import Extras  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from optimize.scorers.derivations import FitScorer, document_name  # noqa: E402
 from programs.conversation import ConversationQA  # noqa: E402
@@ -89,7 +88,7 @@ def fit(
     if without in GROUPS:
         config = replace(config, left_out=(without,))
     ontology = build_ontology({one.report.id: one.report for one in inside}.values())
-    return FitScorer(config, seed=seed, extras=Extras([] if without == "dialogues" else dialogues)).compile(
+    return FitScorer(config, seed=seed, dialogues=[] if without == "dialogues" else dialogues).compile(
         ConversationQA.unfitted(ontology), trainset=conversation_examples(inside)
     )
 

@@ -2,7 +2,7 @@
 
     >>> print(format_table(["program", "turns"], [["beam", 746]]))
     program  turns
-    -------  -----
+    --------------
     beam       746
 
 Results go to standard output, and messages about the work go to standard error. Control characters of a report or of a
@@ -18,39 +18,24 @@ import re
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 from experiments.files import check_target, write_text
-from experiments.terminal import fitted_table, terminal_width, wants_colour, write_coloured
-
-
-class Bar(Protocol):
-    """The part of a progress bar that finpath uses."""
-
-    def update(self, n: float = 1) -> Any:
-        """Moves the bar on by ``n``."""
-
-    def set_postfix_str(self, s: str = "", refresh: bool = True) -> Any:
-        """Writes ``s`` after the bar."""
-
-    def close(self) -> None:
-        """Removes or completes the bar."""
-
+from experiments.terminal import folded_table, terminal_width, wants_colour, write_coloured
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and newline, and those that reverse the direction of text."""
-
 
 _USER = re.compile(r"(?<=://)[^/@\s'\"]*@")
 
 
 def printable(text: str) -> str:
     """``text`` with its control characters as escapes, and without users and passwords in addresses."""
-    return without_password(_CONTROL.sub(lambda found: ascii(found[0])[1:-1], text))
+    return without_password(_CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text))
 
 
 def without_password(text: str) -> str:
@@ -87,12 +72,11 @@ def progress_bars() -> Any:
     return Bars
 
 
-def progress(total: int, unit: str, title: str = "") -> Bar:
-    """A progress bar on standard error, shown after two seconds of work and on terminals only."""
-    bar = progress_bars()(
+def progress(total: int, unit: str, title: str = "") -> Any:
+    """A progress bar of tqdm on standard error, shown after two seconds of work and on terminals only."""
+    return progress_bars()(
         total=total, unit=f" {unit}", desc=title, delay=2, disable=None, file=sys.stderr, dynamic_ncols=True
     )
-    return cast(Bar, bar)
 
 
 class Stages:
@@ -117,17 +101,15 @@ class Stages:
 
     def table(self) -> str:
         """The time of each stage, and their sum in the last row; it fits the terminal."""
-        total = sum(self.seconds.values())
-        rows = [[title, f"{seconds:.1f} s"] for title, seconds in self.seconds.items()]
-        return format_table(
-            ["stage", "time"], [*rows, ["together", f"{total:.1f} s"]], right={1}, width=terminal_width()
-        )
+        every = {**self.seconds, "together": sum(self.seconds.values())}
+        rows = [[title, f"{seconds:.1f} s"] for title, seconds in every.items()]
+        return format_table(["stage", "time"], rows, right={1}, width=terminal_width())
 
 
 def format_table(
     headers: Sequence[str],
     rows: Sequence[Sequence[object]],
-    right: set[int] | None = None,
+    right: Collection[int] = (),
     *,
     width: int | None = None,
 ) -> str:
@@ -139,38 +121,18 @@ def format_table(
         right: Further columns to set to the right.
         width: The most characters of a line; longer cells are then folded. ``None`` for no limit.
     """
-    cells = [[_cell(value) for value in row] for row in rows]
-    numeric = {
+    numeric = [
         column
         for column in range(len(headers))
         if rows and all(isinstance(row[column], int | float) or row[column] is None for row in rows)
-    } | (right or set())
-    if width is not None and _width(headers, cells) > width:
-        return fitted_table(headers, cells, numeric, width)
-    widths = [max(len(line[column]) for line in [list(headers), *cells]) for column in range(len(headers))]
-
-    def line(values: Sequence[str]) -> str:
-        parts = [
-            value.rjust(width) if column in numeric else value.ljust(width)
-            for column, (value, width) in enumerate(zip(values, widths, strict=True))
-        ]
-        return "  ".join(parts).rstrip()
-
-    return "\n".join([line(list(headers)), "  ".join("-" * width for width in widths), *map(line, cells)])
-
-
-def _width(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
-    """Returns the characters of the longest line of a table whose cells are not folded."""
-    columns = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
-    return sum(columns) + 2 * (len(columns) - 1)
+    ]
+    return folded_table(headers, [list(map(_cell, row)) for row in rows], {*numeric, *right}, width)
 
 
 def _cell(value: object) -> str:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.3f}"
-    return " ".join(str(value).splitlines())
+    return f"{value:.3f}" if isinstance(value, float) else " ".join(str(value).splitlines())
 
 
 def shorten(text: str, width: int) -> str:
@@ -180,12 +142,12 @@ def shorten(text: str, width: int) -> str:
 
 def percent(figures: Mapping[str, Any], name: str) -> str:
     """An accuracy with its interval, ``71.2% [68.0, 74.3]``, from ``name``, ``name_low`` and ``name_high``."""
-    value = figures.get(name)
+    value, low, high = (figures.get(key) for key in (name, f"{name}_low", f"{name}_high"))
     if value is None:
         return "-"
-    low, high = figures.get(f"{name}_low"), figures.get(f"{name}_high")
-    interval = f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
-    return write_share(value) + interval
+    return write_share(value) + (
+        f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
+    )
 
 
 def write_share(value: float, digits: int = 1) -> str:
@@ -209,11 +171,11 @@ def write_answer(answer: Decimal | str | tuple[str, ...] | None) -> str:
 
 
 @contextmanager
-def json_output(path: str | None) -> Iterator[Callable[[Mapping[str, Any] | Sequence[Mapping[str, Any]]], None]]:
+def json_output(path: str | None) -> Iterator[Callable[[Any], None]]:
     """Gives the function that writes a command's figures to ``path``: a file, or ``-`` for standard output.
 
     The figures are then alone on standard output; everything else that is printed goes to standard error. Without a
-    path nothing is written.
+    path nothing is written. NaN becomes ``null``.
 
     Raises:
         ConfigError: The file cannot be written; this is checked before the work.
@@ -223,25 +185,20 @@ def json_output(path: str | None) -> Iterator[Callable[[Mapping[str, Any] | Sequ
     elif path == "-":
         out = sys.stdout
         with redirect_stdout(sys.stderr):
-            yield lambda result: print(_as_json(result), file=out, flush=True)
+            yield lambda figures: print(_as_json(figures), file=out, flush=True)
     else:
         check_target(path, "json")
-        yield lambda result: write_text(path, _as_json(result) + "\n")
+        yield lambda figures: write_text(path, _as_json(figures) + "\n")
 
 
-def _as_json(result: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
-    """A command's figures; NaN becomes ``null``."""
-    return json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
+def _as_json(figures: Any) -> str:
+    return json.dumps(_plain(figures), indent=2, ensure_ascii=False, allow_nan=False, default=str)
 
 
 def _plain(value: Any) -> Any:
-    """``value`` as JSON knows it."""
+    """``value`` with ``None`` for numbers that JSON does not know."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -22,7 +22,6 @@ SHIPPED_FOLDER = Path(__file__).parent / "shipped"
 SAMPLE_FOLDER = Path(__file__).parent / "sample"
 """The folder of the data that ships with finpath."""
 
-
 TRACKING_URI = "sqlite:///mlflow.db"
 """The tracking store where the environment names none; its path is relative to the working folder."""
 

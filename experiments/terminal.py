@@ -1,4 +1,4 @@
-"""Terminals: their width, colours of results, tables that fit, and a sign of life while work takes long.
+"""Terminals: their width, colours of results, tables that fit, and a sign of life while work lasts.
 
     write_coloured("A  $50,652 thousand   (confidence 96%)", sys.stdout)
     with waiting("load the program") as step:
@@ -13,7 +13,6 @@ import io
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -21,10 +20,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-SECONDS = 2.0
-"""The work that shows no spinner, in seconds."""
+_LEAST_WIDTH, _NO_LIMIT = 20, 100_000
+_RULE = "    \n    \n--- \n    \n    \n    \n    \n    \n"
+"""Rich's drawing of a table: a line below the headers, and nothing else."""
 
-_LEAST_WIDTH = 20
 _STYLES = (
     ("bold", r"^A  .*?(?=   \(|$)"),
     ("dim", r"^ {2,3}(path|read in|calculated|read|asked|question|answer|gold|rank|understood|tool|path \d+:) "),
@@ -61,49 +60,35 @@ def write_coloured(text: str, stream: TextIO) -> None:
     _console(stream).print(styled, soft_wrap=True)
 
 
-def fitted_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int], width: int) -> str:
-    """A table whose cells are folded so that no line has more than ``width`` characters."""
-    from rich import box
+def folded_table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int], width: int | None
+) -> str:
+    """A table whose cells are folded so that no line has more than ``width`` characters; ``None`` for no limit."""
+    from rich.box import Box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=Box(_RULE, ascii=True), show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for place, header in enumerate(headers):
         table.add_column(Text(header), justify="right" if place in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None, force_terminal=False).print(table)
+    Console(file=out, width=width or _NO_LIMIT, color_system=None, force_terminal=False).print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").splitlines())
 
 
 @contextmanager
 def waiting(title: str) -> Iterator[Callable[[str], None]]:
-    """Shows a spinner on standard error once the block has taken two seconds; gives a function that names the step."""
+    """Shows a spinner on standard error while the block lasts; gives a function that names the step."""
     if not is_terminal(sys.stderr):
         yield lambda _: None
         return
-    from rich.live import Live
-    from rich.spinner import Spinner
     from rich.text import Text
 
-    spinner = Spinner("dots", Text(title))
-    # Results go to standard output, which must not be redirected.
-    live = Live(spinner, console=_console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False)
-    timer = threading.Timer(SECONDS, live.start)
-    timer.daemon = True
-    timer.start()
-
-    def step(text: str) -> None:
-        spinner.update(text=Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis"))
-
-    try:
-        yield step
-    finally:
-        timer.cancel()
-        timer.join()
-        live.stop()
+    with _console(sys.stderr).status(Text(title)) as status:
+        yield lambda text: status.update(Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis"))
 
 
 def _console(stream: TextIO) -> Console:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from experiments.commands.graph_questions import fit_graphs, read_task, task_options
+from experiments.commands.graph_questions import FORMATS, GRAPH, evaluate_graphs, open_questions, read_task
 from experiments.commands.options import (
     FILE,
     OUT_PLACE,
     POSITIVE,
-    PROGRAM_SETTINGS,
     SOURCE,
-    WORK_FOLDER,
     Command,
     Flag,
     RunOptions,
     WriteFigures,
-    exclusive,
     json_option,
     lm_options,
     load_and_report,
-    refuse,
     run_options,
     set_option,
     take_choice,
@@ -35,22 +32,37 @@ from experiments.commands.options import (
 from experiments.console import Stages, say, show
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
-from kg.errors import ConfigError
+from kg.errors import ConfigError, LMError
+
+if TYPE_CHECKING:
+    from experiments.compiling import Compiled, CompileJob
+    from experiments.saved import SavedProgram
+    from experiments.tracking import Run, Tracker
+    from optimize.chains import Role
+
+_RUN = ("seed", "run_name", "no_track")
+_LM = ("lm", "lm_settings", "threads")
+_ROLES = ("teacher_lm", "prompt_lm", "reflection_lm")
+_USED = {
+    "references": ("dialogues",),
+    "kgqa": ("graph", "form", "dev", "settings", *_RUN),
+    "queries": ("dev", "optimizer", "val_turns", *_LM, *_RUN),
+}
+"""The options of each kind of program, in addition to ``--train``, ``--out`` and ``--json``."""
+_REPORTS = ("dialogues", "dev", "optimizer", "settings", "train_turns", "val_turns", *_ROLES, *_LM, *_RUN)
 
 
 @click.command(
     cls=Command,
     epilog=r"""
     finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam
-    finpath compile my-beam --optimizer labeled-few-shot,gepa --lm local --set understand=true \
-        --train sample:train --out asked
-    finpath compile my-beam --optimizer bootstrap --optimizer-settings bootstrap.max_rounds=2 \
-        --lm local --teacher-lm openai/gpt-4o-mini --lm-set budget=usd=1 --train sample:train --out taught
+    finpath compile my-beam --optimizer labeled-few-shot+gepa --lm openai/gpt-4o-mini --train sample:train --out asked
+    finpath compile my-beam --optimizer bootstrap --set bootstrap.max_rounds=2 --lm local \
+        --teacher-lm openai/gpt-4o-mini --lm-set budget=usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
     finpath compile references --train sample:train --out references.json
-    finpath compile kgqa --graph sample:graph --questions sample:train --dev sample:dev --format metaqa \
-        --out my-kgqa
+    finpath compile kgqa --graph sample:graph --train sample:train --dev sample:dev --format metaqa --out my-kgqa
     finpath compile queries --optimizer labeled-few-shot --lm local --train graphs/mine --dev graphs/other \
         --out my-queries
     """,
@@ -63,209 +75,234 @@ from kg.errors import ConfigError
     "references, the model of follow-up questions about a report, which is written to the file --out; or a saved "
     "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
-@click.option("--train", type=FILE, multiple=True, metavar="SOURCE...", help=f"{SOURCE}; several are joined")
 @click.option(
-    "--dialogues",
+    "--train",
     type=FILE,
-    metavar="FILE",
-    help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
-)
-@click.option(
-    "--dev",
-    type=FILE,
+    multiple=True,
+    required=True,
     metavar="SOURCE",
-    help="evaluate the compiled program on this: conversations, for kgqa a file of questions, for queries a folder",
+    help=f"{SOURCE}; for kgqa a file of questions, for queries a folder of graphs with questions.jsonl; may be "
+    "given several times",
 )
-@task_options
+@click.option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this, a source as --train's")
 @click.option(
     "--out", type=OUT_PLACE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"
 )
 @click.option(
     "--optimizer",
     default="scorer",
-    metavar="NAME[,NAME]",
-    help="optimizers in their order, or none (scorer): scorer, encoder, labeled-few-shot, "
-    "bootstrap, bootstrap-random-search, miprov2, gepa, simba, infer-rules, copro, knn-few-shot, evidence; "
-    "docs/reference/optimizers.md describes each and its cost",
+    metavar="NAME[+NAME]",
+    help="optimizers in their order (scorer), or none; docs/reference/optimizers.md lists them",
+)
+@set_option(
+    "a setting of an optimizer (miprov2.num_trials=4), or of the program (page_tokens=3000, unmapped=fail; for kgqa "
+    "max_depth=2, link=true, rank_paths=true); may be given several times"
 )
 @click.option(
-    "--optimizer-settings",
-    multiple=True,
-    metavar="NAME.KEY=VALUE...",
-    help="settings of the optimizers that differ from their defaults",
+    "--dialogues",
+    type=FILE,
+    metavar="FILE",
+    help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
 )
-@set_option(f"{PROGRAM_SETTINGS}. For kgqa: rank_paths=true also fits a ranker of whole paths, max_depth, link")
 @click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
 @click.option(
-    "--val-turns", type=POSITIVE, default=24, help="turns of other training reports that select a candidate (24)"
+    "--val-turns",
+    type=POSITIVE,
+    default=24,
+    help="turns of other training reports that select a program (24); for queries those of --dev",
 )
-@click.option(
-    "--keep",
-    type=click.Choice(["best", "last"]),
-    default="best",
-    help="the program with the best score on those turns, possibly the initial one (best), or the last of the chain "
-    "(last)",
-)
-@click.option(
-    "--checkpoints",
-    type=WORK_FOLDER,
-    metavar="FOLDER",
-    help="folder of checkpoints of a stopped compile (the user's cache)",
-)
-@click.option("--fresh", is_flag=True, help="ignore the checkpoints of this compile")
+@click.option("--graph", type=FILE, metavar="KB", help=f"for kgqa: {GRAPH}; sample:graph is shipped")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="for kgqa: the format of the questions")
 @lm_options
-@click.option("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from")
-@click.option("--prompt-lm", metavar="MODEL", help="proposes instructions and rules")
-@click.option("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa")
-@run_options("conversations of the dev split, or questions about a graph")
+@click.option("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from (--lm)")
+@click.option("--prompt-lm", metavar="MODEL", help="proposes instructions and rules (--lm)")
+@click.option("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa (--lm); MODEL@URL is a server")
+@run_options("conversations", ("seed", "threads", "run_name", "no_track"))
 @json_option
 def command(
-    program: str,
-    train: tuple[str, ...],
-    dialogues: str | None,
-    dev: str | None,
-    graph: str | None,
-    questions: tuple[str, ...],
-    form: str | None,
-    out: str | None,
-    optimizer: str,
-    optimizer_settings: tuple[str, ...],
-    settings: dict[str, str],
-    train_turns: int,
-    val_turns: int,
-    keep: Literal["best", "last"],
-    checkpoints: str | None,
-    fresh: bool,
-    lm: LMConfig,
-    teacher_lm: str | None,
-    prompt_lm: str | None,
-    reflection_lm: str | None,
-    run: RunOptions,
-    write_figures: WriteFigures,
+    program: str, train: tuple[str, ...], out: str | None, run: RunOptions, write_figures: WriteFigures, **given: Any
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
-    Programs of the kinds beam and agent need --train, and programs of the kind kgqa need --questions. For queries,
-    --train and --dev are folders of graphs with conversations in questions.jsonl; --val-turns turns of dev are scored,
-    and the confidence in replies is fitted on as many turns of train.
+    Language models are asked through DSPy's cache on disk: the same command continues a compile that was stopped.
     """
-    from experiments.compiling import CompileConfig, compile_and_evaluate, compiles_folder
-    from experiments.data import join_loaded, read_dialogues
-    from optimize.compiling import CompileSettings, parse_optimizers
-
-    exclusive(required=True, train=train, questions=questions)
-    task = read_task(graph, questions, form, settings)
-    if task is not None:
-        ranked = take_choice(settings, "rank_paths", Flag) == "true"
-        refuse(
-            "does not apply to questions about a graph",
-            dialogues=dialogues,
-            set=settings,
-            lm=not lm.is_none,
-        )
-        if program != "kgqa" or optimizer != "scorer":
-            raise ConfigError(f"questions need the program kgqa and the optimizer scorer; got {program}, {optimizer}")
-        if out is None:
-            raise click.UsageError("--questions needs --out")
-        return fit_graphs(task, run, out, write_figures, dev=dev, ranked=ranked)
+    _refuse_unused(program)
+    if program in _USED and out is None:
+        raise click.UsageError(f"{program} needs --out")
     if program == "references":
-        return _fit_references(train, dialogues, out, write_figures)
-    if program == "queries":
-        return _fit_demonstrations(train, dev, out, optimizer, lm, run, val_turns, write_figures)
+        return _fit_references(train, given["dialogues"], str(out), write_figures)
+    tracker = run.tracker()  # a store that cannot be written is reported before the work
     if program == "kgqa":
-        raise ConfigError("the program kgqa needs --questions in place of --train")
-    config = CompileConfig(
-        parse_optimizers(optimizer, list(optimizer_settings)),
-        run.config(lm),
-        read_dialogues(dialogues) if dialogues else None,
-        settings=CompileSettings(train_turns, val_turns, keep=keep),
-        teacher=_other_lm(lm, teacher_lm),
-        prompt=_other_lm(lm, prompt_lm),
-        reflection=_other_lm(lm, reflection_lm),
-        unmapped=take_unmapped(settings),
-        program_settings=written_pairs(settings),
-        checkpoints=Path(checkpoints) if checkpoints else compiles_folder(),
-        fresh=fresh,
-    )
-    tracker = run.tracker()
+        return _fit_graphs(train, str(out), run, tracker, write_figures, **given)
+    if program == "queries":
+        return _compile(_query_job(train, run, **given), out, run, tracker, write_figures)
+    return _compile_reports(program, train, out, run, tracker, write_figures, **given)
+
+
+def _refuse_unused(program: str) -> None:
+    """Raises UsageError for an option that is given and does not apply to the kind of program."""
+    used = {"program", "train", "out", "json", *_USED.get(program, _REPORTS)}
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name not in used and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            kind = program if program in _USED else "programs for reports"
+            raise click.UsageError(f"{parameter.opts[0]} does not apply to {kind}")
+
+
+def _compile(
+    job: CompileJob,
+    out: str | None,
+    run: RunOptions,
+    tracker: Tracker | None,
+    write_figures: WriteFigures,
+    stages: Stages | None = None,
+    **others: Any,
+) -> int:
+    """Compiles, and shows the figures; the exit code is 1 where a language model failed on the way."""
+    from experiments.compiling import compile_program
+
+    stages = stages if stages is not None else Stages()
+    compiled: Compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, stages=stages, **others)
+    for name, value in compiled.fit.figures.items():
+        show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
+    show("\n" + stages.table())
+    reference = out or f"runs:/{compiled.run_id}/program"
+    show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))
+    write_figures(compiled.figures)
+    if compiled.fit.failure is not None:
+        raise LMError(f"the compile ended early: {compiled.fit.failure}; the best program until then is saved")
+    return 0
+
+
+def _compile_reports(
+    program: str,
+    train: tuple[str, ...],
+    out: str | None,
+    run: RunOptions,
+    tracker: Tracker | None,
+    write_figures: WriteFigures,
+    *,
+    dev: str | None,
+    dialogues: str | None,
+    optimizer: str,
+    settings: dict[str, str],
+    lm: LMConfig,
+    train_turns: int,
+    val_turns: int,
+    **roles: Any,
+) -> int:
+    from experiments.compiling import CompileConfig, report_job
+    from experiments.data import join_loaded, read_dialogues
+    from experiments.evaluation import evaluate
+    from experiments.tasks import ConvFinQA, figures_table
+    from optimize.optimizers import parse_optimizers
+
+    unmapped = take_unmapped(settings)
+    of_optimizers = {key: value for key, value in settings.items() if "." in key}
+    chain = parse_optimizers(optimizer, written_pairs(of_optimizers))
+    names: tuple[Role, ...] = ("teacher", "prompt", "reflection")
+    others = {role: _other_lm(lm, roles[f"{role}_lm"]) for role in names}
     stages = Stages()
     with stages.stage("read the data"):
         train_data = join_loaded([load_and_report(source) for source in train])
         dev_data = load_and_report(dev) if dev else None
-    compiled = compile_and_evaluate(
-        program,
-        train_data,
-        dev_data,
-        config,
-        out=out,
-        tracker=tracker,
-        run_name=run.run_name,
-        stages=stages,
+    config = CompileConfig(
+        chain,
+        lm,
+        {role: other for role, other in others.items() if other is not None},
+        written_pairs({key: value for key, value in settings.items() if key not in of_optimizers}),
+        unmapped,
+        read_dialogues(dialogues) if dialogues else None,
+        train_turns,
+        val_turns,
+        run.seed,
+        run.threads,
     )
-    if compiled.compilation.resumed:
-        say(f"* checkpoints of this compile in {config.checkpoints} were used; --fresh ignores them")
-    _show(compiled, stages, out)
-    write_figures(compiled.figures())
-    return 0
+
+    def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
+        assert dev_data is not None
+        with stages.stage(f"evaluate {saved.name} on {dev_data.name}"):
+            found = evaluate(saved, ConvFinQA(dev_data), run.config(lm), tracker=tracker, parent=parent)
+        show(figures_table([found.name], [found.figures], terminal_width()))
+        return found.figures
+
+    job = report_job(program, train_data, config, tracker)
+    return _compile(
+        job, out, run, tracker, write_figures, stages, evaluated=evaluated if dev_data is not None else None
+    )
 
 
-def _show(compiled: Any, stages: Stages, out: str | None) -> None:
-    from experiments.tasks import figures_table
-    from experiments.tracking import describe_compilation
-
-    if description := describe_compilation(compiled.compilation, terminal_width()):
-        show(description + "\n")
-    if compiled.evaluation is not None:
-        show(figures_table([compiled.evaluation.name], [compiled.evaluation.figures], terminal_width()))
-    show("\n" + stages.table())
-    reference = out or f"runs:/{compiled.run_id}/program"
-    show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))
+def _other_lm(lm: LMConfig, name: str | None) -> LMConfig | None:
+    """Another model for compiling, with the settings of the program's own but its own address."""
+    if name is None:
+        return None
+    if lm.is_none:
+        raise ConfigError(f"{name} helps the program's own language model: name one with --lm, got none")
+    model, _, base = name.partition("@")
+    return replace(lm, name=model, api_base=base or None, budget=None)
 
 
-def _fit_references(train: Sequence[str], dialogues: str | None, out: str | None, write_figures: WriteFigures) -> int:
-    from experiments.compiling import compile_references
+def _fit_references(train: tuple[str, ...], dialogues: str | None, out: str, write_figures: WriteFigures) -> int:
+    from experiments.compiling import fit_references_to
     from experiments.data import join_loaded, read_dialogues
 
-    if out is None:
-        raise click.UsageError("references needs --out")
     data = join_loaded([load_and_report(source) for source in train])
-    model = compile_references(data, read_dialogues(dialogues) if dialogues else None, out)
+    model = fit_references_to(data, read_dialogues(dialogues) if dialogues else None, out)
     say(f"* fitted on {len(data.conversations)} conversations of {data.name}; saved in {out}")
     write_figures({"train": data.name, "conversations": len(data.conversations), "weights": len(model.weights)})
     return 0
 
 
-def _fit_demonstrations(
-    train: Sequence[str],
-    dev: str | None,
-    out: str | None,
-    optimizer: str,
-    lm: LMConfig,
+def _query_job(
+    train: tuple[str, ...],
     run: RunOptions,
-    scored: int,
+    *,
+    dev: str | None,
+    optimizer: str,
+    val_turns: int,
+    lm: LMConfig,
+    **_: Any,
+) -> CompileJob:
+    from experiments.compiling import query_job
+
+    threads = run.threads if run.threads is not None else lm.default_threads
+    return query_job(optimizer, train, [dev] if dev else [], lm=lm, scored=val_turns, threads=threads, seed=run.seed)
+
+
+def _fit_graphs(
+    train: tuple[str, ...],
+    out: str,
+    run: RunOptions,
+    tracker: Tracker | None,
     write_figures: WriteFigures,
+    *,
+    graph: str | None,
+    form: str | None,
+    dev: str | None,
+    settings: dict[str, str],
+    **_: Any,
 ) -> int:
-    from experiments.compiling import QueryCompileConfig, compile_queries
+    from experiments.compiling import GraphCompileConfig, graph_job
+    from kg.paths import PathConfig
 
-    if out is None:
-        raise click.UsageError("queries needs --out")
-    given = run.config(lm)
-    parts: dict[str, Any] = {"out": out, "tracker": run.tracker(), "run_name": run.run_name}
-    folders = [dev] if dev else []
-    queries = QueryCompileConfig(
-        optimizer, given.lm, seed=given.seed, turns=scored, confidence_turns=scored, threads=given.thread_count
-    )
-    compiled = compile_queries(queries, train, folders, **parts)
-    for name, value in compiled.figures.items():
-        show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
-    show(f"saved: {out}" + (f"   run {compiled.run_id}" if compiled.run_id else ""))
-    write_figures({**compiled.figures, "run_id": compiled.run_id or None})
-    return 0
-
-
-def _other_lm(lm: LMConfig, name: str | None) -> LMConfig | None:
-    """Another model for compiling, with the settings of the program's own but its own address and no budget."""
-    if name is None:
-        return None
-    model, _, base = name.partition("@")
-    return replace(lm, name=model, api_base=base or None, budget=None)
+    if form is None:
+        raise click.UsageError("kgqa needs --format")
+    task = read_task(graph, train, form, settings)
+    assert task is not None
+    ranked = take_choice(settings, "rank_paths", Flag) == "true"
+    if settings:
+        raise ConfigError(
+            f"kgqa has no setting {min(settings)!r}; it has beam_width, max_depth, top_k, link, rank_paths"
+        )
+    config = GraphCompileConfig(PathConfig(**task.search), task.link, run.seed, form, ranked)
+    figures: dict[str, Any] = {}
+    with open_questions(task, None) as (source, loaded):
+        _compile(graph_job(source, loaded, config), out, run, tracker, figures.update)
+    if dev is None:
+        write_figures(figures)
+        return 0
+    on_dev = replace(task, questions=(dev,), search={})
+    named = replace(run, run_name=f"{run.run_name} on {dev}" if run.run_name else None)
+    folder = str(Path(out).resolve())
+    return evaluate_graphs(folder, on_dev, named, LMConfig(), lambda found: write_figures({**figures, **found}))

@@ -10,8 +10,9 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +22,8 @@ from experiments.terminal import terminal_width
 
 if TYPE_CHECKING:
     from experiments.data import ConversationRecord
+    from experiments.saved import SavedProgram
+    from experiments.tracking import Run
 
 
 @click.command(cls=Command, epilog="finpath demo --json out.json")
@@ -34,13 +37,13 @@ if TYPE_CHECKING:
 @json_option
 def command(out: str, write_figures: WriteFigures) -> None:
     """Compiles, evaluates and compares programs on the shipped sample."""
-    from experiments.compiling import CompileConfig, compile_and_evaluate
+    from experiments.compiling import CompileConfig, compile_program, report_job
     from experiments.data import load_conversations
     from experiments.evaluation import EvaluationConfig, compare, evaluate
     from experiments.rendering import describe_comparison
     from experiments.saved import find_program
     from experiments.tasks import ConvFinQA
-    from optimize.compiling import parse_optimizers
+    from optimize.optimizers import parse_optimizers
 
     stages = Stages()
     config = EvaluationConfig()
@@ -49,20 +52,17 @@ def command(out: str, write_figures: WriteFigures) -> None:
         tracker.open()
     with stages.stage("read the sample (conversations that ship with finpath)"):
         train, dev = load_conversations("sample:train"), load_conversations("sample:dev")
-    run_ids = []
+    run_ids: list[str | None] = []
+
+    def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
+        with stages.stage(f"evaluate {saved.name} on {dev.name}"):
+            evaluation = evaluate(saved, ConvFinQA(dev), config, tracker=tracker, parent=parent)
+        run_ids.append(evaluation.run_id)
+        return evaluation.figures
+
     for optimizer, name in (("none", "uncompiled"), ("scorer", "compiled")):
-        compiled = compile_and_evaluate(
-            "beam",
-            train,
-            dev,
-            CompileConfig(parse_optimizers(optimizer), config, log_model=optimizer != "none"),
-            out=f"{out}/{name}",
-            tracker=tracker,
-            run_name=name,
-            stages=stages,
-        )
-        assert compiled.evaluation is not None
-        run_ids.append(compiled.evaluation.run_id)
+        job = report_job("beam", train, CompileConfig(parse_optimizers(optimizer)))
+        compile_program(job, out=f"{out}/{name}", tracker=tracker, run_name=name, evaluated=evaluated, stages=stages)
     with stages.stage(f"evaluate the shipped beam on {dev.name}"):
         name = f"shipped beam on {dev.name}"
         shipped = evaluate(find_program("beam"), ConvFinQA(dev), config, tracker=tracker, run_name=name)

@@ -31,7 +31,6 @@ from experiments.terminal import terminal_width
 from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from experiments.compiling import GraphCompileConfig
     from experiments.data import GraphSource, LoadedQuestions
     from experiments.saved import SavedProgram
     from experiments.tracking import Tracker
@@ -66,13 +65,6 @@ class GraphTask:
     format: str
     link: bool
     search: Mapping[str, int]
-
-    def compile_config(self, seed: int, *, ranked: bool = False) -> GraphCompileConfig:
-        """The settings of a fit."""
-        from experiments.compiling import GraphCompileConfig
-        from kg.paths import PathConfig
-
-        return GraphCompileConfig(PathConfig(**self.search), self.link, seed, self.format, ranked)
 
 
 predictions_option = click.option(
@@ -163,51 +155,6 @@ def evaluate_graphs(
         say(f"finpath: no question has an answer; the first: {evaluation.scores[0].message}")
         return 1
     return 0
-
-
-def fit_graphs(
-    task: GraphTask,
-    run: RunOptions,
-    out: str,
-    write_figures: WriteFigures,
-    *,
-    dev: str | None = None,
-    ranked: bool = False,
-) -> int:
-    """Fits a program to questions with their answers and saves it; returns the exit code.
-
-    Args:
-        task: The graph, the questions and the search.
-        run: The settings of the run.
-        out: The program's folder.
-        write_figures: Writes the figures: of the fit, and with ``dev`` also those of the evaluation.
-        dev: A file of questions in the same format, which the saved program is evaluated on.
-        ranked: Whether a ranker of whole paths is fitted, too.
-    """
-    from experiments.compiling import compile_graphs
-    from experiments.saved import check_replaceable
-
-    check_replaceable(Path(out))
-    config = task.compile_config(run.seed, ranked=ranked)
-    tracker = opened_tracker(run)
-    with open_questions(task, run.limit) as (source, loaded):
-        _, figures = compile_graphs(source, loaded, config, out=out, tracker=tracker, run_name=run.run_name)
-    say(f"* fitted on {len(loaded.questions)} questions in {figures['train_seconds']:.1f} s; saved in {out}")
-    if dev is None:
-        write_figures(figures)
-        return 0
-    on_dev = dataclasses.replace(task, questions=(dev,))
-    named = dataclasses.replace(run, run_name=f"{run.run_name} on {dev}" if run.run_name else None)
-    folder = str(Path(out).resolve())
-    return evaluate_graphs(folder, on_dev, named, LMConfig("none"), lambda found: write_figures({**figures, **found}))
-
-
-def opened_tracker(run: RunOptions) -> Tracker | None:
-    """The tracking store, open, so that no fit is lost to a store that is out of reach."""
-    tracker = run.tracker()
-    if tracker is not None:
-        tracker.open()
-    return tracker
 
 
 def find_graph_program(

@@ -1,25 +1,26 @@
-"""Compiles of programs: their settings, runs and checkpoints."""
+"""Compiles of programs of every kind, with their runs and saved folders."""
 
-from experiments.compiling.compilation import compile_and_evaluate
-from experiments.compiling.crossvalidation import SplitBy, crossvalidate
-from experiments.compiling.demonstrations import CompiledDemonstrations, DemonstrationConfig
-from experiments.compiling.graphs import GraphCompileConfig, compile_graphs
-from experiments.compiling.provenance import CompileConfig
-from experiments.compiling.queries import QueryCompileConfig, compile_queries
-from experiments.compiling.references import compile_references
-from experiments.compiling.run import compiles_folder
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from experiments.compiling.compile import Compiled, CompileJob, compile_program
+    from experiments.compiling.graphs import GraphCompileConfig, fit_graphs, graph_job
+    from experiments.compiling.queries import query_job
+    from experiments.compiling.reports import CompileConfig, fit_references_to, report_job
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "CompileConfig",
-    "CompiledDemonstrations",
-    "DemonstrationConfig",
+    "CompileJob",
+    "Compiled",
     "GraphCompileConfig",
-    "QueryCompileConfig",
-    "SplitBy",
-    "compile_and_evaluate",
-    "compile_graphs",
-    "compile_queries",
-    "compile_references",
-    "compiles_folder",
-    "crossvalidate",
+    "compile_program",
+    "fit_graphs",
+    "fit_references_to",
+    "graph_job",
+    "query_job",
+    "report_job",
 ]

@@ -1,32 +1,22 @@
-"""Compiling of programs for questions about graphs: a fit of the relation scorer and the ranker of paths.
+"""Compiles of programs for questions about graphs: a fit of the relation scorer and the ranker of paths.
 
-compiled = compile_graphs(source, load_questions("train.txt", "metaqa"), GraphCompileConfig(), out="my-kgqa")
-find_program("my-kgqa").program
+job = graph_job(source, load_questions("train.txt", "metaqa"), GraphCompileConfig())
+compile_program(job, out="my-kgqa")
 """
 
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from experiments.compiling.compile import CompileJob, Fit
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
 from experiments.lms import LMConfig
-from experiments.saved import (
-    SavedProgram,
-    check_replaceable,
-    load_program,
-    log_model,
-    path_reader,
-    save_program,
-    shipped_encoder,
-)
-from experiments.tracking import DataInput, Tracker, describe_environment, open_run, run_tags
+from experiments.saved import path_reader, shipped_encoder
+from experiments.tracking import DataInput
 from kg.errors import DataError, FinpathError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, PathConfig
@@ -53,109 +43,60 @@ class GraphCompileConfig:
     ranked: bool = False
 
 
-def compile_graphs(
-    source: GraphSource,
-    train: LoadedQuestions,
-    config: GraphCompileConfig,
-    *,
-    out: str | Path,
-    tracker: Tracker | None = None,
-    run_name: str | None = None,
-    figures: Mapping[str, Any] | None = None,
-) -> tuple[SavedProgram, dict[str, Any]]:
-    """Fits a program on questions, saves it and logs it as a run of the kind ``kgqa``.
+def graph_job(source: GraphSource, train: LoadedQuestions, config: GraphCompileConfig) -> CompileJob:
+    """Returns the compile of a program for questions about graphs.
 
     Args:
         source: The graph or graphs.
         train: The questions with their gold.
         config: Settings.
-        out: The program's folder.
-        tracker: The tracking store; ``None`` to log nothing.
-        run_name: The run's name.
-        figures: Figures of a cross-validation, for the run.
-
-    Returns:
-        The program, and the figures with ``train_seconds`` and ``train_questions``.
-
-    Raises:
-        ConfigError: ``out`` holds other files.
-        DataError: There are no questions, or from none a path leads to its answers.
     """
-    check_replaceable(Path(out))
-    program, seconds = fit_program(source, train.questions, config)
-    data = {"questions": train.name, "sha256": train.sha256, "format": config.form}
-    origin = {
-        "train": {**data, "count": len(train.questions), "graph": source.name, "graph_sha256": source.sha256},
-        "seed": config.seed,
-        "linked_topics": config.link,
-        "python": describe_environment().python,
-    }
-    saved = load_program(save_program(program, out, origin))
-    found = {
-        **(figures or {}),
-        "train_seconds": seconds,
+    data = {"questions": train.name, "sha256": train.sha256, "format": config.form, "count": len(train.questions)}
+    learned = {**data, "graph": source.name, "graph_sha256": source.sha256}
+    counts = {
         "train_questions": len(train.questions),
         "unreadable_questions": len(train.problems),
         "graph_problems": source.problem_count,
     }
-    name = run_name if run_name is not None else f"kgqa {Path(out).name}"
-    tags = {"finpath.scorer_sha256": saved.config["scorer_sha256"], **run_tags(config.seed)}
-    with open_run(tracker, "kgqa", name, tags=tags) as run:
-        settings = {f"settings.{key}": value for key, value in saved.config["settings"].items()}
-        run.log_params({**settings, **saved.config["train"]})
-        run.log_data(DataInput(train.name, train.sha256, "train", len(train.questions)))
-        run.log_metrics(found)
-        run.log_folder(saved.folder, "program")
-        if tracker is not None:
-            graph = source.graph if isinstance(source, OneGraph) else None
-            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, LMConfig(), graph)})
-    return saved, found
+    return CompileJob(
+        name=f"kgqa {train.name}",
+        data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
+        origin={"train": learned, "seed": config.seed, "linked_topics": config.link},
+        params={**{f"settings.{key}": value for key, value in dataclasses.asdict(config.search).items()}, **learned},
+        fit=lambda _run, _tell: Fit(fit_graphs(source, train.questions, config), counts),
+        lm=LMConfig(),
+        graph=source.graph if isinstance(source, OneGraph) else None,
+        kind="kgqa",
+        seed=config.seed,
+    )
 
 
-def fit_program(source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig) -> tuple[KGQA, float]:
-    """Returns a program fitted on questions, and the seconds of its fit."""
-    start = time.perf_counter()
-    asked = [dataclasses.replace(one, topics=()) for one in questions] if config.link else questions
-    training = RelationTrainingConfig(max_hops=config.search.max_depth)
-    program = fit_graphs(source, asked, training, config.search, config.seed, ranked=config.ranked)
-    return program, time.perf_counter() - start
-
-
-def fit_graphs(
-    source: GraphSource,
-    questions: Iterable[KGQuestion],
-    config: RelationTrainingConfig,
-    settings: PathConfig,
-    seed: int,
-    *,
-    ranked: bool = False,
-) -> KGQA:
-    """Returns a program whose relation scorer is fitted on questions.
+def fit_graphs(source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig) -> KGQA:
+    """Returns a program that is fitted on questions.
 
     Args:
         source: The graph or graphs; where each question has its own they are joined for the fit.
         questions: The questions with their gold.
-        config: The fit's settings.
-        settings: The beam's settings.
-        seed: Of everything random.
-        ranked: Whether a ranker of whole paths is fitted, too.
+        config: Settings.
 
     Raises:
         DataError: There are no questions, or from none a path leads to its answers.
     """
-    asked = list(questions)
-    if not asked:
+    if not questions:
         raise DataError("there are no questions to learn from")
-    index, topics = _joined(source, asked)
-    examples = [example_of(index, one, found) for one, found in zip(asked, topics, strict=True)]
-    scorer = fit_relation_scorer(index, examples, config, seed)
-    if not ranked:
-        return KGQA(scorer, settings)
+    if config.link:
+        questions = [dataclasses.replace(question, topics=()) for question in questions]
+    index, topics = _joined(source, questions)
+    examples = [example_of(index, question, named) for question, named in zip(questions, topics, strict=True)]
+    training = RelationTrainingConfig(max_hops=config.search.max_depth)
+    scorer = fit_relation_scorer(index, examples, training, config.seed)
+    if not config.ranked:
+        return KGQA(scorer, config.search)
     graphs = [index] * len(examples)
     ranker = fit_path_ranker(
-        graphs, examples, shipped_encoder().vectors, scorer.rules, config.max_hops, reader=path_reader()
+        graphs, examples, shipped_encoder().vectors, scorer.rules, training.max_hops, reader=path_reader()
     )
-    return KGQA(scorer, settings, ranker=ranker)
+    return KGQA(scorer, config.search, ranker=ranker)
 
 
 def _joined(source: GraphSource, questions: Sequence[KGQuestion]) -> tuple[GraphIndex, list[tuple[str, ...]]]:

@@ -19,38 +19,27 @@ FOLDER = "adapters"
 
 
 def save_adapters(models: Iterable[str], folder: Path) -> None:
-    """Copies the adapters of embedded models into a program's folder.
-
-    Args:
-        models: Names of language models; ``local/NAME+ADAPTER`` has an adapter. One that is not here is left out.
-        folder: The program's folder.
-    """
+    """Copies the adapters of embedded models, ``local/NAME+ADAPTER``, that are here into a program's folder."""
     from programs.lm import find_adapter
 
     for name in models:
         base, plus, adapter = name.removeprefix("local/").partition("+")
-        if not name.startswith("local/") or not plus:
-            continue
-        try:
-            found = find_adapter(models_folder() / model_named(base).file, adapter)
-        except (LMError, ConfigError, OSError):
-            continue
-        target = folder / FOLDER
-        target.mkdir(exist_ok=True)
-        for path in (found, found.with_suffix(".json")):
-            shutil.copyfile(path, target / path.name)
+        if name.startswith("local/") and plus:
+            try:
+                weights = find_adapter(model_named(base).path, adapter)
+            except (LMError, ConfigError, OSError):
+                continue
+            (folder / FOLDER).mkdir(exist_ok=True)
+            for path in (weights, weights.with_suffix(".json")):
+                shutil.copyfile(path, folder / FOLDER / path.name)
 
 
 def install_adapters(folder: Path) -> None:
-    """Copies the adapters of a program's folder to the folders of their models."""
-    from programs.lm import adapter_files
-
+    """Copies the adapters of a program's folder to the folder of their models' adapters."""
     for card in sorted((folder / FOLDER).glob("*.json")):
-        stem, _, adapter = card.stem.partition("+")
-        files = adapter_files(models_folder() / f"{stem}.gguf", adapter)
-        if files.card.exists():
-            continue
-        files.card.parent.mkdir(parents=True, exist_ok=True)
-        for source, target in ((card.with_suffix(".gguf"), files.weights), (card, files.card)):
-            with replacing(target) as file:
-                file.write(source.read_bytes())
+        target = models_folder() / "adapters" / card.name
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            for path in (card.with_suffix(".gguf"), card):
+                with replacing(target.with_name(path.name)) as file:
+                    file.write(path.read_bytes())

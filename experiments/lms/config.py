@@ -2,10 +2,7 @@
 
     make_lm(LMConfig("none"))                                    # no model: the beam's own score picks
     make_lm(LMConfig("local"))                                   # the embedded one, fetched by `finpath lm pull`
-    make_lm(LMConfig("local/smollm2-135m"))                      # a smaller one
-    make_lm(LMConfig("local/qwen2.5-coder-0.5b+reports"))        # one with an adapter, see optimize.finetuning
-    make_lm(LMConfig("local/models/my.gguf"))                    # a file of one's own
-    make_lm(LMConfig("hf:OWNER/REPOSITORY/FILE.gguf"))           # a file of the hub, after `finpath lm pull`
+    make_lm(LMConfig("local/qwen2.5-coder-0.5b+reports"))        # a smaller one with an adapter
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
     make_lm(LMConfig("openai/qwen", api_base="http://localhost:8080/v1"))  # a server that speaks the OpenAI protocol
 
@@ -18,12 +15,12 @@ import math
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from experiments.files import check_address
 from kg.errors import ConfigError, LMError
 
 if TYPE_CHECKING:
@@ -75,22 +72,15 @@ class LMConfig:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise ConfigError("lm must be 'none' or 'provider/model', got ''")
         if self.name not in ("none", "local") and "/" not in self.name:
             rule = "lm must be 'none', 'local' or 'provider/model', such as openai/gpt-4o-mini"
             raise ConfigError(f"{rule}; got {self.name!r}")
         if self.is_local and self.api_base is not None:
             raise ConfigError(f"api_base is the address of a server; {self.name} runs in this process")
         if self.api_base is not None:
-            try:
-                parts = urlsplit(self.api_base)
-                _ = parts.port
-            except ValueError as error:
-                raise ConfigError(f"api_base must be the address of a server: {error}") from None
-            # Addresses are written on runs.
-            if parts.username is not None or parts.password is not None or parts.query:
-                raise ConfigError("api_base must hold no key or password: keys are read from the environment")
+            check_address(self.api_base)
+            if "?" in self.api_base:  # addresses are written on runs
+                raise ConfigError("api_base must hold no key: keys are read from the environment")
         self._check_numbers()
 
     @classmethod
@@ -122,16 +112,12 @@ class LMConfig:
         return cls(model, **values)
 
     def _check_numbers(self) -> None:
-        if not 0 <= self.temperature < math.inf:
-            raise ConfigError(f"temperature must be at least 0, got {self.temperature}")
-        if self.max_tokens < 1:
-            raise ConfigError(f"max_tokens must be at least 1, got {self.max_tokens}")
-        if self.retries < 0:
-            raise ConfigError(f"retries must be at least 0, got {self.retries}")
+        for name, least in (("temperature", 0), ("max_tokens", 1), ("retries", 0), ("threads", 1)):
+            value = getattr(self, name)
+            if value is not None and not least <= value < math.inf:
+                raise ConfigError(f"{name} must be at least {least}, got {value}")
         if not 0 < self.timeout < math.inf:
             raise ConfigError(f"timeout must be more than 0, got {self.timeout}")
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"threads must be at least 1, got {self.threads}")
         if self.budget is not None:
             from programs.lm import Budget
 
@@ -178,7 +164,6 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
     settings: dict[str, Any] = {
         "temperature": config.temperature,
         "max_tokens": config.max_tokens,
-        "cache": True,
         "num_retries": config.retries,
         "budget": Budget.parse(config.budget) if config.budget is not None else None,
     }
@@ -186,9 +171,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         from programs.lm import AsyncEmbeddedEngine
 
         engine = _engine(config.weights, config.threads)
-        both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
-        settings |= {**both, "free": True}
-        return GuardedLM(engine.settings.name, **settings)
+        return GuardedLM(engine.name, engine=engine, async_engine=AsyncEmbeddedEngine(engine), free=True, **settings)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
         settings |= {"api_base": config.api_base, "own_server": True}
@@ -208,12 +191,10 @@ def restrict_cache() -> None:
     import dspy
 
     cache = dspy.cache
-    if not cache.enable_disk_cache or getattr(cache, _RESTRICTED, False):
-        return
-    dspy.configure_cache(
-        enable_memory_cache=cache.enable_memory_cache, disk_cache_dir=cache.disk_cache_dir, restrict_pickle=True
-    )
-    setattr(dspy.cache, _RESTRICTED, True)
+    if cache.enable_disk_cache and not hasattr(cache, _RESTRICTED):
+        folder, memory = cache.disk_cache_dir, cache.enable_memory_cache
+        dspy.configure_cache(enable_memory_cache=memory, disk_cache_dir=folder, restrict_pickle=True)
+        setattr(dspy.cache, _RESTRICTED, True)
 
 
 def lm_settings(config: LMConfig) -> dict[str, Any]:
@@ -229,32 +210,20 @@ def lm_settings(config: LMConfig) -> dict[str, Any]:
 def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
     from experiments.lms.weights import find_weights
-    from programs.lm import EmbeddedEngine, EngineSettings, find_adapter, load_runtime
+    from programs.lm import EmbeddedEngine, EngineSettings, load_runtime
 
     is_file = (name or "").endswith(".gguf")  # such a name may have a plus of its own
     base, _, adapter = (name or "", "", "") if is_file else (name or "").partition("+")
     found, path = find_weights(base or None)
     load_runtime()
-    settings = EngineSettings(path, f"local/{found}", threads=threads, adapters=(SHIPPED_ADAPTERS,))
-    if adapter:
-        file = find_adapter(path, adapter, settings.adapters)
-        settings = replace(settings, name=f"{settings.name}+{adapter}", adapter=file)
-    return EmbeddedEngine(settings)
-
-
-def _load_if_asked(lm: Any, program: object) -> None:
-    """Loads an embedded model that the program asks by fitted weights."""
-    evidence = getattr(getattr(program, "turn", None), "evidence", None)
-    plan = evidence.plans.get(lm.model) if evidence is not None else None
-    if plan is not None and plan.asks(lm):
-        lm.engine.load()
+    engine = EmbeddedEngine(EngineSettings(path, f"local/{found}", threads=threads, adapters=(SHIPPED_ADAPTERS,)))
+    return engine.with_adapter(f"{engine.name}+{adapter}") if adapter else engine
 
 
 def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
     """Returns settings of ``dspy.context`` after the model has answered one short question.
 
-    Otherwise a wrong address, name or key would become an evaluation with only failed turns. The weights of an embedded
-    model are loaded where the program has weights for its evidence, so that the first turn does not wait for them.
+    Otherwise a wrong address, name or key would become an evaluation with only failed turns.
 
     Args:
         config: The model.
@@ -268,8 +237,6 @@ def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
         kind = getattr(program, "kind", "program")
         raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
     settings = lm_settings(config)
-    if config.is_local:
-        _load_if_asked(settings["lm"], program)
     if config.is_none or config.is_local:
         return settings
     import dspy

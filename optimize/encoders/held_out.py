@@ -28,9 +28,9 @@ from kg.figures import ReportIndex
 from kg.reports import Report
 from kg.scoring import DerivationScorer, NamingModel
 from kg.search import merge_key
+from optimize.fitting import Progress
 from optimize.logistic import fit_choices
 from optimize.metrics.abstention import OpenAnswer, answers_match
-from optimize.needs import Progress
 from optimize.scorers import (
     ConfidenceExample,
     TrainingTurn,

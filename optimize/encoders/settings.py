@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from optimize.settings import AtLeast0, AtLeast1, NotNegative, settings
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
+from pydantic.dataclasses import dataclass
 
 
-@settings
+@dataclass(frozen=True)
 class EncoderConfig:
     """The training of the encoder.
 
@@ -22,13 +23,13 @@ class EncoderConfig:
         threads: Threads of torch.
     """
 
-    epochs: AtLeast1 = 4
-    rate: NotNegative = 2.5e-4
-    head_rate: NotNegative = 1e-3
-    decay: NotNegative = 0.01
-    frozen: AtLeast0 = 2
-    tokens: AtLeast1 = 5000
-    word_dropout: NotNegative = 0.08
-    form_count: AtLeast1 = 3
+    epochs: PositiveInt = 4
+    rate: NonNegativeFloat = 2.5e-4
+    head_rate: NonNegativeFloat = 1e-3
+    decay: NonNegativeFloat = 0.01
+    frozen: NonNegativeInt = 2
+    tokens: PositiveInt = 5000
+    word_dropout: NonNegativeFloat = 0.08
+    form_count: PositiveInt = 3
     half: bool = True
-    threads: AtLeast1 = 1
+    threads: PositiveInt = 1

@@ -24,7 +24,7 @@ from optimize.encoders.examples import MASK, EncoderData, EncoderExample, base_v
 from optimize.encoders.model import Encoder, Reader
 from optimize.encoders.reading import EncoderPass, Unit, batches, by_page, held_out_loss, thinned
 from optimize.encoders.settings import EncoderConfig
-from optimize.needs import Progress, silent
+from optimize.fitting import Progress, silent
 
 _BETAS = (0.9, 0.98)
 _WARM_UP, _LEAST_RATE = 0.06, 0.02

@@ -1,12 +1,12 @@
 """Fits of the weights and demonstrations of a language model's evidence."""
 
 from optimize.evidence.demonstrations import gold_turns
-from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
+from optimize.evidence.evidence import EvidenceSettings, FitEvidence
 from optimize.evidence.searches import unseen
 from optimize.evidence.weights import Fitted, JudgedTurn, choose_blend, improves
 
 __all__ = [
-    "EvidenceOptimizer",
+    "EvidenceSettings",
     "FitEvidence",
     "Fitted",
     "JudgedTurn",

@@ -17,20 +17,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
+from pydantic import Field, PositiveInt
+from pydantic.dataclasses import dataclass
 
 from kg.search import merge_key
 from optimize.evidence.demonstrations import ShownTurns, choose_demonstrations
 from optimize.evidence.searches import PartSearch, unseen
 from optimize.evidence.weights import JudgedTurn, choose_blend, improves
-from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
-from optimize.optimizer import Optimizer
+from optimize.fitting import Dialogues, Progress, silent
 from optimize.scorers import ScorerConfig, content_sha256
-from optimize.settings import AtLeast1, AtLeast2, settings
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import (
@@ -47,13 +47,10 @@ from programs.evidence import (
 from programs.turns import Turn
 from programs.worlds.reader import ReportReader
 
-_LONGEST = 10
-"""Turns of a conversation that are asked after a part has had its share."""
 
-
-@settings
-class EvidenceOptimizer(Optimizer):
-    """``evidence``: the settings of :class:`FitEvidence`.
+@dataclass(frozen=True)
+class EvidenceSettings:
+    """The settings of :class:`FitEvidence`.
 
     Attributes:
         demonstrations: Turns that are shown in likelihood mode.
@@ -63,24 +60,11 @@ class EvidenceOptimizer(Optimizer):
         scorer: Of the searches that are fitted without a part.
     """
 
-    summary: ClassVar[str] = "the weights and the calibration of the language model's evidence and the beam's score"
-    demonstrations: AtLeast1 = 10
-    shown: AtLeast2 = 10
-    turns: AtLeast1 | None = None
-    parts: AtLeast2 = 5
+    demonstrations: PositiveInt = 10
+    shown: Annotated[int, Field(ge=2)] = 10
+    turns: PositiveInt | None = None
+    parts: Annotated[int, Field(ge=2)] = 5
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
-
-    def need(self, sizes: Sizes) -> Need:
-        """Returns two calls for each turn, the most that a turn takes.
-
-        A conversation that was begun is asked to its end, so each part may exceed its share of the turns.
-        """
-        turns = sizes.turns if self.turns is None else min(self.turns + self.parts * _LONGEST, sizes.turns)
-        return Need(evidence_calls=2 * turns)
-
-    def make(self, seed: int, extras: Extras) -> Teleprompter:
-        """Returns the fit."""
-        return FitEvidence(self, seed=seed, extras=extras)
 
 
 class FitEvidence(Teleprompter):
@@ -89,15 +73,23 @@ class FitEvidence(Teleprompter):
     Args:
         settings: Settings of the fit.
         seed: Of the parts, the demonstrations and the search's weights.
-        extras: Of these, ``dialogues``, ``progress`` and ``mapper`` are used. The cross-fitted searches learn from the
-            dialogues.
+        dialogues: The cross-fitted searches learn from these too.
+        progress: Receives the stages.
     """
 
-    def __init__(self, settings: EvidenceOptimizer | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
+    Settings: ClassVar = EvidenceSettings
+
+    def __init__(
+        self,
+        settings: EvidenceSettings | None = None,
+        *,
+        seed: int = 0,
+        dialogues: Dialogues = (),
+        progress: Progress = silent,
+    ) -> None:
         super().__init__()
-        self.settings = settings if settings is not None else EvidenceOptimizer()
-        self.seed = seed
-        self.extras = extras
+        self.settings = settings if settings is not None else EvidenceSettings()
+        self.seed, self.dialogues, self.progress = seed, dialogues, progress
         self.report: dict[str, Any] = {}
 
     def compile(
@@ -127,9 +119,9 @@ class FitEvidence(Teleprompter):
         assert isinstance(compiled.turn, BeamQA)
         shown = self._shown(compiled.turn, trainset)
         judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
-        self.extras.progress(f"weights, on {len(judged)} turns")
+        self.progress(f"weights, on {len(judged)} turns")
         plans = {**compiled.turn.evidence.plans, **self._plans(compiled.turn, judged, lm)}
-        self.extras.progress(_words(self.report))
+        self.progress(_words(self.report))
         compiled.evidence = replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans)
         compiled._compiled = True
         return compiled
@@ -138,7 +130,7 @@ class FitEvidence(Teleprompter):
         """Returns the program's demonstrations; if it has none, some from ``trainset``."""
         kept = turn.evidence.demonstrations
         if not kept:
-            self.extras.progress("demonstrations for the language model")
+            self.progress("demonstrations for the language model")
             return choose_demonstrations(trainset, turn.reader, count=self.settings.demonstrations, seed=self.seed)
         asked = {one.asked.rpartition("\n")[2].partition(": ")[2] for one in kept}
         places = (place for place, example in enumerate(trainset) if asked & set(example.questions))
@@ -178,7 +170,7 @@ class FitEvidence(Teleprompter):
         searches = list(self._searches(student, trainset, excluded))
         for number, (reader, places) in enumerate(searches):
             program = self._asking(student, reader, demonstrations, lm)
-            self.extras.progress(f"evidence on {len(places)} conversations, part {number + 1} of {len(searches)}")
+            self.progress(f"evidence on {len(places)} conversations, part {number + 1} of {len(searches)}")
             share = left if left == math.inf else math.ceil(left / (len(searches) - number))
             for place in places:
                 offered = share > 0
@@ -197,15 +189,15 @@ class FitEvidence(Teleprompter):
             held_out = [place for place in unseen(student.turn, trainset) if place not in excluded]
             order = np.random.default_rng(self.seed).permutation(len(held_out))
             return [(student.turn.reader, [held_out[place] for place in order])]
-        self.extras.progress(f"searches, each without one of {self.settings.parts} parts")
+        self.progress(f"searches, each without one of {self.settings.parts} parts")
         groups = [content_sha256(example.report) for example in trainset]
         names = sorted(set(groups))
         order = np.random.default_rng(self.seed).permutation(len(names))
         part_of = {names[place]: number % self.settings.parts for number, place in enumerate(order)}
         parts = [part_of[group] for group in groups]
-        search = PartSearch(student, trainset, parts, excluded, self.seed, self.settings.scorer, self.extras.dialogues)
+        search = PartSearch(student, trainset, parts, excluded, self.seed, self.settings.scorer, self.dialogues)
         every = range(self.settings.parts)
-        return zip(self.extras.mapper(search, every), map(search.held_out, every), strict=True)
+        return zip(map(search, every), map(search.held_out, every), strict=True)
 
     def _asking(
         self, student: ConversationQA, reader: ReportReader, demonstrations: tuple[Demonstration, ...], lm: Any

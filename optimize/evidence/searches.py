@@ -13,7 +13,7 @@ import dspy
 
 from kg.errors import ConfigError, DataError
 from kg.ontology import build_ontology
-from optimize.needs import Dialogues, Extras
+from optimize.fitting import Dialogues
 from optimize.scorers import FitScorer, ScorerConfig, document_name, page_keys
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
@@ -67,7 +67,7 @@ class PartSearch:
         program.turn.reader = ReportReader(ontology, self.student.turn.reader.scorer)
         unknown = {document_name(str(self.trainset[place].get("id", ""))) for place in self.held_out(part)}
         dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
-        program = FitScorer(self.scorer, seed=self.seed, extras=Extras(dialogues)).compile(program, trainset=inside)
+        program = FitScorer(self.scorer, seed=self.seed, dialogues=dialogues).compile(program, trainset=inside)
         assert isinstance(program.turn, BeamQA)
         reader: ReportReader = program.turn.reader
         return reader

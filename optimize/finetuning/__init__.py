@@ -2,6 +2,6 @@
 
 from optimize.finetuning.adapter import AdapterConfig, train_adapter
 from optimize.finetuning.chats import Chat
-from optimize.finetuning.finetune import FinetuneOptimizer, FitAdapter
+from optimize.finetuning.finetune import FinetuneSettings, FitAdapter
 
-__all__ = ["AdapterConfig", "Chat", "FinetuneOptimizer", "FitAdapter", "train_adapter"]
+__all__ = ["AdapterConfig", "Chat", "FinetuneSettings", "FitAdapter", "train_adapter"]

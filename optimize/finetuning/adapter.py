@@ -20,11 +20,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from pydantic import PositiveFloat, PositiveInt
+from pydantic.dataclasses import dataclass
 
 from kg.errors import ConfigError, DataError
 from optimize.finetuning.chats import IGNORED, Chat, token_sequence
-from optimize.needs import Plot, Progress, silent
-from optimize.settings import AtLeast1, Positive, settings
+from optimize.fitting import Plot, Progress, silent
 from programs.lm import EmbeddedEngine, adapter_files, write_card
 
 FAMILIES = {"llama": True, "qwen2": False}
@@ -34,7 +35,7 @@ _PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", 
 _PACKAGES = ("torch", "transformers", "peft", "gguf")
 
 
-@settings
+@dataclass(frozen=True)
 class AdapterConfig:
     """The training of an adapter.
 
@@ -47,12 +48,12 @@ class AdapterConfig:
         longest: Tokens of a chat at the most; later turns are left out.
     """
 
-    epochs: Positive = 1.0
-    rank: AtLeast1 = 8
-    blocks: AtLeast1 = 12
-    learning_rate: Positive = 5e-4
-    batch: AtLeast1 = 8
-    longest: AtLeast1 = 768
+    epochs: PositiveFloat = 1.0
+    rank: PositiveInt = 8
+    blocks: PositiveInt = 12
+    learning_rate: PositiveFloat = 5e-4
+    batch: PositiveInt = 8
+    longest: PositiveInt = 768
 
 
 def check_packages() -> None:

@@ -14,21 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import dspy
 from dspy.teleprompt import Teleprompter
-from pydantic import Field
+from pydantic import Field, PositiveInt
+from pydantic.dataclasses import dataclass
 
 from kg.errors import ConfigError
 from optimize.encoders import split_reports
-from optimize.evidence import EvidenceOptimizer, FitEvidence, unseen
+from optimize.evidence import EvidenceSettings, FitEvidence, unseen
 from optimize.finetuning.adapter import AdapterConfig, check_packages, train_adapter
 from optimize.finetuning.examples import training_chats
-from optimize.needs import NO_EXTRAS, Extras, Need, Sizes
-from optimize.optimizer import Optimizer
-from optimize.settings import AtLeast1
-from optimize.settings import settings as checked
+from optimize.fitting import Plot, Progress, silent
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidencePlan
@@ -41,9 +40,9 @@ LEAST_MARGIN = 9.7
 """Conversations whose file gives their programs a lower ``margin`` are left out: such programs were inferred."""
 
 
-@checked
-class FinetuneOptimizer(Optimizer):
-    """``finetune``: the settings of :class:`FitAdapter`.
+@dataclass(frozen=True)
+class FinetuneSettings:
+    """The settings of :class:`FitAdapter`.
 
     Attributes:
         name: The adapter's name: the model is then ``local/MODEL+NAME``.
@@ -53,19 +52,10 @@ class FinetuneOptimizer(Optimizer):
         training: Of the adapter.
     """
 
-    summary: ClassVar[str] = "an adapter (LoRA) of the embedded model for the choice, and the weights of its evidence"
     name: str = "finetuned"
     held_out: Annotated[float, Field(gt=0, lt=1)] = 0.15
-    turns: AtLeast1 = 600
+    turns: PositiveInt = 600
     training: AdapterConfig = field(default_factory=AdapterConfig)
-
-    def need(self, sizes: Sizes) -> Need:
-        """Returns the evidence on held-out turns."""
-        return EvidenceOptimizer(turns=self.turns).need(sizes)
-
-    def make(self, seed: int, extras: Extras) -> Teleprompter:
-        """Returns the fit."""
-        return FitAdapter(self, seed=seed, extras=extras)
 
 
 class FitAdapter(Teleprompter):
@@ -74,15 +64,25 @@ class FitAdapter(Teleprompter):
     Args:
         settings: Settings.
         seed: Of the split, the adapter's start and the order of the examples.
-        extras: Of these, the model for the role ``task`` is trained, by default DSPy's current one. ``folder`` keeps
-            checkpoints, to continue from. ``progress`` and ``plot`` receive the stages and the points of the curves.
+        folder: Keeps checkpoints, to continue from.
+        progress: Receives the stages.
+        plot: Receives the points of the curves.
     """
 
-    def __init__(self, settings: FinetuneOptimizer | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
+    Settings: ClassVar = FinetuneSettings
+
+    def __init__(
+        self,
+        settings: FinetuneSettings | None = None,
+        *,
+        seed: int = 0,
+        folder: Path | None = None,
+        progress: Progress = silent,
+        plot: Plot | None = None,
+    ) -> None:
         super().__init__()
-        self.settings = settings if settings is not None else FinetuneOptimizer()
-        self.seed = seed
-        self.extras = extras
+        self.settings = settings if settings is not None else FinetuneSettings()
+        self.seed, self.folder, self.progress, self.plot = seed, folder, progress, plot
         self.card: dict[str, Any] = {}
 
     def compile(
@@ -108,7 +108,7 @@ class FitAdapter(Teleprompter):
         """
         if not isinstance(student.turn, BeamQA):
             raise ConfigError(f"the {student.kind} has no candidates to choose among: choose another optimizer")
-        lm = self.extras.lms.get("task", dspy.settings.lm)
+        lm = dspy.settings.lm
         engine = getattr(lm, "engine", None)
         if not isinstance(engine, EmbeddedEngine):
             named = getattr(lm, "model", "none")
@@ -117,8 +117,8 @@ class FitAdapter(Teleprompter):
             raise ConfigError(f"optimizer 'finetune' begins from a model without an adapter, got {engine.name}")
         check_packages()
         inside, outside = self._split(student.turn, [one for one in trainset if _is_certain(one)])
-        self.extras.progress(f"{len(inside)} conversations to learn, {len(outside)} held out")
-        evidence = EvidenceOptimizer(turns=self.settings.turns)
+        self.progress(f"{len(inside)} conversations to learn, {len(outside)} held out")
+        evidence = EvidenceSettings(turns=self.settings.turns)
         self.card = train_adapter(
             engine,
             training_chats(student.turn, inside, evidence.shown),
@@ -126,9 +126,9 @@ class FitAdapter(Teleprompter):
             name=self.settings.name,
             config=self.settings.training,
             seed=self.seed,
-            folder=self.extras.folder,
-            progress=self.extras.progress,
-            plot=self.extras.plot,
+            folder=self.folder,
+            progress=self.progress,
+            plot=self.plot,
         )
         tuned = lm.copy(model=f"{engine.name}+{self.settings.name}")
         brief: ConversationQA = student.deepcopy()
@@ -136,7 +136,7 @@ class FitAdapter(Teleprompter):
         plans = {**brief.turn.evidence.plans, tuned.model: EvidencePlan("brief")}
         brief.evidence = replace(brief.turn.evidence, plans=plans)
         with dspy.context(lm=tuned):
-            return FitEvidence(evidence, seed=self.seed, extras=self.extras).compile(brief, trainset=outside)
+            return FitEvidence(evidence, seed=self.seed, progress=self.progress).compile(brief, trainset=outside)
 
     def _split(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> tuple[list[dspy.Example], list[dspy.Example]]:
         """The conversations to learn, and those on whose pages the evidence is weighed."""

@@ -14,20 +14,16 @@ if TYPE_CHECKING:
         read_gold,
         risk_coverage,
     )
-    from optimize.metrics.examples import keep_turn, score_turn
+    from optimize.metrics.examples import metric
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
     from optimize.metrics.labels import GoldMeaning, gold_meaning
     from optimize.metrics.scored import (
         ChangedTurn,
         Comparison,
         RunDifference,
-        ScoredConversation,
         ScoredTurn,
-        ToolUse,
         read_score,
         score_record,
-        scored_conversations,
-        tool_use,
         verdict,
     )
     from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_difference
@@ -44,17 +40,15 @@ __all__ = [
     "OpenAnswer",
     "RiskPoint",
     "RunDifference",
-    "ScoredConversation",
     "ScoredTurn",
-    "ToolUse",
     "TurnScore",
     "abstention_figures",
     "answers_match",
     "bootstrap_ratio",
     "gold_meaning",
     "holm",
-    "keep_turn",
     "mcnemar",
+    "metric",
     "paired_difference",
     "read_gold",
     "read_score",
@@ -62,10 +56,7 @@ __all__ = [
     "score_conversation",
     "score_question",
     "score_record",
-    "score_turn",
-    "scored_conversations",
     "summarise",
     "summarise_kgqa",
-    "tool_use",
     "verdict",
 ]

@@ -1,13 +1,12 @@
-"""The metric of turns and conversations, in the two forms of DSPy's optimizers.
+"""The metric of turns and conversations, for ``dspy.Evaluate`` and every optimizer of DSPy.
 
-    >>> score_turn(example, prediction)
+    >>> metric(example, prediction)
     Prediction(score=0.0, feedback='Wrong. ... The right answer is candidate 2 of 10, but ...')
-    >>> keep_turn(example, prediction, trace)
+    >>> metric(example, prediction, trace)                  # may it become a demonstration?
     False
 
-:func:`score_turn` has GEPA's five arguments and always gives a reason. :func:`keep_turn` also selects the turns that
-become demonstrations: a right answer, by the gold calculation, from a right understanding of the question. The search
-may find a right answer despite a wrong understanding, but it would be a misleading demonstration.
+A demonstration must have a right answer, by the gold calculation, from a right understanding of the question. The
+search may find a right answer despite a wrong understanding, but it would be a misleading demonstration.
 """
 
 from __future__ import annotations
@@ -26,23 +25,28 @@ from signatures.understand import Understanding
 _WRONG_SHOWN = 3
 
 
-def score_turn(
+def metric(
     gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
-) -> dspy.Prediction:
+) -> dspy.Prediction | bool:
     """Returns whether a turn is right, or the share of a conversation's turns that are, with the reason.
 
     Args:
-        gold: A turn example of :mod:`optimize.prompts.turns`; or a turn or conversation example of
-            :mod:`experiments.data`.
+        gold: A turn example of :mod:`optimize.examples`, or a conversation example of :mod:`experiments.data`.
         pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn.
-        trace: Not used; GEPA passes one even where it needs a score.
-        pred_name: The predictor that the feedback is for.
+        trace: The calls of the predictors; DSPy passes it where it selects demonstrations.
+        pred_name: The predictor that the feedback is for; only GEPA passes it, also with a trace.
         pred_trace: Not used.
 
     Returns:
-        ``score`` in [0, 1] and ``feedback``.
+        ``score`` in [0, 1] and ``feedback``, which counts as its score; with a trace and without ``pred_name``,
+        whether the turn may become a demonstration.
     """
-    del trace, pred_trace
+    del pred_trace
+    score = _score(gold, pred, pred_name)
+    return score if trace is None or pred_name is not None else _is_demonstration(gold, pred, float(score.score))
+
+
+def _score(gold: Any, pred: Any, pred_name: str | None) -> dspy.Prediction:
     if "questions" in gold:
         return _score_conversation(gold, pred, pred_name)
     turn = getattr(pred, "turn", None)
@@ -65,11 +69,7 @@ def _score_conversation(gold: Any, pred: Any, pred_name: str | None) -> dspy.Pre
     return dspy.Prediction(score=score, feedback=feedback)
 
 
-def keep_turn(gold: Any, pred: Any, trace: Sequence[Any] | None = None) -> float | bool:
-    """Returns the score in [0, 1] of a turn or conversation; with a trace, whether it may become a demonstration."""
-    score = float(score_turn(gold, pred).score)
-    if trace is None:
-        return score
+def _is_demonstration(gold: Any, pred: Any, score: float) -> bool:
     if "questions" in gold:
         return score == 1
     turn = pred.turn

@@ -31,8 +31,8 @@ from kg.paths import (
     TopicRules,
     Vectors,
 )
+from optimize.fitting import Progress, silent
 from optimize.logistic import fit_choices
-from optimize.needs import Progress, silent
 from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids, likeness_of
 
 _DECAY, _ROUNDS = 0.003, 2

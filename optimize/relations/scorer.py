@@ -19,7 +19,7 @@ from kg.arrays import FloatArray, IntArray
 from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
-from optimize.needs import Progress, silent
+from optimize.fitting import Progress, silent
 from optimize.relations.likelihood import Likelihood, RelationChoice
 from optimize.relations.paths import LocatedExample, Path, RelationExample, known_ids, learn_rules, locate, propose
 

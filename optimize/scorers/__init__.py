@@ -5,7 +5,6 @@ from optimize.scorers.coreference import ReferenceExample, fit_references, refer
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
 from optimize.scorers.derivations import (
     FitScorer,
-    ScorerOptimizer,
     content_sha256,
     describe_data,
     document_name,
@@ -22,7 +21,6 @@ __all__ = [
     "FitScorer",
     "ReferenceExample",
     "ScorerConfig",
-    "ScorerOptimizer",
     "TrainingTurn",
     "content_sha256",
     "describe_data",

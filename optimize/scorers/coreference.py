@@ -20,8 +20,8 @@ from kg.coreference import ReferenceModel, Sight, references_of, turn_features
 from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, FinpathError
 from kg.figures import ReportIndex
+from optimize.fitting import Dialogues
 from optimize.logistic import fit_logistic
-from optimize.needs import Dialogues
 from programs.worlds.reader import ReportReader
 
 

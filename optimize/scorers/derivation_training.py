@@ -47,7 +47,7 @@ from kg.scoring import (
     role_features,
 )
 from kg.search import beam_search
-from optimize.needs import Mapper, Progress, in_turn, silent
+from optimize.fitting import Progress, silent
 from optimize.scorers.listwise import NetworkChoice, TrainingConfig, train
 from optimize.scorers.turns import TrainingTurn
 
@@ -226,41 +226,29 @@ def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: Derivatio
     return NetworkChoice(features_of(space, found), space.question.context, right, no_pairs, turn.weight)
 
 
-@dataclass(frozen=True)
-class _RankerPart:
-    """The candidates for the ranker on a part of the reports, by a search fitted on the others."""
-
-    turns: Sequence[TrainingTurn]
-    fold_of: Mapping[str, int]
-    idf: Idf
-    config: ScorerConfig
-    seed: int
-
-    def __call__(self, fold: int) -> list[NetworkChoice]:
-        inside = [turn for turn in self.turns if self.fold_of.get(turn.group, -1) != fold]
-        with threadpool_limits(limits=1):
-            partial = _without_ranker(inside, self.idf, replace(self.config, ensemble=1), self.seed)
-            if partial is None:
-                return []
-            outside = [turn for turn in self.turns if self.fold_of.get(turn.group, -1) == fold]
-            found = (ranking_choice(turn, partial, self.config.beam) for turn in outside)
-            return [without_groups(choice, "joint", self.config.left_out) for choice in found if choice is not None]
+def _ranker_choices(
+    turns: Sequence[TrainingTurn], fold_of: Mapping[str, int], fold: int, idf: Idf, config: ScorerConfig, seed: int
+) -> list[NetworkChoice]:
+    """Returns the candidates for the ranker on a part of the reports, by a search fitted on the others."""
+    inside = [turn for turn in turns if fold_of.get(turn.group, -1) != fold]
+    with threadpool_limits(limits=1):
+        partial = _without_ranker(inside, idf, replace(config, ensemble=1), seed)
+        if partial is None:
+            return []
+        outside = [turn for turn in turns if fold_of.get(turn.group, -1) == fold]
+        found = (ranking_choice(turn, partial, config.beam) for turn in outside)
+        return [without_groups(choice, "joint", config.left_out) for choice in found if choice is not None]
 
 
 def fit_ranker(
-    turns: Sequence[TrainingTurn],
-    idf: Idf,
-    config: ScorerConfig,
-    seed: int,
-    progress: Progress,
-    mapper: Mapper = in_turn,
+    turns: Sequence[TrainingTurn], idf: Idf, config: ScorerConfig, seed: int, progress: Progress
 ) -> ChoiceNetwork | None:
     """Fits the network over complete candidates, by cross-fitting; ``None`` if no search proposes a right one."""
     known = sorted({turn.group for turn in turns if turn.has_report})
     np.random.default_rng(seed).shuffle(known)
     fold_of = {group: place % config.folds for place, group in enumerate(known)}
     progress(f"candidates for the ranker, in {config.folds} parts")
-    parts = mapper(_RankerPart(turns, fold_of, idf, config, seed), range(config.folds))
+    parts = [_ranker_choices(turns, fold_of, fold, idf, config, seed) for fold in range(config.folds)]
     choices = [choice for part in parts for choice in part]
     if not choices:
         return None
@@ -279,7 +267,6 @@ def fit_scorer(
     seed: int,
     trained_on: str = "",
     progress: Progress = silent,
-    mapper: Mapper = in_turn,
 ) -> DerivationScorer:
     """Fits the form model, the operand networks and the ranker.
 
@@ -290,14 +277,13 @@ def fit_scorer(
         seed: Of the networks' first weights, the order of the examples, the folds and the dropout.
         trained_on: Description of the training data, kept with the weights.
         progress: Called with the name of each stage as it begins.
-        mapper: Runs the parts of the cross-fitting.
 
     Raises:
         DataError: No turn looks up a figure that its report's graph holds, so that nothing can be fitted.
     """
     # The matrices are so small that threads of the linear algebra library only wait for one another.
     with threadpool_limits(limits=1):
-        ranker = fit_ranker(turns, idf, config, seed, progress, mapper) if config.folds > 1 else None
+        ranker = fit_ranker(turns, idf, config, seed, progress) if config.folds > 1 else None
         progress(f"forms on {len(turns)} turns, operands on {sum(turn.has_report for turn in turns)}")
         scorer = _without_ranker(turns, idf, config, seed)
     if scorer is None:

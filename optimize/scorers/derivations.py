@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import dspy
@@ -17,23 +16,11 @@ from dspy.teleprompt import Teleprompter
 from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
 from kg.reports import Report
-from optimize.needs import NO_EXTRAS, Dialogues, Extras
-from optimize.optimizer import Optimizer
+from optimize.fitting import Dialogues, Progress, silent
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
 from programs.conversation import ConversationQA
 from programs.worlds.reader import ReportReader
-
-
-@dataclass(frozen=True)
-class ScorerOptimizer(ScorerConfig, Optimizer):
-    """``scorer``: the settings of :class:`FitScorer`."""
-
-    summary: ClassVar[str] = "fits the weights of the beam's scorer"
-
-    def make(self, seed: int, extras: Extras) -> Teleprompter:
-        """Returns the fit."""
-        return FitScorer(self, seed=seed, extras=extras)
 
 
 class FitScorer(Teleprompter):
@@ -42,15 +29,24 @@ class FitScorer(Teleprompter):
     Args:
         settings: Settings of the fit.
         seed: Of folds, weights and dropout; the same seed gives the same weights.
-        extras: Of these, ``dialogues``, ``progress`` and ``mapper`` are used. The form model and the network for
-            earlier answers learn from the dialogues too; those about a page of ``trainset`` count in full.
+        dialogues: The form model and the network for earlier answers learn from these too; those about a page of
+            ``trainset`` count in full.
+        progress: Receives the stages.
     """
 
-    def __init__(self, settings: ScorerConfig | None = None, *, seed: int = 0, extras: Extras = NO_EXTRAS) -> None:
+    Settings: ClassVar = ScorerConfig
+
+    def __init__(
+        self,
+        settings: ScorerConfig | None = None,
+        *,
+        seed: int = 0,
+        dialogues: Dialogues = (),
+        progress: Progress = silent,
+    ) -> None:
         super().__init__()
         self.settings = settings if settings is not None else ScorerConfig()
-        self.seed = seed
-        self.extras = extras
+        self.seed, self.dialogues, self.progress = seed, dialogues, progress
 
     def compile(
         self,
@@ -73,9 +69,9 @@ class FitScorer(Teleprompter):
         """
         if student.scorer is None:
             raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'scorer'")
-        turns, idf = training_data(student.turn.reader, trainset, self.extras.dialogues)
-        described = describe_data(trainset, self.extras.dialogues)
-        scorer = fit_scorer(turns, idf, self.settings, self.seed, described, self.extras.progress, self.extras.mapper)
+        turns, idf = training_data(student.turn.reader, trainset, self.dialogues)
+        described = describe_data(trainset, self.dialogues)
+        scorer = fit_scorer(turns, idf, self.settings, self.seed, described, self.progress)
         compiled: ConversationQA = student.deepcopy()
         compiled.turn.reader = ReportReader(student.ontology, scorer, student.unmapped)
         compiled._compiled = True

@@ -36,6 +36,13 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from programs.lm.grammar import LINES, NONE, Kind, choices, line_kind, resolve, written_choice
 
 _LONGEST_CHOICES = 240
+_HINTS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "list": f"several with ; between them, or {NONE}",
+    "json": "JSON",
+}
 ALL_CHOICES = "x-all-choices"
 """A key of a choice's schema: the alternatives that the prompt shows, where those that it is held to change from
 call to call. The prompts then begin alike, and what they share is read once."""
@@ -50,18 +57,18 @@ class Line:
         field: The signature's output field that it belongs to.
         part: The field of that field's pydantic model, where it is one.
         schema: The JSON schema of its value.
-        kind: The notation of its value.
         description: Its description in the prompt.
         required: Whether a reply must have it; a pydantic model's field with a default may be left out.
+        kind: The notation of its value.
     """
 
     name: str
     field: str
     part: str | None
     schema: Mapping[str, Any]
-    kind: Kind
     description: str
-    required: bool = True
+    required: bool
+    kind: Kind = "json"
 
 
 @dataclass(frozen=True)
@@ -78,29 +85,13 @@ class ShortPromptAdapter(dspy.Adapter):
     def __init__(self, callbacks: list[Any] | None = None) -> None:
         super().__init__(callbacks=callbacks, use_native_function_calling=False)
 
-    def __call__(
-        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
-    ) -> list[dict[str, Any]]:
+    def __call__(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, *given: Any, **named: Any) -> Any:
         """Asks the model, held to the fields' types where it can be."""
-        outputs: list[dict[str, Any]] = super().__call__(
-            lm, self.held(lm, lm_kwargs, signature), signature, demos, inputs
-        )
-        return outputs
+        return super().__call__(lm, _constrained(lm, lm_kwargs, signature), signature, *given, **named)
 
-    async def acall(
-        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
-    ) -> list[dict[str, Any]]:
+    async def acall(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, *given: Any, **named: Any) -> Any:
         """Asks the model asynchronously."""
-        held = self.held(lm, lm_kwargs, signature)
-        outputs: list[dict[str, Any]] = await super().acall(lm, held, signature, demos, inputs)
-        return outputs
-
-    def held(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> dict[str, Any]:
-        """The call's settings, with the schema of the reply where the model can be held to it."""
-        if not is_embedded(lm):
-            return lm_kwargs
-        schema = {"name": LINES, "schema": dict(layout_of(signature).schema)}
-        return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
+        return await super().acall(lm, _constrained(lm, lm_kwargs, signature), signature, *given, **named)
 
     def format_system_message(self, signature: Any) -> str:
         """The instructions, and the lines to reply with."""
@@ -135,10 +126,9 @@ class ShortPromptAdapter(dspy.Adapter):
             value = outputs.get(line.field)
             if value is not None and line.part is not None:
                 value = value.get(line.part) if isinstance(value, Mapping) else getattr(value, line.part, None)
-            if value is None and line.kind != "json":
-                text = missing_field_message if missing_field_message is not None else NONE
-            else:
-                text = _written(value, line.kind)
+            missing = value is None and line.kind != "json"
+            absent = missing_field_message if missing_field_message is not None else NONE
+            text = absent if missing else _written(value, line.kind)
             written.append(f"{line.name}: {text}")
         return "\n".join(written)
 
@@ -178,6 +168,14 @@ class ShortPromptAdapter(dspy.Adapter):
             ) from error
 
 
+def _constrained(lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> dict[str, Any]:
+    """A call's settings, with the schema of the reply where the model can be held to it."""
+    if not is_embedded(lm):
+        return lm_kwargs
+    schema = {"name": LINES, "schema": dict(layout_of(signature).schema)}
+    return {**lm_kwargs, "response_format": {"type": "json_schema", "json_schema": schema}}
+
+
 def suited_adapter(lm: Any) -> dspy.Adapter | None:
     """Returns the adapter for a language model.
 
@@ -192,51 +190,39 @@ def suited_adapter(lm: Any) -> dspy.Adapter | None:
 @lru_cache(maxsize=256)
 def layout_of(signature: Any) -> Layout:
     """The lines of a signature's reply."""
-    found: list[tuple[str, str | None, Any, str, bool]] = []
+    fields: list[tuple[str, str | None, Any, str, bool]] = []
     for name, field in signature.output_fields.items():
-        description = (field.json_schema_extra or {}).get("desc") or ""
-        description = "" if description == f"${{{name}}}" else str(description)
+        description = str((field.json_schema_extra or {}).get("desc") or "").replace(f"${{{name}}}", "")
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            parts = field.annotation.model_fields.items()
-            found += [
+            fields += [
                 (name, part, info.rebuild_annotation(), info.description or "", info.is_required())
-                for part, info in parts
+                for part, info in field.annotation.model_fields.items()
             ]
         else:
-            found.append((name, None, field.rebuild_annotation(), description, True))
-    names = [part if part is not None else name for name, part, *_ in found]
+            fields.append((name, None, field.rebuild_annotation(), description, True))
+    names = [part if part is not None else name for name, part, *_ in fields]
     definitions: dict[str, Any] = {}
     lines: list[Line] = []
-    for (field_name, part, annotation, description, required), name in zip(found, names, strict=True):
+    for (field_name, part, annotation, description, required), name in zip(fields, names, strict=True):
         unique = name if names.count(name) == 1 else f"{field_name}.{name}"
         schema = TypeAdapter(annotation).json_schema()
         definitions |= schema.pop("$defs", {})
-        lines.append(Line(unique, field_name, part, schema, "json", description, required))
+        lines.append(Line(unique, field_name, part, schema, description, required))
     root = {"type": "object", "properties": {line.name: line.schema for line in lines}, "$defs": definitions}
-    known = tuple(replace(line, kind=line_kind(line.schema, root)) for line in lines)
-    return Layout(known, root)
+    return Layout(tuple(replace(line, kind=line_kind(line.schema, root)) for line in lines), root)
 
 
 def _explained(line: Line) -> str:
     """The prompt's text about a line's value: its description, and the values that are allowed."""
-    allowed = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "json": "JSON"}
     if line.kind == "choice":
-        named = line.schema.get(ALL_CHOICES) or (choices(line.schema) if _has_choices(line) else ())
+        named = line.schema.get(ALL_CHOICES) or (choices(line.schema) if {"enum", "const"} & set(line.schema) else ())
         listed = ", ".join(map(written_choice, named))
         # Long choices, such as the names in a report, change from call to call and would break the common beginning.
-        allowed["choice"] = (
-            f"one of {listed}" if listed and len(listed) <= _LONGEST_CHOICES else "one of the names given"
-        )
-    if line.kind == "list":
-        allowed["list"] = f"several with ; between them, or {NONE}"
-    known = line.description if line.kind != "choice" else ""
-    hint = allowed.get(line.kind, "") if line.kind not in ("integer", "number") or not known else ""
-    extra = f" ({line.description})" if line.kind == "choice" and line.description else ""
-    return "; ".join(text for text in (known, hint) if text) + extra
-
-
-def _has_choices(line: Line) -> bool:
-    return "enum" in line.schema or "const" in line.schema
+        hint = f"one of {listed}" if listed and len(listed) <= _LONGEST_CHOICES else "one of the names given"
+        return f"{hint} ({line.description})" if line.description else hint
+    if line.kind in ("integer", "number") and line.description:
+        return line.description
+    return "; ".join(text for text in (line.description, _HINTS.get(line.kind)) if text)
 
 
 def _written(value: Any, kind: Kind) -> str:
@@ -294,24 +280,13 @@ def _scalar(text: str, kind: Kind, schema: Mapping[str, Any]) -> Any:
 class SuitedAdapter(dspy.Adapter):
     """Hands every call to the adapter of :func:`suited_adapter`, or DSPy's default."""
 
-    def __call__(
-        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
-    ) -> list[dict[str, Any]]:
+    def __call__(self, lm: Any, *given: Any, **named: Any) -> Any:
         """Asks the model."""
-        outputs: list[dict[str, Any]] = _adapter_of(lm)(lm, lm_kwargs, signature, demos, inputs)
-        return outputs
+        return (suited_adapter(lm) or dspy.ChatAdapter())(lm, *given, **named)
 
-    async def acall(
-        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
-    ) -> list[dict[str, Any]]:
+    async def acall(self, lm: Any, *given: Any, **named: Any) -> Any:
         """Asks the model asynchronously."""
-        outputs: list[dict[str, Any]] = await _adapter_of(lm).acall(lm, lm_kwargs, signature, demos, inputs)
-        return outputs
-
-
-def _adapter_of(lm: Any) -> dspy.Adapter:
-    adapter = suited_adapter(lm)
-    return adapter if adapter is not None else dspy.ChatAdapter()
+        return await (suited_adapter(lm) or dspy.ChatAdapter()).acall(lm, *given, **named)
 
 
 def is_embedded(lm: Any) -> bool:

@@ -11,14 +11,8 @@ scoring each of them token by token.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-from programs.lm.scoring import TokenCounts
-
-ALTERNATIVES = 100
-"""Most probable tokens that are asked for at a branch; a reply that goes on with none of them is given the bound."""
 
 Tokens = tuple[int, ...]
 
@@ -38,73 +32,26 @@ class ReplyChoice:
     log_share: float
 
 
-class Following(Protocol):
-    """A model that gives the probabilities of next tokens."""
-
-    @property
-    def name(self) -> str:
-        """The model's name in the cache's keys."""
-
-    def following(self, server: Any, prompt: Sequence[int], count: int, usage: TokenCounts) -> dict[int, float]:
-        """The log-probabilities of the ``count`` most probable next tokens."""
-
-
-class Memory(Protocol):
-    """A cache of a model's replies: ``dspy.cache``."""
-
-    def get(self, request: dict[str, Any]) -> Any:
-        """Returns the cached value; ``None`` if there is none."""
-
-    def put(self, request: dict[str, Any], value: Any) -> None:
-        """Stores a value."""
-
-
-def choices_of(
-    engine: Following,
-    server: Any,
-    prompt: Sequence[int],
-    replies: Sequence[Sequence[int]],
-    end: int,
-    usage: TokenCounts,
-    memory: Memory | None = None,
-) -> list[ReplyChoice]:
-    """The choice among replies, each given as its tokens; equal replies are given the same.
+def choices_of(following: Callable[[Tokens], dict[int, float]], replies: Sequence[Tokens]) -> list[ReplyChoice]:
+    """The choice among replies, each given as its tokens with its end; equal replies are given the same.
 
     Args:
-        engine: The model.
-        server: Its runtime.
-        prompt: The tokens that the replies answer.
+        following: The log-probabilities of the most probable next tokens after some tokens of the reply. A reply that
+            goes on with none of them is given the least of these.
         replies: At least one.
-        end: The token that ends a reply.
-        usage: Where the tokens are counted.
-        memory: Asked before the model, branch by branch: other replies to the same prompt share some.
     """
-    whole = [(*reply, end) for reply in replies]
-    found = dict.fromkeys(whole, ReplyChoice(0.0, 0.0))
-    for path, branches in _branchings(sorted(set(whole))):
-        known = _following(engine, server, [*prompt, *path], usage, memory)
+    choices = dict.fromkeys(replies, ReplyChoice(0.0, 0.0))
+    for path, branches in _branchings(sorted(set(replies))):
+        known = following(path)
         bound = min(known.values())
         values = {token: min(known.get(token, bound), 0.0) for token in branches}
         top = max(values.values())
         total = top + math.log(sum(math.exp(value - top) for value in values.values()))
         for token, members in branches.items():
             for reply in members:
-                old = found[reply]
-                found[reply] = ReplyChoice(old.log_probability + values[token], old.log_share + values[token] - total)
-    return [found[reply] for reply in whole]
-
-
-def _following(
-    engine: Following, server: Any, prompt: list[int], usage: TokenCounts, memory: Memory | None
-) -> dict[int, float]:
-    request = {"model": engine.name, "following": prompt, "alternatives": ALTERNATIVES}
-    kept = memory.get(request) if memory is not None else None
-    if kept is not None:
-        return dict(kept)
-    known = engine.following(server, prompt, ALTERNATIVES, usage)
-    if memory is not None:
-        memory.put(request, [[token, round(value, 4)] for token, value in known.items()])
-    return known
+                old = choices[reply]
+                choices[reply] = ReplyChoice(old.log_probability + values[token], old.log_share + values[token] - total)
+    return [choices[reply] for reply in replies]
 
 
 def _branchings(replies: Sequence[Tokens]) -> Iterator[tuple[Tokens, dict[int, list[Tokens]]]]:

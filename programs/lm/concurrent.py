@@ -1,8 +1,4 @@
-"""Calls of a model of an API at the same time, in the order of what is asked.
-
->>> list(concurrently(str.upper, ["a", "b"], threads=2))
-['A', 'B']
-"""
+"""Calls of a model of an API at the same time, in the order of what is asked."""
 
 from __future__ import annotations
 
@@ -16,22 +12,13 @@ Result = TypeVar("Result")
 
 
 def concurrently(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """Yields what a function returns for each item, in their order.
+    """Yields what a function returns for each item, in their order; its first exception is raised here.
 
     Each call has a copy of the context, so settings of DSPy and recorders of calls hold in all threads.
-
-    Args:
-        function: The function; if it raises, its exception is raised here and calls that have not begun are left out.
-        items: The items.
-        threads: Calls at a time; 1 makes them in this thread.
     """
-    if threads == 1:
-        yield from map(function, items)
-        return
     pool = ThreadPoolExecutor(threads)
     try:
-        waiting = [pool.submit(copy_context().run, function, item) for item in items]
-        for future in waiting:
+        for future in [pool.submit(copy_context().run, function, item) for item in items]:
             yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)

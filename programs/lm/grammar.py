@@ -37,11 +37,8 @@ Kind = Literal["text", "choice", "integer", "number", "boolean", "list", "json"]
 NONE = "none"
 """The form of an empty list on a line."""
 
-MAX_TEXT = 320
-"""The longest text, in characters, where the schema has no limit."""
-
-MAX_ITEMS = 6
-"""The longest list, where the schema has no limit."""
+MAX_TEXT, MAX_ITEMS = 320, 6
+"""The characters of the longest text and the items of the longest list, where the schema has no limit."""
 
 Schema = Mapping[str, Any]
 
@@ -148,21 +145,22 @@ class _Rules:
         field = resolve(field, self.root)
         if "enum" in field or "const" in field:
             return _alternatives([quoted(json.dumps(value, ensure_ascii=False)) for value in choices(field)])
-        options = field.get("anyOf", field.get("oneOf"))
-        if options:
+        if options := field.get("anyOf", field.get("oneOf")):
             return _alternatives([self.value(option) for option in options])
         kind = field.get("type")
         if isinstance(kind, list):
             return _alternatives([self.value({**field, "type": one}) for one in kind])
-        if kind == "string":
-            return self._string(field)
+        if kind == "string" and {"maxLength", "minLength"} & set(field):
+            least, most = int(field.get("minLength", 0)), int(field.get("maxLength", MAX_TEXT))
+            return f'"\\"" {self.base("character")}{{{least},{max(least, most)}}} "\\""'
         if kind == "array":
             return f'"[" {_repeated(self.value(field.get("items", {})), ", ", field)} "]"'
         if kind == "object":
             return self._object(field)
-        if kind in ("integer", "number"):
-            return self._number(field)
-        return self.base(str(kind) if kind in ("boolean", "null") else "any")
+        # Only the bounds of a probability become part of the grammar.
+        if kind == "number" and (field.get("minimum"), field.get("maximum")) == (0, 1):
+            return self.base("unit")
+        return self.base(str(kind) if kind in ("boolean", "null", "string", "integer", "number") else "any")
 
     def _reference(self, field: Schema) -> str:
         """Returns a separate rule, for types that contain themselves."""
@@ -174,20 +172,8 @@ class _Rules:
             self.rules[name] = self.value(resolve(field, self.root))
         return self.names[reference]
 
-    def _number(self, field: Schema) -> str:
-        """Returns the rule of a number; only the bounds of a probability become part of the grammar."""
-        is_unit = field["type"] == "number" and (field.get("minimum"), field.get("maximum")) == (0, 1)
-        return self.base("unit" if is_unit else str(field["type"]))
-
-    def _string(self, field: Schema) -> str:
-        if "maxLength" not in field and "minLength" not in field:
-            return self.base("string")
-        least, most = int(field.get("minLength", 0)), int(field.get("maxLength", MAX_TEXT))
-        return f'"\\"" {self.base("character")}{{{least},{max(least, most)}}} "\\""'
-
     def _object(self, field: Schema) -> str:
-        properties = field.get("properties")
-        if properties:
+        if properties := field.get("properties"):
             pairs = [f"{quoted(f'{json.dumps(name)}: ')} {self.value(value)}" for name, value in properties.items()]
             return '"{" ' + ' ", " '.join(pairs) + ' "}"'
         more = field.get("additionalProperties")
@@ -213,15 +199,12 @@ class _Rules:
             some = _repeated(expression, "; ", {**field, "minItems": max(least, 1)})
             return some if least else f"({quoted(NONE)} | {some})"
         if kind == "choice":
-            return _alternatives([quoted(_on_a_line(value)) for value in choices(field)])
+            texts = list(map(written_choice, choices(field)))
+            for text in texts:
+                if not text.strip() or "\n" in text or "\r" in text:
+                    raise ConfigError(f"a choice must be some text on one line, got {text!r}")
+            return _alternatives(list(map(quoted, texts)))
         return self.base("boolean") if kind == "boolean" else self.value(field)
-
-
-def _on_a_line(value: Any) -> str:
-    text = written_choice(value)
-    if not text.strip() or "\n" in text or "\r" in text:
-        raise ConfigError(f"a choice must be some text on one line, got {value!r}")
-    return text
 
 
 def written_choice(value: Any) -> str:

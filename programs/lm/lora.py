@@ -21,8 +21,7 @@ from typing import Any
 from kg.errors import ConfigError, LMError
 from kg.files import replacing
 
-NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-"""The form of an adapter's name."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -38,20 +37,16 @@ class AdapterFiles:
     card: Path
 
 
-def adapter_files(base: Path, name: str) -> AdapterFiles:
-    """The place of an adapter of a model's file: the folder ``adapters`` next to the model.
+def adapter_files(base: Path, name: str, folder: Path | None = None) -> AdapterFiles:
+    """The place of an adapter of a model's file: by default the folder ``adapters`` next to the model.
 
     Raises:
         ConfigError: The name has characters that are not allowed.
     """
-    return _files(base.parent / "adapters", base, name)
-
-
-def _files(folder: Path, base: Path, name: str) -> AdapterFiles:
-    if not NAME.fullmatch(name):
+    if not _NAME.fullmatch(name):
         raise ConfigError(f"an adapter's name must be of small letters, digits, '.', '_' and '-', got {name!r}")
-    stem = f"{base.stem}+{name}"
-    return AdapterFiles(folder / f"{stem}.gguf", folder / f"{stem}.json")
+    stem = (folder if folder is not None else base.parent / "adapters") / f"{base.stem}+{name}"
+    return AdapterFiles(stem.with_name(f"{stem.name}.gguf"), stem.with_name(f"{stem.name}.json"))
 
 
 def find_adapter(base: Path, name: str, further: Sequence[Path] = ()) -> Path:
@@ -66,29 +61,19 @@ def find_adapter(base: Path, name: str, further: Sequence[Path] = ()) -> Path:
         LMError: There is none, it is for other weights, or its file is not the one that the card names.
         ConfigError: The name has characters that are not allowed.
     """
-    for files in (adapter_files(base, name), *(_files(folder, base, name) for folder in further)):
+    for files in (adapter_files(base, name, folder) for folder in (None, *further)):
         if files.weights.is_file() and files.card.is_file():
-            _check(files, base)
+            card = json.loads(files.card.read_text(encoding="utf-8"))
+            if file_sha256(files.weights) != card["sha256"]:
+                raise LMError(f"{files.weights} is not the adapter that its card describes: its hash differs")
+            if base.stat().st_size != card["base"]["size"]:
+                raise LMError(f"{files.weights} is an adapter of other weights than {base.name}: their size differs")
             return files.weights
     raise LMError(f"there is no adapter {name!r} of {base.name} in {base.parent / 'adapters'}: train it with finetune")
 
 
-def _check(files: AdapterFiles, base: Path) -> None:
-    card = json.loads(files.card.read_text(encoding="utf-8"))
-    if file_sha256(files.weights) != card["sha256"]:
-        raise LMError(f"{files.weights} is not the adapter that its card describes: its hash differs")
-    if base.stat().st_size != card["base"]["size"]:
-        raise LMError(f"{files.weights} is an adapter of other weights than {base.name}: their size differs")
-
-
 def write_card(files: AdapterFiles, base: Path, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Writes the card of an adapter whose file is there; returns it.
-
-    Args:
-        files: The adapter's files.
-        base: The model's file.
-        about: What it was trained on and how.
-    """
+    """Writes the card of an adapter of the model ``base``, with ``about``, what it was trained on; returns it."""
     card = {
         "sha256": file_sha256(files.weights),
         "base": {"file": base.name, "size": base.stat().st_size, "sha256": file_sha256(base)},

@@ -18,7 +18,6 @@ import dspy
 from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
-from dspy.utils.usage_tracker import UsageTracker
 
 from kg.errors import FinpathError, LMError
 from programs.lm.adapter import suited_adapter
@@ -31,53 +30,23 @@ class CallMeter(BaseCallback):
 
     Attributes:
         calls: The number of calls.
+        usage: Calls, tokens and time, once the context of :func:`metered` is left.
         failure: The exception of the last failed call. It separates failures of the model from those of the program, as
             a subclass with its own ``forward`` may raise anything.
     """
 
     def __init__(self) -> None:
         self.calls = 0
+        self.usage = Usage()
         self.failure: BaseException | None = None
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
         """A call begins."""
         self.calls += 1
 
-    def on_lm_end(
-        self,
-        call_id: str,  # noqa: ARG002
-        outputs: dict[str, Any] | None,  # noqa: ARG002
-        exception: BaseException | None = None,
-    ) -> None:
+    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: ARG002
         """A call has ended."""
-        if exception is not None:
-            self.failure = exception
-
-
-class UsageMeter:
-    """The cost of a turn: see :func:`metered`.
-
-    Attributes:
-        meter: Counts the calls.
-        usage: Calls, tokens and time, once the context is left.
-    """
-
-    def __init__(self) -> None:
-        self.meter = CallMeter()
-        self.usage = Usage()
-        self._started = time.perf_counter()
-        self._tracker = UsageTracker()
-
-    def so_far(self) -> Usage:
-        """Calls, tokens and time up to now."""
-        sent = [entry for entries in self._tracker.usage_data.values() for entry in entries]
-        return Usage(
-            lm_calls=self.meter.calls,
-            prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
-            completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
-            seconds=time.perf_counter() - self._started,
-            cached_prompt_tokens=sum(map(cached_tokens, sent)),
-        )
+        self.failure = exception if exception is not None else self.failure
 
 
 LONGEST_MESSAGE = 2_000
@@ -85,18 +54,21 @@ LONGEST_MESSAGE = 2_000
 
 
 @contextmanager
-def metered() -> Iterator[UsageMeter]:
+def metered() -> Iterator[CallMeter]:
     """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
-    measured = UsageMeter()
-    set_up, lm = dspy.settings.adapter, dspy.settings.lm
-    changed = {
-        "adapter": set_up if set_up is not None else suited_adapter(lm),
-        "callbacks": [*dspy.settings.callbacks, measured.meter],
-    }
-    with dspy.context(**changed), dspy.track_usage() as tracker:
-        measured._tracker = tracker
+    measured, started = CallMeter(), time.perf_counter()
+    adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)
+    callbacks = [*dspy.settings.callbacks, measured]
+    with dspy.context(adapter=adapter, callbacks=callbacks), dspy.track_usage() as tracker:
         yield measured
-    measured.usage = measured.so_far()
+    sent = [entry for entries in tracker.usage_data.values() for entry in entries]
+    measured.usage = Usage(
+        lm_calls=measured.calls,
+        prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
+        completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
+        seconds=time.perf_counter() - started,
+        cached_prompt_tokens=sum(map(cached_tokens, sent)),
+    )
 
 
 def failure_of(error: Exception, meter: CallMeter) -> tuple[Failure, str]:

@@ -18,6 +18,12 @@ from typing import Any
 from kg.errors import ConfigError, LMError
 
 _MOST_THREADS = 4
+_SLOTS = 4
+"""Prompts whose beginnings are cached at the same time."""
+
+_CACHE_MIB = 512
+"""Memory for prompts that no longer have a slot. A token of the 1.5B model takes 28 KiB, so it holds about 40 documents
+of news, and each is read once for several questions."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +35,6 @@ class EngineSettings:
         name: The model's name, as ``dspy.LM`` has it.
         threads: Threads that compute; by default as many as there are cores, at most 4.
         context: Tokens of prompt and reply that fit together, over all slots.
-        slots: Prompts whose beginnings are cached at the same time.
-        cache_mib: Memory for prompts that no longer have a slot, at the most. A token of the 1.5B model takes 28 KiB.
-            So 512 MiB hold about 40 documents of news, and each is read once for several questions.
-        parallel: Requests that are worked on at the same time, at most ``slots``.
         adapter: The file of an adapter (LoRA) that is loaded with the weights; ``None`` for none.
         adapters: Folders in which adapters of the weights may be, after the one next to them.
     """
@@ -41,20 +43,13 @@ class EngineSettings:
     name: str
     threads: int | None = None
     context: int = 8192
-    slots: int = 4
-    cache_mib: int = 512
-    parallel: int = 1
     adapter: Path | None = None
     adapters: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
-        for field in ("threads", "context", "slots", "parallel"):
-            if getattr(self, field) is not None and getattr(self, field) < 1:
-                raise ConfigError(f"{field} must be at least 1, got {getattr(self, field)}")
-        if self.cache_mib < 0:
-            raise ConfigError(f"cache_mib must be at least 0, got {self.cache_mib}")
-        if self.parallel > self.slots:
-            raise ConfigError(f"parallel must be at most slots ({self.slots}), got {self.parallel}")
+        for name, value in (("threads", self.threads), ("context", self.context)):
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be at least 1, got {value}")
 
 
 def load_runtime() -> Any:
@@ -77,38 +72,37 @@ def server_parameters(settings: EngineSettings) -> Any:
     """The settings as llama.cpp takes them; its server listens on loopback only.
 
     Raises:
-        LMError: The runtime is not installed, or the file is not there.
+        LMError: The runtime is not installed, or a file is not there.
     """
     xllamacpp = load_runtime()
-    if not settings.path.is_file():
-        raise LMError(f"{settings.path} is not there: fetch it with `finpath lm pull`")
-    if settings.adapter is not None and not settings.adapter.is_file():
-        raise LMError(f"the adapter {settings.adapter} is not there")
+    for file in (settings.path, settings.adapter):
+        if file is not None and not file.is_file():
+            raise LMError(f"{file} is not there: fetch models with `finpath lm pull`")
     parameters = xllamacpp.CommonParams()
     if settings.adapter is not None:
         parameters.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(settings.adapter), 1.0)]
-    parameters.model.path = str(settings.path)
-    parameters.model_alias = {settings.name}
-    parameters.n_ctx = settings.context
-    parameters.n_parallel = settings.slots
-    parameters.kv_unified = True
-    # A prompt that shares little with what a slot holds must not push it out.
-    parameters.slot_prompt_similarity = 0.3
-    parameters.cache_ram_mib = settings.cache_mib
     threads = settings.threads if settings.threads is not None else min(os.cpu_count() or 1, _MOST_THREADS)
+    parameters.model.path = str(settings.path)
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
-    parameters.hostnames = ["127.0.0.1"]
-    parameters.n_gpu_layers = 0
-    parameters.warmup = False
-    parameters.ui = False
-    # Pages in a browser on this machine must not be able to ask it.
-    parameters.cors_origins, parameters.cors_origins_explicit, parameters.cors_credentials = (
-        "http://127.0.0.1",
-        True,
-        False,
-    )
-    parameters.endpoint_slots = False
-    parameters.verbosity = 0
+    values = {
+        "model_alias": {settings.name},
+        "n_ctx": settings.context,
+        "n_parallel": _SLOTS,
+        "kv_unified": True,
+        "slot_prompt_similarity": 0.3,  # a prompt that shares little with what a slot holds must not push it out
+        "cache_ram_mib": _CACHE_MIB,
+        "hostnames": ["127.0.0.1"],
+        "n_gpu_layers": 0,
+        "warmup": False,
+        "ui": False,
+        "cors_origins": "http://127.0.0.1",  # pages in a browser on this machine must not be able to ask it
+        "cors_origins_explicit": True,
+        "cors_credentials": False,
+        "endpoint_slots": False,
+        "verbosity": 0,
+    }
+    for name, value in values.items():
+        setattr(parameters, name, value)
     return parameters
 
 
@@ -128,23 +122,17 @@ def serve(settings: EngineSettings, port: int = 0, key: str | None = None) -> It
         LMError: The weights cannot be loaded, or the port is taken.
     """
     parameters = server_parameters(settings)
-    if port and _is_taken(port):
-        raise LMError(f"port {port} is taken: choose another one with --port")
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise LMError(f"port {port} is taken: choose another one with --port") from error
     parameters.port = port
     if key is not None:
         parameters.api_keys = [key]
     server = start(parameters, settings)
     yield str(server.listening_address)
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return True
-    return False
 
 
 def start(parameters: Any, settings: EngineSettings) -> Any:
@@ -153,9 +141,7 @@ def start(parameters: Any, settings: EngineSettings) -> Any:
     Raises:
         LMError: They cannot be loaded.
     """
-    import xllamacpp
-
     try:
-        return xllamacpp.Server(parameters)
+        return load_runtime().Server(parameters)
     except (RuntimeError, ValueError) as error:
         raise LMError(f"{settings.path} cannot be loaded: {error}") from error

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dspy import lm15
@@ -20,7 +20,10 @@ Prompt = str | Sequence[Mapping[str, str]]
 PROVIDER = "embedded"
 """The source that errors name."""
 
-_FINISH = {"stop": "stop", "length": "length"}
+_ERRORS = {
+    "exceed_context_size_error": lm15.ContextLengthError,
+    "invalid_request_error": lm15.InvalidRequestError,
+}
 
 
 def request_body(request: lm15.Request) -> dict[str, Any]:
@@ -32,8 +35,12 @@ def request_body(request: lm15.Request) -> dict[str, Any]:
     config = request.config
     if request.tools:
         raise lm15.UnsupportedFeatureError("the embedded model calls no tools natively", feature="tools")
+    messages = [{"role": "system", "content": _text(request.system)}] if request.system is not None else []
+    for message in request.messages:
+        role = "system" if message.role == "developer" else message.role
+        messages.append({"role": role, "content": _text(message.parts)})
     body: dict[str, Any] = {
-        "messages": _messages(request),
+        "messages": messages,
         "temperature": config.temperature if config.temperature is not None else 0.0,
         "cache_prompt": True,
     }
@@ -41,8 +48,7 @@ def request_body(request: lm15.Request) -> dict[str, Any]:
         # The runtime reports nothing at all when no alternatives are asked for.
         body.update(logprobs=True, top_logprobs=max(config.logprobs, 1))
     for name in ("max_tokens", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty"):
-        value = getattr(config, name)
-        if value is not None:
+        if (value := getattr(config, name)) is not None:
             body[name] = value
     if config.stop:
         body["stop"] = list(config.stop)
@@ -51,18 +57,8 @@ def request_body(request: lm15.Request) -> dict[str, Any]:
     return body
 
 
-def _messages(request: lm15.Request) -> list[dict[str, str]]:
-    messages = []
-    if request.system is not None:
-        system = request.system if isinstance(request.system, str) else _text(request.system)
-        messages.append({"role": "system", "content": system})
-    for message in request.messages:
-        role = "system" if message.role == "developer" else message.role
-        messages.append({"role": role, "content": _text(message.parts)})
-    return messages
-
-
-def _text(parts: Sequence[Any]) -> str:
+def _text(content: str | Sequence[Any]) -> str:
+    parts: Sequence[Any] = (lm15.TextPart(text=content),) if isinstance(content, str) else content
     for part in parts:
         if not isinstance(part, lm15.TextPart):
             kind = type(part).__name__
@@ -89,63 +85,39 @@ def checked(reply: Any) -> Any:
     error = reply.get("error") if isinstance(reply, Mapping) else None
     if error is None:
         return reply
-    message, kind, status = str(error.get("message")), error.get("type"), error.get("code")
-    if kind == "exceed_context_size_error":
-        raise lm15.ContextLengthError(message, provider=PROVIDER, status=status)
-    if kind == "invalid_request_error":
-        raise lm15.InvalidRequestError(message, provider=PROVIDER, status=status)
-    raise lm15.ServerError(message, provider=PROVIDER, status=status)
+    kind = _ERRORS.get(str(error.get("type")), lm15.ServerError)
+    raise kind(str(error.get("message")), provider=PROVIDER, status=error.get("code"))
 
 
-def finish_reason_of(reason: str | None) -> Any:
-    """Why a reply ended, in DSPy's words."""
-    return _FINISH.get(str(reason), "stop")
-
-
-def usage_of(usage: Mapping[str, Any]) -> lm15.Usage:
-    """Returns the tokens of a call; cached ones of the prompt are counted as read from the cache."""
-    return lm15.Usage(
-        input_tokens=usage["prompt_tokens"],
-        output_tokens=usage["completion_tokens"],
-        cache_read_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+def response_of(reply: Mapping[str, Any], model: str, alternatives: int | None) -> lm15.Response:
+    """The reply as DSPy takes it, with the log-probabilities of so many ``alternatives`` to each token."""
+    [choice], usage = reply["choices"], reply["usage"]
+    return lm15.Response(
+        id=reply.get("id"),
+        model=model,
+        message=lm15.Message.assistant(choice["message"].get("content") or ""),
+        finish_reason="length" if choice["finish_reason"] == "length" else "stop",
+        usage=lm15.Usage(
+            input_tokens=usage["prompt_tokens"],
+            output_tokens=usage["completion_tokens"],
+            cache_read_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+        ),
+        logprobs=_logprobs(choice, alternatives) if alternatives is not None else None,
     )
 
 
-def logprobs_of(choice: Mapping[str, Any], top: int) -> tuple[lm15.TokenLogprob, ...]:
-    """Returns the log-probability of each token of the reply, with the ``top`` most probable alternatives."""
-    entries = (choice.get("logprobs") or {}).get("content") or ()
+def _logprobs(choice: Mapping[str, Any], top: int) -> tuple[lm15.TokenLogprob, ...]:
+    def parts(entry: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "token": entry["token"],
+            "logprob": entry["logprob"],
+            "bytes": tuple(entry["bytes"]),
+            "token_id": entry["id"],
+        }
+
     return tuple(
         lm15.TokenLogprob(
-            token=entry["token"],
-            logprob=entry["logprob"],
-            bytes=tuple(entry["bytes"]),
-            token_id=entry["id"],
-            top=tuple(
-                lm15.TopLogprob(
-                    token=other["token"], logprob=other["logprob"], bytes=tuple(other["bytes"]), token_id=other["id"]
-                )
-                for other in entry["top_logprobs"][:top]
-            ),
+            **parts(entry), top=tuple(lm15.TopLogprob(**parts(other)) for other in entry["top_logprobs"][:top])
         )
-        for entry in entries
+        for entry in (choice.get("logprobs") or {}).get("content") or ()
     )
-
-
-def events_of(chunks: Iterator[Any], name: str, top: int | None) -> Iterator[Any]:
-    """The events of a stream, from the chunks that the runtime sends; an exception among them is raised."""
-    started, finish, usage = False, "stop", None
-    for chunk in chunks:
-        if isinstance(chunk, Exception):
-            raise chunk
-        checked(chunk)
-        if not started:
-            yield lm15.StreamStartEvent(id=chunk.get("id"), model=name)
-            started = True
-        usage = usage_of(chunk["usage"]) if chunk.get("usage") else usage
-        for choice in chunk.get("choices", ()):
-            finish = finish_reason_of(choice["finish_reason"]) if choice.get("finish_reason") else finish
-            text = (choice.get("delta") or {}).get("content")
-            if text:
-                logprobs = logprobs_of(choice, top) if top is not None else ()
-                yield lm15.StreamDeltaEvent(lm15.TextDelta(text=text, logprobs=logprobs))
-    yield lm15.StreamEndEvent(finish_reason=finish, usage=usage)

@@ -208,10 +208,6 @@ class TextSearch(Search):
         """See :meth:`programs.worlds.base.Search.grounds`."""
         return {"calculation": "none", "facts": "\n".join((turn.detail or TextDetail()).facts)}
 
-    def after(self, turn: AnyTurn, choice: Choice) -> State[TextsWorld]:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.after`."""
-        return self.state.after(turn)
-
 
 def answers_of(turn: TextTurn) -> Answers:
     """The answers of a turn, with what they rest on."""

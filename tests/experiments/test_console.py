@@ -22,11 +22,11 @@ from experiments.console import (
 
 def test_numbers_stand_to_the_right() -> None:
     table = format_table(["name", "turns"], [["beam", 746], ["a", None]])
-    assert table.splitlines() == ["name  turns", "----  -----", "beam    746", "a         -"]
+    assert table.splitlines() == ["name  turns", "-----------", "beam    746", "a         -"]
 
 
 def test_a_table_without_rows_is_its_header() -> None:
-    assert format_table(["a", "b"], []).splitlines() == ["a  b", "-  -"]
+    assert format_table(["a", "b"], []).splitlines() == ["a  b", "----"]
 
 
 def test_percent_shows_the_interval() -> None:

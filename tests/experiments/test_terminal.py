@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from experiments import terminal
 from experiments.console import format_table, show
 from experiments.terminal import terminal_width, waiting, write_coloured
 
@@ -31,7 +30,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_table_fits_its_width_and_loses_nothing(width: int) -> None:
     text = format_table(HEADERS, ROWS, width=width)
     assert max(map(len, text.splitlines())) <= width
-    kept, given = (sorted(re.sub(r"[\s─]", "", one)) for one in (text, "".join([*HEADERS, *map("".join, ROWS)])))
+    kept, given = (sorted(re.sub(r"[\s-]", "", one)) for one in (text, "".join([*HEADERS, *map("".join, ROWS)])))
     assert kept == given
 
 
@@ -67,13 +66,9 @@ def test_control_characters_of_a_report_stay_escaped(monkeypatch: pytest.MonkeyP
     assert "\\x1b[31mred" in out.getvalue()
 
 
-def test_a_spinner_names_the_step_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spinner_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
-    with waiting("load the program"):
-        pass
-    assert out.getvalue() == ""
-    monkeypatch.setattr(terminal, "SECONDS", 0.01)
     with waiting("load the program") as step:
         time.sleep(0.3)
         step("asking a model\nwith two lines")
@@ -85,8 +80,6 @@ def test_a_spinner_names_the_step_after_a_while(monkeypatch: pytest.MonkeyPatch)
 def test_a_pipe_has_no_spinner(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
     monkeypatch.setattr("sys.stderr", out)
-    monkeypatch.setattr(terminal, "SECONDS", 0.0)
     with waiting("load the program") as step:
         step("asking")
-        time.sleep(0.1)
     assert out.getvalue() == ""

@@ -12,12 +12,13 @@ from experiments.data import load_questions
 from experiments.saved import load_program
 
 SAMPLE = ["--graph", "sample:graph", "--format", "metaqa", "--questions"]
+COMPILE = ["compile", "kgqa", "--graph", "sample:graph", "--format", "metaqa", "--train"]
 
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("kgqa") / "program"
-    assert main(["compile", "kgqa", *SAMPLE, "sample:train", "--no-track", "--out", str(folder)]) == 0
+    assert main([*COMPILE, "sample:train", "--no-track", "--out", str(folder)]) == 0
     return str(folder)
 
 
@@ -46,7 +47,7 @@ def test_the_whole_way_on_the_sample(
 
 def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    compiling = ["compile", "kgqa", *SAMPLE, "sample:train", "--dev", "sample:dev", "--json", "compile.json"]
+    compiling = [*COMPILE, "sample:train", "--dev", "sample:dev", "--json", "compile.json"]
     assert main([*compiling, "--no-track", "--out", "program"]) == 0
     assert load_program("program").config["scorer_sha256"] == load_program(fitted).config["scorer_sha256"]
     assert main(["evaluate", "program", *SAMPLE, "sample:dev", "--no-track", "--json", "evaluate.json"]) == 0
@@ -68,9 +69,8 @@ def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypat
         (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "questions about graphs need kind 'kgqa'"),
         (["evaluate", "beam", "--data", "sample:dev", "--set", "max_depth=2"], 1, "max_depth"),
         (["evaluate", "beam", "--data", "sample:dev", "--predictions", "p"], 2, "--predictions needs --questions"),
-        (["compile", "kgqa", "--train", "sample:train"], 1, "the program kgqa needs --questions in place of --train"),
-        (["compile", "beam", *SAMPLE, "sample:train"], 1, "got beam, scorer"),
-        (["compile", "kgqa", *SAMPLE, "sample:train"], 2, "--questions needs --out"),
+        (["compile", "kgqa", "--train", "sample:train", "--out", "x"], 2, "kgqa needs --format"),
+        ([*COMPILE, "sample:train"], 2, "kgqa needs --out"),
     ],
 )
 def test_options_of_graphs_and_of_reports_are_not_mixed(
@@ -96,15 +96,9 @@ def test_asking_shows_each_answer_with_its_path(fitted: str, capsys: pytest.Capt
     ("arguments", "message"),
     [
         (["evaluate", "nowhere", *SAMPLE, "sample:dev"], "no program 'nowhere'"),
-        (
-            ["compile", "kgqa", *SAMPLE, "sample:test", "--out", "x"],
-            "sample:test: there are sample:graph",
-        ),
-        (["compile", "kgqa", "--format", "metaqa", "--questions", "sample:dev", "--out", "x"], "graph must be given"),
-        (
-            ["compile", "kgqa", "--graph", "none.ttl", "--questions", "sample:dev", "--format", "metaqa", "--out", "x"],
-            "none.ttl: is",
-        ),
+        ([*COMPILE, "sample:test", "--out", "x"], "sample:test: there are sample:graph, sample:train"),
+        (["compile", "kgqa", "--format", "metaqa", "--train", "sample:dev", "--out", "x"], "graph must be given"),
+        ([*COMPILE, "sample:dev", "--graph", "none.ttl", "--out", "x"], "none.ttl: is"),
     ],
 )
 def test_mistakes_are_said_in_one_line(

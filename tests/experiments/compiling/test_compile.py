@@ -1,28 +1,38 @@
+"""Compiles of programs for reports: what is saved, what is on the run, what the command refuses."""
+
 from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from experiments.commands import main as cli
-from experiments.compiling import CompileConfig, compile_and_evaluate
+from experiments.compiling import CompileConfig, compile_program, report_job, reports
 from experiments.data import LoadedData, conversation_examples, load_conversations
-from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.files import SAMPLE_FOLDER
+from experiments.evaluation import evaluate
+from experiments.files import SAMPLE_FOLDER, SHIPPED_FOLDER
+from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program, shipped_references
 from experiments.tasks import ConvFinQA
-from experiments.tracking import Tracker
+from experiments.tracking import Tracker, read_traces
 from kg.coreference import ReferenceModel
 from kg.errors import ConfigError, DataError, UnmappedRowError
-from optimize.compiling.registry import OptimizerStep
+from optimize.optimizers import OptimizerStep, parse_optimizers
 from optimize.scorers import fit_references, reference_examples
+from programs.lm.guarded import GuardedLM
+from tests.optimize.conftest import AnyReplyEngine
+
+SHIPPED = str(SHIPPED_FOLDER / "beam")
 
 
 @pytest.fixture(scope="module")
 def train() -> LoadedData:
-    return load_conversations("sample:train")
+    loaded = load_conversations("sample:train")
+    return dataclasses.replace(loaded, conversations=loaded.conversations[:12])
 
 
 @pytest.fixture(scope="module")
@@ -31,28 +41,88 @@ def dev() -> LoadedData:
     return dataclasses.replace(loaded, conversations=loaded.conversations[:2])
 
 
-def test_compiling_keeps_everything_on_its_run(train: LoadedData, dev: LoadedData, tracker: Tracker) -> None:
-    compiled = compile_and_evaluate("beam", train, dev, CompileConfig(), tracker=tracker, run_name="mine")
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> AnyReplyEngine:
+    """The language model that every name stands for."""
+    engine = AnyReplyEngine()
+
+    def reach(config: LMConfig) -> dict[str, Any]:
+        lm = GuardedLM("local/any", engine=engine, temperature=config.temperature, free=True, num_retries=0)
+        return {"lm": lm}
+
+    monkeypatch.setattr(reports, "reach_lm", reach)
+    return engine
+
+
+def config_of(optimizers: str, *settings: str) -> CompileConfig:
+    chain = parse_optimizers(optimizers, settings)
+    return CompileConfig(chain, LMConfig("local/any"), train_turns=6, val_turns=3)
+
+
+def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: LoadedData, tracker: Tracker) -> None:
+    found = []
+
+    def evaluated(saved: Any, parent: Any) -> Any:
+        found.append(evaluate(saved, ConvFinQA(dev), tracker=tracker, parent=parent))
+        return found[0].figures
+
+    steps = (OptimizerStep("scorer").with_text("form_steps", "10").with_text("ensemble", "1"),)
+    job = report_job("beam", train, CompileConfig(steps))
+    compiled = compile_program(job, tracker=tracker, run_name="mine", evaluated=evaluated)
     record = tracker.find("mine", kinds=("compile",))
     assert record.id == compiled.run_id
-    assert record.params["optimizers"] == "none"
+    assert record.params["optimizers"] == "scorer"
     assert record.tags["finpath.data_sha256"] == train.sha256
-    assert record.metrics["dev/turns"] == compiled.figures()["turns"]
-    evaluated = tracker.find("mine")
-    assert evaluated.tags["mlflow.parentRunId"] == record.id
-    ontology = tracker.search(["ontology"])[0]
-    assert record.tags["finpath.ontology_run_id"] == ontology.id
-    assert ontology.tags["finpath.ontology_sha256"] == record.tags["finpath.ontology_sha256"]
-    assert compiled.evaluation is not None
+    assert record.metrics["dev/turns"] == compiled.figures["turns"]
+    assert tracker.find("mine").tags["mlflow.parentRunId"] == record.id
     for reference in ("mine", f"runs:/{record.id}/program", record.tags["finpath.model_uri"]):
-        again = evaluate(find_program(reference, tracker), ConvFinQA(dev), EvaluationConfig())
-        assert again.figures["exe_accuracy"] == compiled.evaluation.figures["exe_accuracy"]
+        again = evaluate(find_program(reference, tracker), ConvFinQA(dev))
+        assert again.figures["exe_accuracy"] == found[0].figures["exe_accuracy"]
+
+
+def test_prompts_evaluations_and_calls_are_on_the_run(
+    train: LoadedData, tracker: Tracker, engine: AnyReplyEngine
+) -> None:
+    job = report_job(SHIPPED, train, config_of("labeled-few-shot+bootstrap", "labeled-few-shot.k=3"))
+    compiled = compile_program(job, tracker=tracker, run_name="asked")
+    run = tracker.find("asked", kinds=("compile",))
+    assert run.params["labeled-few-shot.k"] == "3"
+    assert [name for name in compiled.fit.figures if name.startswith("val_score")] == [
+        "val_score_0_start",
+        "val_score_1_labeled-few-shot",
+        "val_score_2_bootstrap",
+    ]
+    assert 0 < run.metrics["compile_lm_calls"] <= len(engine.prompts)
+    scores = tracker.client.get_metric_history(run.id, "eval_full")
+    assert len(scores) == 3
+    assert scores[0].value == pytest.approx(100 * compiled.fit.figures["val_score_0_start"], abs=0.1)
+    assert read_traces(tracker, run)
+    assert "BETTERTOGETHER" in tracker.text(run, "printed.log")
+    inputs = tracker.client.get_run(run.id).inputs.dataset_inputs
+    assert train.sha256[:16] in [one.dataset.digest for one in inputs]
+
+
+def test_no_key_is_on_the_run(
+    train: LoadedData, tracker: Tracker, engine: AnyReplyEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dspy
+
+    secret = "sk-planted-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    with dspy.context(lm=GuardedLM("openai/gpt-4o-mini", api_key=secret)):
+        compiled = compile_program(report_job(SHIPPED, train, config_of("labeled-few-shot")), tracker=tracker)
+    run = tracker.find(str(compiled.run_id), kinds=("compile",))
+    folders = [tracker.download(run.tags["finpath.model_uri"]), tracker.download(f"runs:/{run.id}/")]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
 
 
 def test_mlflow_opens_the_model(train: LoadedData, dev: LoadedData, tracker: Tracker, tracking_uri: str) -> None:
     import mlflow
 
-    compile_and_evaluate("beam", train, None, CompileConfig(), tracker=tracker, run_name="mine")
+    job = report_job("beam", train, CompileConfig((OptimizerStep("scorer").with_text("form_steps", "1"),)))
+    compile_program(job, tracker=tracker, run_name="mine")
     mlflow.set_tracking_uri(tracking_uri)
     model = mlflow.pyfunc.load_model(tracker.find("mine", kinds=("compile",)).tags["finpath.model_uri"])
     first = dev.conversations[0]
@@ -60,30 +130,44 @@ def test_mlflow_opens_the_model(train: LoadedData, dev: LoadedData, tracker: Tra
     assert len(answers) == len(first.questions)
 
 
+def test_a_stopped_compile_asks_nothing_twice(train: LoadedData, tracker: Tracker, engine: AnyReplyEngine) -> None:
+    config = config_of("labeled-few-shot+bootstrap")
+    engine.stop_after = 16
+    with pytest.raises(KeyboardInterrupt):
+        compile_program(report_job(SHIPPED, train, config), tracker=tracker, run_name="mine")
+    assert tracker.find("mine", kinds=("compile",)).status == "KILLED"
+    engine.stop_after = None
+    compile_program(report_job(SHIPPED, train, config), tracker=tracker, run_name="mine")
+    assert tracker.find("mine", kinds=("compile",)).status == "FINISHED"
+    asked = len(engine.prompts)
+    assert len(set(engine.prompts)) == asked - 1, "only the request that was stopped is repeated"
+    compile_program(report_job(SHIPPED, train, config), tracker=tracker, run_name="again")
+    assert len(engine.prompts) == asked
+
+
 def test_a_program_must_be_kept_somewhere(train: LoadedData, tmp_path: Path) -> None:
+    job = report_job("beam", train, CompileConfig())
     with pytest.raises(ConfigError, match="kept nowhere"):
-        compile_and_evaluate("beam", train, None, CompileConfig())
+        compile_program(job)
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(ConfigError, match="out must be a new or empty folder"):
-        compile_and_evaluate("beam", train, None, CompileConfig(), out=tmp_path)
+        compile_program(job, out=tmp_path)
 
 
-def test_train_must_have_gold(train: LoadedData, tmp_path: Path) -> None:
+def test_train_must_have_gold(train: LoadedData) -> None:
     blind = tuple(dataclasses.replace(one, programs=None, answers=None) for one in train.conversations)
     with pytest.raises(DataError, match="no conversations with gold"):
-        compile_and_evaluate("beam", dataclasses.replace(train, conversations=blind), None, CompileConfig(), out="x")
+        report_job("beam", dataclasses.replace(train, conversations=blind), CompileConfig())
 
 
-def test_the_scorer_is_fitted_with_its_settings(train: LoadedData, dev: LoadedData, tmp_path: Path) -> None:
-    few = dataclasses.replace(train, conversations=train.conversations[:15])
-    steps = (OptimizerStep("scorer", {"form_steps": 10, "ensemble": 1}),)
-    figures = []
-    for name in ("a", "b"):
-        compiled = compile_and_evaluate("beam", few, dev, CompileConfig(steps), out=tmp_path / name)
-        figures.append(compiled.figures())
-    assert figures[0]["scorer_sha256"] == figures[1]["scorer_sha256"]
+def test_the_same_seed_gives_the_same_scorer(train: LoadedData, tmp_path: Path) -> None:
+    steps = parse_optimizers("scorer", ["scorer.form_steps=10", "scorer.ensemble=1"])
+    job = report_job("beam", train, CompileConfig(steps))
+    hashes = {compile_program(job, out=tmp_path / name).saved.config["scorer_sha256"] for name in ("a", "b")}
+    assert len(hashes) == 1
     config = json.loads((tmp_path / "a" / "config.json").read_text())
-    assert config["optimizers"] == [{"name": "scorer", "settings": {"form_steps": 10, "ensemble": 1}}]
+    [optimizer] = config["optimizers"]
+    assert (optimizer["name"], optimizer["settings"]["settings"]["form_steps"]) == ("scorer", 10)
     assert config["train"]["sha256"] == train.sha256
 
 
@@ -91,35 +175,72 @@ def test_the_command_saves_and_writes_figures(
     tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["compile", "beam", "--optimizer", "none", "--train", "sample:train", "--dev", "sample:dev"]
-    arguments += ["--limit", "2", "--no-track", "--out", str(tmp_path / "mine"), "--json", str(tmp_path / "out.json")]
+    arguments += ["--no-track", "--out", str(tmp_path / "mine"), "--json", str(tmp_path / "out.json")]
     assert cli.main(arguments) == 0
     figures = json.loads((tmp_path / "out.json").read_text())
-    assert figures["conversations"] == 2
+    assert figures["conversations"] == len(load_conversations("sample:dev").conversations)
     assert figures["run_id"] is None
     assert (tmp_path / "mine" / "config.json").exists()
-    shown = capsys.readouterr().out
-    assert "right answers (exe_accuracy)" in shown
-    assert "build the ontology from" in shown
+    assert "right answers (exe_accuracy)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("references --dev /nonexistent --set nonsense=1", "--dev does not apply to references"),
+        ("references --set nonsense=1", "--set does not apply to references"),
+        ("references --lm local", "--lm does not apply to references"),
+        ("beam --format metaqa", "--format does not apply to programs for reports"),
+        ("kgqa --format metaqa --optimizer gepa", "--optimizer does not apply to kgqa"),
+        ("queries --train-turns 3", "--train-turns does not apply to queries"),
+        ("beam --set nonsense=1", "has no setting 'nonsense'"),
+        ("beam --set scorer.nonsense=1", "has no setting 'nonsense'"),
+        ("beam --set gepa.max_metric_calls=1", "is for 'gepa', which is not in the chain 'scorer'"),
+        ("beam --teacher-lm openai/x", "name one with --lm"),
+        ("kgqa --format metaqa --graph sample:graph --set nonsense=1", "has no setting 'nonsense'"),
+        ("beam --dev /nonexistent", "/nonexistent"),
+    ],
+)
+def test_every_option_is_used_or_refused(
+    words: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind, *rest = shlex.split(words)
+    out = str(tmp_path / "out")
+    assert cli.main(["compile", kind, "--train", "sample:train", "--out", out, *rest]) != 0
+    assert message in capsys.readouterr().err
+    assert not Path(out).exists()
+
+
+def test_the_command_ends_with_an_error_when_the_budget_is_spent(
+    tmp_path: Path, tracking_uri: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from programs.lm import Budget
+
+    lm = GuardedLM("openai/any", engine=AnyReplyEngine(), budget=Budget(calls=8), cache=False, num_retries=0)
+    monkeypatch.setattr(reports, "reach_lm", lambda _: {"lm": lm})
+    words = ["compile", "shipped:beam", "--optimizer", "bootstrap", "--train", "sample:train", "--lm", "openai/any"]
+    words += ["--train-turns", "6", "--val-turns", "3", "--out", str(tmp_path / "mine"), "--no-track"]
+    assert cli.main([*words, "--threads", "1"]) == 1
+    assert "ended early: " in (said := capsys.readouterr().err)
+    assert "the budget of openai/any is spent: 8 calls" in said
+    assert load_program(tmp_path / "mine").program.kind == "beam"
 
 
 def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     tmp_path: Path, tracking_uri: str, train: LoadedData, dev: LoadedData
 ) -> None:
     config = CompileConfig(unmapped="fail")
-    compiled = compile_and_evaluate("beam", train, dev, config, out=tmp_path / "mine")
-    failing = load_program(tmp_path / "mine").program
-    assert failing.unmapped == "fail"
-    figures = compiled.figures()
-    assert 0 < figures["failed_turns"] <= figures["turns"]
+    compile_program(report_job("beam", train, config), out=tmp_path / "mine")
+    assert load_program(tmp_path / "mine").program.unmapped == "fail"
     words = ["evaluate", str(tmp_path / "mine"), "--data", "sample:dev", "--limit", "2", "--no-track", "--json"]
     out = tmp_path / "out.json"
     assert cli.main([*words, str(out)]) == 1
-    assert json.loads(out.read_text())["failed_turns"] == figures["failed_turns"]
+    assert json.loads(out.read_text())["failed_turns"] > 0
     assert cli.main([*words, str(out), "--set", "unmapped=keep"]) == 0
     assert json.loads(out.read_text())["failed_turns"] == 0
-    fitted = dataclasses.replace(config, optimizers=(OptimizerStep("scorer", {}),))
+    fitted = dataclasses.replace(config, optimizers=(OptimizerStep("scorer"),))
     with pytest.raises(UnmappedRowError, match="covers none of these rows"):
-        compile_and_evaluate(str(tmp_path / "mine"), dev, None, fitted, out=tmp_path / "other")
+        compile_program(report_job(str(tmp_path / "mine"), dev, fitted), out=tmp_path / "other")
 
 
 @pytest.mark.slow

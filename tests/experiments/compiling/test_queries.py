@@ -11,7 +11,7 @@ import dspy
 import pytest
 
 from experiments.commands import main as cli
-from experiments.compiling import QueryCompileConfig, compile_queries, queries
+from experiments.compiling import compile_program, queries, query_job
 from experiments.data import read_talks
 from experiments.lms import LMConfig
 from experiments.saved import find_program, shipped_encoder, shipped_thesaurus
@@ -69,18 +69,15 @@ def test_the_compiled_program_is_logged_loaded_and_asked(
     (dev / "observatory.ttl").write_text((TALKS / "dev" / "observatory.ttl").read_text(encoding="utf-8"))
     row = {"file": "observatory.ttl", "questions": ["Which scope has nobody in charge?"], "answers": [["Lantern"]]}
     (dev / "questions.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    config = QueryCompileConfig(
-        "labeled-few-shot", LMConfig("openai/scripted"), demonstrations=2, confidence_turns=1, today=TODAY
-    )
-    compiled = compile_queries(
-        config, [str(TALKS / "train")], [str(dev)], out=tmp_path / "mine", tracker=tracker, run_name="parsed"
-    )
+    folders = [str(TALKS / "train")], [str(dev)]
+    job = query_job("labeled-few-shot", *folders, lm=LMConfig("openai/scripted"), scored=1, today=TODAY)
+    compiled = compile_program(job, out=tmp_path / "mine", tracker=tracker, run_name="parsed")
     assert (compiled.figures["dev/right_before"], compiled.figures["dev/right"]) == (0.0, 1.0)
     record = tracker.find("parsed", kinds=("compile",))
     assert (record.metrics["dev/right"], record.params["optimizer"]) == (1.0, "labeled-few-shot")
     loaded = find_program("parsed", tracker).program
     assert isinstance(loaded, ConversationQA)
-    assert len(loaded.beam.understand.predict.demos) == 2
+    assert len(loaded.beam.understand.predict.demos) == 4
     assert loaded.beam.understand.predict.demos == compiled.saved.program.beam.understand.predict.demos
     assert compiled.figures["confidence_turns"] == 1
     assert loaded.config.reply_confidence == compiled.saved.program.config.reply_confidence

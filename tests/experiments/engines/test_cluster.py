@@ -205,33 +205,3 @@ def test_work_that_cannot_be_sent_is_refused(cluster: Any) -> None:
     lock = threading.Lock()
     with pytest.raises(ConfigError, match="cannot be sent to other processes, use the engine local"):
         map_items(RayEngine(workers=1), lambda _: lock, [0])
-
-
-def test_a_crossvalidation_on_the_cluster_has_the_local_figures(cluster: Any) -> None:
-    from experiments.compiling import GraphCompileConfig, crossvalidate
-    from experiments.data import load_questions, open_graph
-    from experiments.files import SAMPLE_FOLDER
-
-    folder = SAMPLE_FOLDER / "kgqa"
-    loaded = load_questions(str(folder / "train.txt"), "metaqa")
-    killed: list[Any] = []
-
-    def kill() -> None:
-        killed.append(cluster.list_all_nodes()[-1])
-        cluster.remove_node(killed[0], allow_graceful=False)
-
-    class KillsAtOnce(KillsNode):
-        def run(self, work: Any, items: Sequence[Any], take: Any, **others: Any) -> None:
-            threading.Timer(8, self.kill).start()
-            RayEngine.run(self, work, items, take, **others)
-
-    with open_graph(str(folder / "graph.txt")) as source:
-        settings = {"count": 4, "split_by": "topic"}
-        local = crossvalidate(source, loaded, GraphCompileConfig(), **settings)
-        found = crossvalidate(source, loaded, GraphCompileConfig(), **settings, engine=KillsAtOnce(kill, workers=3))
-    assert killed
-    cluster.add_node(num_cpus=1, object_store_memory=STORE)
-    timed = {name for name in local if "seconds" in name}
-    assert {name: value for name, value in found.items() if name not in timed} == {
-        name: value for name, value in local.items() if name not in timed
-    }

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import finpath
-from experiments.lms import LMConfig, models_folder
+from experiments.lms import LMConfig
+from experiments.lms.catalogue import models_folder
 from experiments.lms.config import SHIPPED_ADAPTERS, lm_settings, make_lm
 from experiments.saved import find_program
 from kg.errors import LMError
@@ -58,10 +59,7 @@ def test_an_adapter_that_is_there_is_not_replaced(base: Path, tmp_path: Path) ->
     assert files.weights.read_bytes() == b"newer"
 
 
-def test_a_model_is_named_with_its_adapter(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.lms import catalogue
-
-    monkeypatch.setattr(catalogue, "is_verified", lambda path: True)
+def test_a_model_is_named_with_its_adapter(base: Path) -> None:
     lm = lm_settings(LMConfig(f"local/{MODEL}+mine", threads=1))["lm"]
     assert lm.model == f"local/{MODEL}+mine"
     assert lm.engine.settings.adapter == adapter_files(base, "mine").weights

@@ -23,7 +23,6 @@ from kg.errors import ConfigError, LMError
 from kg.ontology.learning import build_ontology
 from kg.ontology.ontology import Ontology
 from kg.reports.report import Report
-from programs.evidence import Blend, EvidencePlan
 
 
 def test_none_is_no_model() -> None:
@@ -58,8 +57,8 @@ def test_a_key_of_the_environment_is_left_to_the_client(monkeypatch: pytest.Monk
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"budget": "calls=none"}, "the budget's calls must be a number"),
         ({"name": "local", "api_base": "http://localhost:1/v1"}, "local runs in this process"),
-        ({"name": "openai/m", "api_base": "http://user:secret@host/v1"}, "must hold no key or password"),
-        ({"name": "openai/m", "api_base": "http://host/v1?key=secret"}, "must hold no key or password"),
+        ({"name": "openai/m", "api_base": "http://user:secret@host/v1"}, "must hold no"),
+        ({"name": "openai/m", "api_base": "http://host/v1?key=secret"}, "must hold no"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, object], message: str) -> None:
@@ -311,8 +310,8 @@ def test_an_agent_without_a_model_is_refused(capsys: pytest.CaptureFixture[str])
         ({"temperature": float("nan")}, "temperature must be at least 0, got nan"),
         ({"timeout": float("nan")}, "timeout must be more than 0, got nan"),
         ({"timeout": float("inf")}, "timeout must be more than 0, got inf"),
-        ({"api_base": "http://[::1"}, "api_base must be the address of a server"),
-        ({"api_base": "http://localhost:abc/v1"}, "api_base must be the address of a server"),
+        ({"api_base": "http://[::1"}, "this is no address"),
+        ({"api_base": "http://localhost:abc/v1"}, "this is no address"),
     ],
 )
 def test_settings_that_are_no_number_or_address_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -348,26 +347,3 @@ def test_a_password_in_an_address_is_neither_used_nor_shown(
     told = capsys.readouterr()
     assert "address" in told.err
     assert "hunter2" not in told.out + told.err
-
-
-class _Engine:
-    def __init__(self) -> None:
-        self.loads = 0
-
-    def load(self) -> None:
-        self.loads += 1
-
-
-@pytest.mark.parametrize(("share", "loads"), [(0.2, 1), (0.0, 0)])
-def test_weights_are_loaded_before_the_first_turn_that_may_ask(
-    monkeypatch: pytest.MonkeyPatch, share: float, loads: int
-) -> None:
-    engine = _Engine()
-    lm = dspy.utils.DummyLM([])
-    lm.model, lm.engine = "local/small+mine", engine
-    monkeypatch.setattr(lms, "lm_settings", lambda _: {"lm": lm})
-    program = find_program("beam").program
-    plan = EvidencePlan("brief", blend=Blend({"beam": 1.0, "share": share}))
-    program.evidence = dataclasses.replace(program.turn.evidence, plans={lm.model: plan})
-    reach_lm(LMConfig("local/small+mine"), program)
-    assert engine.loads == loads

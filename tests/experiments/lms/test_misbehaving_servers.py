@@ -182,8 +182,8 @@ def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["beam", "agent"])
 def test_the_same_programs_ask_the_served_model(smallest_model: Path, name: str) -> None:
-    from programs.lm.engine import EngineSettings
-    from programs.lm.engine import serve as serve_model
+    from programs.lm import EngineSettings
+    from programs.lm import serve as serve_model
 
     conversation = load_conversations("sample:dev").conversations[0]
     with serve_model(EngineSettings(smallest_model, "smollm2-135m", context=8192)) as address:

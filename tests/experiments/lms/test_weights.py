@@ -19,7 +19,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[object, .
     calls: list[tuple[object, ...]] = []
     path = tmp_path / "model-q4.gguf"
 
-    def download(repository: str, file: str, *, revision: str | None, local_files_only: bool) -> str:
+    def download(repository: str, file: str, *, revision: str | None, local_files_only: bool, **_: object) -> str:
         calls.append((repository, file, revision))
         if local_files_only and not path.exists():
             raise FileNotFoundError("not cached")

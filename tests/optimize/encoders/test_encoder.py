@@ -8,6 +8,7 @@ from typing import Any
 
 import dspy
 import pytest
+from pydantic import ValidationError
 
 from experiments.data import conversation_examples, load_conversations
 from experiments.saved import Origin, load_program, save_program
@@ -16,11 +17,10 @@ from kg.errors import ConfigError
 from kg.ontology import build_ontology
 from kg.reports import Report
 from kg.scoring import DerivationScorer
-from optimize.compiling import parse_optimizers
-from optimize.encoders import EncoderOptimizer, FitEncoder
+from optimize.encoders import EncoderSettings, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports
 from optimize.encoders.settings import EncoderConfig
-from optimize.needs import Extras
+from optimize.optimizers import parse_optimizers
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig
@@ -29,7 +29,7 @@ from programs.conversation import ConversationQA
 from programs.worlds.reader import ReportReader
 
 TINY = TrainingConfig(hidden=4, epochs=2)
-SETTINGS = EncoderOptimizer(
+SETTINGS = EncoderSettings(
     held_out=0.4,
     unanswerable=1.0,
     training=EncoderConfig(epochs=1, tokens=800, form_count=1),
@@ -62,7 +62,7 @@ def compiled(student: ConversationQA, train: list[dspy.Example], base_model: Pat
     pytest.importorskip("torch")
     pytest.importorskip("onnx")
     settings = replace(SETTINGS, base=str(base_model))
-    return FitEncoder(settings, extras=Extras(folder=folder)).compile(student, trainset=train)
+    return FitEncoder(settings, folder=folder).compile(student, trainset=train)
 
 
 def test_the_scorer_has_encoder_blend_and_confidence(
@@ -101,7 +101,7 @@ def test_a_fit_that_was_stopped_uses_what_is_kept(
     assert sorted(path.name for path in folder.iterdir()) == ["encoder", "scorer.json"]
     told: list[str] = []
     settings = replace(SETTINGS, base=str(base_model))
-    again = FitEncoder(settings, extras=Extras(folder=folder, progress=told.append)).compile(student, trainset=train)
+    again = FitEncoder(settings, folder=folder, progress=told.append).compile(student, trainset=train)
     assert not any("step" in line or "ranker" in line for line in told)
     assert again.scorer.to_json() == compiled.scorer.to_json()
 
@@ -144,25 +144,19 @@ def test_what_is_missing_is_named(
         FitEncoder(SETTINGS).compile(agent, trainset=train)
 
 
-def test_settings_out_of_their_range() -> None:
-    cases = (
-        ("held_out", 0.0, "more than 0"),
-        ("held_out", 1.0, "less than 1"),
-        ("abstained_wrong", 1.5, "less than 1"),
-    )
-    for name, value, rule in cases:
-        with pytest.raises(ConfigError, match=f"{name} must be {rule}, got {value}"):
-            EncoderOptimizer(**{name: value})
-    with pytest.raises(ConfigError, match="unanswerable must be more than 0, got 0"):
-        EncoderOptimizer(unanswerable=0)
+@pytest.mark.parametrize(("name", "value"), [("held_out", 0.0), ("held_out", 1.0), ("unanswerable", 0)])
+def test_settings_out_of_their_range(name: str, value: float) -> None:
+    with pytest.raises(ValidationError, match=name):
+        EncoderSettings(**{name: value})
+    with pytest.raises(ConfigError, match=f"{name} cannot be '{value}'"):
+        parse_optimizers("encoder", [f"encoder.{name}={value}"])
 
 
 def test_the_command_reaches_every_setting(tmp_path: Path) -> None:
-    given = ["encoder.base=x", "encoder.training.epochs=3", "encoder.scorer.folds=2", "encoder.held_out=0.2"]
+    given = ["encoder.base=x", "encoder.training.epochs=3", "encoder.scorer.folds=2", f"encoder.folder={tmp_path}"]
     (step,) = parse_optimizers("encoder", given)
-    optimizer = step.optimizer().make(4, Extras(folder=tmp_path))
+    optimizer, _ = step.make({"seed": 4})
     assert isinstance(optimizer, FitEncoder)
-    assert (optimizer.seed, optimizer.extras.folder) == (4, tmp_path)
+    assert (optimizer.seed, optimizer.folder) == (4, tmp_path)
     settings = optimizer.settings
-    assert (settings.base, settings.held_out, settings.training.epochs, settings.scorer.folds) == ("x", 0.2, 3, 2)
-    assert step.all_settings()["training.rate"] == 2.5e-4
+    assert (settings.base, settings.training.epochs, settings.scorer.folds) == ("x", 3, 2)

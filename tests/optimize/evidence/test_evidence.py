@@ -17,11 +17,10 @@ from kg.encoder import TextEncoder
 from kg.encoder.encoder import FILES
 from kg.errors import ConfigError, DataError
 from kg.ontology.learning import build_ontology
-from optimize.compiling.registry import OptimizerStep
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
-from optimize.evidence.evidence import EvidenceOptimizer, FitEvidence
-from optimize.needs import Extras, Sizes
-from optimize.prompts.turns import turn_examples
+from optimize.evidence.evidence import EvidenceSettings, FitEvidence
+from optimize.examples import turn_examples
+from optimize.optimizers import parse_optimizers
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from programs.beam import BeamQA
@@ -33,7 +32,7 @@ from programs.lm.guarded import GuardedLM
 from programs.worlds.reader import ReportReader
 
 FAST = ScorerConfig(folds=0, ensemble=1, form_steps=30, form_count=1, feature_count=1)
-SETTINGS = EvidenceOptimizer(demonstrations=4, parts=2, scorer=FAST)
+SETTINGS = EvidenceSettings(demonstrations=4, parts=2, scorer=FAST)
 
 
 class Oracle:
@@ -82,7 +81,7 @@ def _knowing(student: ConversationQA, examples: list[dspy.Example]) -> Oracle:
 
 def _fit(student: ConversationQA, examples: list[dspy.Example], lm: Any) -> tuple[ConversationQA, FitEvidence]:
     said: list[str] = []
-    fit = FitEvidence(SETTINGS, extras=Extras(progress=said.append))
+    fit = FitEvidence(SETTINGS, progress=said.append)
     with dspy.context(lm=lm):
         compiled = fit.compile(student, trainset=examples)
     assert said[-1].startswith(f"cross-validated: the beam {fit.report['beam']:.1%}")
@@ -150,8 +149,6 @@ def test_what_is_asked_about_can_be_capped(student: ConversationQA, examples: li
     with dspy.context(lm=GuardedLM("local/blank", engine=engine, cache=False)):
         fit.compile(student, trainset=examples)
     assert 5 <= len(engine.questions) <= 5 + 2 * 8, "a conversation that was begun is asked to its end"
-    assert len(engine.questions) <= fit.settings.need(Sizes(0, 0, 0, turns=500)).evidence_calls < 100
-    assert fit.settings.need(Sizes(0, 0, 0, turns=12)).evidence_calls == 24
 
 
 @pytest.fixture
@@ -221,7 +218,7 @@ class PageReader:
 
     def __init__(self, student: ConversationQA, examples: list[dspy.Example]) -> None:
         self.wanted: dict[str, str] = {}
-        for example in turn_examples(examples, student.turn.reader):
+        for example in turn_examples(examples, student):
             if "calculation" in example:
                 self.wanted[example.question] = example.calculation
 
@@ -256,7 +253,7 @@ def test_weights_of_a_model_that_reads_the_page(student: ConversationQA, example
 
 
 def test_it_is_in_the_registry() -> None:
-    optimizer = OptimizerStep("evidence", {"shown": 5}).optimizer().make(3, Extras())
+    optimizer, _ = parse_optimizers("evidence", ["evidence.shown=5"])[0].make({"seed": 3})
     assert isinstance(optimizer, FitEvidence)
     assert (optimizer.settings.shown, optimizer.seed) == (5, 3)
     assert isinstance(ConversationQA.unfitted(build_ontology([])).turn, BeamQA)

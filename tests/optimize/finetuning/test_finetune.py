@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
 
 from experiments.data import conversation_examples, load_conversations
 from experiments.saved import find_program
 from kg.errors import ConfigError
-from optimize.compiling.registry import parse_optimizers
-from optimize.finetuning import Chat, FinetuneOptimizer, FitAdapter, finetune
-from optimize.needs import Extras
+from optimize.finetuning import Chat, FinetuneSettings, FitAdapter, finetune
+from optimize.optimizers import parse_optimizers
 from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM, ReplyChoice, adapter_files, write_card
 
 
@@ -70,8 +70,8 @@ def test_the_evidence_of_a_good_model_gets_weight(
             wanted[question] = chat.messages[place]["content"]
     models: list[str] = []
     monkeypatch.setattr(EmbeddedEngine, "choose", _oracle(wanted, models))
-    fit = FitAdapter(FinetuneOptimizer(name="mine", held_out=0.6), extras=Extras(lms={"task": lm}))
-    compiled = fit.compile(student, trainset=examples)
+    with dspy.context(lm=lm):
+        compiled = FitAdapter(FinetuneSettings(name="mine", held_out=0.6)).compile(student, trainset=examples)
     plan = compiled.turn.evidence.plans["local/model+mine"]
     assert (plan.prompt, plan.decides) == ("brief", False)
     assert plan.blend.weights["share"] > 0.1
@@ -88,7 +88,8 @@ def test_conversations_of_a_low_margin_are_not_learned(
     low, high = second.copy(margin=2.0), third.copy(margin=20.0)
     monkeypatch.setattr(EmbeddedEngine, "choose", _oracle({}, []))
     monkeypatch.setattr(FitAdapter, "_split", lambda _self, _turn, every: (list(every), rest))
-    FitAdapter(extras=Extras(lms={"task": lm})).compile(find_program("beam").program, trainset=[first, low, high])
+    with dspy.context(lm=lm):
+        FitAdapter().compile(find_program("beam").program, trainset=[first, low, high])
     questions = [chat.messages[1]["content"].rpartition(": ")[2] for chat in trainer.learned]
     assert questions == [one.questions[0] for one in (first, high)]
 
@@ -99,12 +100,12 @@ def test_only_embedded_models_without_an_adapter_are_trained(tmp_path: Path) -> 
         FitAdapter().compile(find_program("beam").program, trainset=examples)
     engine = EmbeddedEngine(EngineSettings(tmp_path / "m.gguf", "local/m+old", adapter=tmp_path / "old.gguf"))
     tuned = GuardedLM("local/m+old", engine=engine, free=True, cache=False)
-    with pytest.raises(ConfigError, match="without an adapter, got local/m\\+old"):
-        FitAdapter(extras=Extras(lms={"task": tuned})).compile(find_program("beam").program, trainset=examples)
+    with dspy.context(lm=tuned), pytest.raises(ConfigError, match="without an adapter, got local/m\\+old"):
+        FitAdapter().compile(find_program("beam").program, trainset=examples)
 
 
-def test_settings_are_those_of_the_registry(lm: GuardedLM) -> None:
+def test_settings_are_those_of_the_registry() -> None:
     [step] = parse_optimizers("finetune", ["finetune.name=mine", "finetune.training.epochs=0.5"])
-    fit = step.optimizer().make(0, Extras(lms={"task": lm}))
+    fit, _ = step.make({})
     assert isinstance(fit, FitAdapter)
-    assert (fit.settings.name, fit.settings.training.epochs, fit.extras.lms["task"]) == ("mine", 0.5, lm)
+    assert (fit.settings.name, fit.settings.training.epochs) == ("mine", 0.5)

@@ -8,9 +8,9 @@ import pytest
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
-from optimize.metrics.examples import keep_turn, score_turn
+from optimize import metric
+from optimize.examples import ReportHandle
 from optimize.metrics.labels import GoldMeaning
-from optimize.prompts.turns import ReportHandle
 from programs.turns.turn import Turn
 from signatures.understand import Understanding
 
@@ -59,24 +59,24 @@ def prediction(
     ],
 )
 def test_feedback_names_the_stage_that_failed(given: dspy.Prediction, words: str) -> None:
-    verdict = score_turn(example(), given, None, "turn.understand", None)
+    verdict = metric(example(), given, None, "turn.understand", None)
     assert verdict.score == 0.0
     assert words in verdict.feedback
 
 
 def test_a_right_turn_scores_one() -> None:
-    verdict = score_turn(example(), prediction("subtract(50, 40)"))
+    verdict = metric(example(), prediction("subtract(50, 40)"))
     assert (verdict.score, verdict.feedback.startswith("Right.")) == (1.0, True)
-    assert score_turn(example(), dspy.Prediction()).score == 0.0
+    assert metric(example(), dspy.Prediction()).score == 0.0
 
 
 def test_only_good_turns_become_demonstrations() -> None:
     right = prediction("subtract(50, 40)")
-    assert keep_turn(example(), right) == 1.0
-    assert keep_turn(example(), right, []) is True
+    assert float(metric(example(), right)) == 1.0
+    assert metric(example(), right, []) is True
     # 200 - 190 has the right answer by the wrong calculation.
-    assert keep_turn(example(), prediction("subtract(200, 190)")) == 1.0
-    assert keep_turn(example(), prediction("subtract(200, 190)"), []) is False
+    assert float(metric(example(), prediction("subtract(200, 190)"))) == 1.0
+    assert metric(example(), prediction("subtract(200, 190)"), []) is False
     lucky = prediction("subtract(50, 40)", understanding=REFUSED)
-    assert keep_turn(example(), lucky, []) is False
-    assert keep_turn(example(), prediction("subtract(40, 50)"), []) is False
+    assert metric(example(), lucky, []) is False
+    assert metric(example(), prediction("subtract(40, 50)"), []) is False

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import dspy
 import numpy as np
@@ -23,7 +21,6 @@ from kg.ontology.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key
-from optimize.needs import Extras, in_turn
 from optimize.scorers.derivations import FitScorer, document_name, training_data
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
@@ -176,7 +173,7 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
         ("d2", ["what were costs?", "a broken one?"], ["8", "nonsense("]),
     ]
     plain = _scorer(FitScorer(TINY).compile(student, trainset=train[:4]))
-    more = _scorer(FitScorer(TINY, extras=Extras(dialogues)).compile(student, trainset=train[:4]))
+    more = _scorer(FitScorer(TINY, dialogues=dialogues).compile(student, trainset=train[:4]))
     assert set(more.forms.forms) - set(plain.forms.forms) == {"exp(R, C2)"}
     assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
     assert more.operands["R"].to_dict() != plain.operands["R"].to_dict()
@@ -185,7 +182,7 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
 
 def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[dspy.Example]) -> None:
     told: list[str] = []
-    FitScorer(TINY, extras=Extras(progress=told.append)).compile(student, trainset=train[:4])
+    FitScorer(TINY, progress=told.append).compile(student, trainset=train[:4])
     assert told[0] == "candidates for the ranker, in 2 parts"
     ranker, rest = told[1:]
     turns = sum(len(example.programs) for example in train[:4])
@@ -194,27 +191,11 @@ def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[ds
     assert ", operands on " in rest
 
 
-def test_parts_that_travel_to_other_processes_give_the_same_weights(
-    student: ConversationQA, train: list[dspy.Example]
-) -> None:
-    def elsewhere(work: Any, items: Sequence[Any]) -> list[Any]:
-        sent = pickle.loads(pickle.dumps(work))
-        return [sent(item) for item in reversed(items)][::-1]
-
-    fits = [
-        FitScorer(TINY, extras=Extras(mapper=mapper)).compile(student, trainset=train[:6])
-        for mapper in (in_turn, elsewhere)
-    ]
-    here, there = map(_scorer, fits)
-    assert here.ranker is not None
-    assert here.sha256 == there.sha256
-
-
 def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[dspy.Example]) -> None:
     for folds in (0, 1):
         told: list[str] = []
         config = replace(TINY, folds=folds)
-        fitted = FitScorer(config, extras=Extras(progress=told.append)).compile(student, trainset=train[:4])
+        fitted = FitScorer(config, progress=told.append).compile(student, trainset=train[:4])
         assert _scorer(fitted).ranker is None
         assert [stage.partition(" ")[0] for stage in told] == ["forms"]
 

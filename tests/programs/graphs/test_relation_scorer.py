@@ -158,7 +158,7 @@ def test_settings_and_rules() -> None:
 @pytest.mark.slow
 def test_a_real_model_rates_offered_steps_only(smallest_model: Path) -> None:
     """The smallest model is no judge of relations, but it cannot say anything that is not offered."""
-    from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
+    from programs.lm import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
 
     engine = EmbeddedEngine(EngineSettings(smallest_model, "local/smollm2-135m", context=2048))
     both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}

@@ -23,8 +23,9 @@ from pydantic import BaseModel
 from kg.errors import ConfigError, LMError
 from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.choice import ReplyChoice
-from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings, serve
+from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine
 from programs.lm.guarded import GuardedLM
+from programs.lm.runtime import EngineSettings, serve
 
 NAME = "local/smollm2-135m"
 QUESTION = ({"role": "user", "content": "What is the capital of France? Answer in one word."},)
@@ -109,81 +110,23 @@ def test_probabilities_of_tokens_come_with_the_reply(lm: dspy.LM) -> None:
     assert all(token["logprob"] <= 0 and len(token["top_logprobs"]) == 3 for token in tokens)
 
 
-def test_scores_do_not_depend_on_company(engine: EmbeddedEngine) -> None:
-    replies = ["Paris", "Rome", "Paris, France", "Paris", "ans1 - [cash, 2006]"]
-    together = engine.score(QUESTION, replies)
-    assert together[0] == together[3]
-    assert all(score < 0 for score in together)
-    assert together[0] > together[4]
-    # The runtime computes several tokens at once by other kernels than one alone, which moves the last digits.
-    for reply, score in zip(replies, together, strict=True):
-        assert engine.score(QUESTION, [reply])[0] == pytest.approx(score, abs=0.5)
-
-
-@pytest.mark.slow
-def test_scores_are_those_of_a_plain_decode(engine: EmbeddedEngine) -> None:
-    for question in ("Capital of France?", "Say hello.", "What is 2 + 2?"):
-        response = engine.complete(request(question, max_tokens=30, logprobs=0))
-        if response.finish_reason != "stop":
-            continue
-        assert response.logprobs is not None
-        said = [entry.logprob for entry in response.logprobs if entry.token]
-        [score] = engine.score([{"role": "user", "content": question}], [response.message.text or ""], end=False)
-        assert score == pytest.approx(sum(said), abs=0.05 * len(said) + 0.2)
-
-
-def test_a_reply_is_more_probable_without_its_end(engine: EmbeddedEngine) -> None:
-    prompt = engine.template(QUESTION)
-    assert prompt.rstrip().endswith("assistant")
-    [with_end], [without] = engine.score(prompt, ["Paris"]), engine.score(prompt, ["Paris"], end=False)
-    assert with_end < without < 0
-    assert engine.score(prompt, [""], end=False) == [0.0]
-    assert engine.score(prompt, [""])[0] < 0
-    assert engine.score(prompt, []) == []
-
-
-def test_what_is_hopeless_is_given_up(engine: EmbeddedEngine) -> None:
-    replies = ["Paris", "Rome", "[cash, 2006] - ans1", "Paris, France"]
-    exact = engine.score(QUESTION, replies)
-    with dspy.track_usage() as tracker:
-        assert engine.score(QUESTION, replies, margin=1000.0) == pytest.approx(exact, abs=0.5)
-    [whole] = tracker.get_total_tokens().values()
-    with dspy.track_usage() as tracker:
-        bounded = engine.score(QUESTION, replies, margin=1.0)
-    [some] = tracker.get_total_tokens().values()
-    assert bounded[0] == pytest.approx(exact[0], abs=0.5)
-    assert all(bound >= score - 0.5 for bound, score in zip(bounded, exact, strict=True))
-    assert some["completion_tokens"] < whole["completion_tokens"]
-    with pytest.raises(ConfigError, match=r"margin must be more than 0, got 0\.0"):
-        engine.score(QUESTION, replies, margin=0.0)
-
-
-def test_scoring_counts_what_it_computes(engine: EmbeddedEngine) -> None:
-    engine.score(QUESTION, ["Paris"])
-    with dspy.track_usage() as tracker:
-        engine.score(QUESTION, ["Paris", "Paris, France"])
-    [usage] = tracker.get_total_tokens().values()
-    assert usage["prompt_tokens"] <= 4
-    assert 3 <= usage["completion_tokens"] <= 8
-    assert engine.tokens("Paris") in (1, 2)
-
-
-def test_a_choice_among_replies_is_what_scoring_them_says(engine: EmbeddedEngine) -> None:
-    found = engine.choose(QUESTION, ["Paris", "London", "Paris"])
-    scores = engine.score(QUESTION, ["Paris", "London"])
+def test_a_choice_among_replies_has_the_probabilities_of_a_plain_decode(engine: EmbeddedEngine) -> None:
+    response = engine.complete(request(QUESTION[0]["content"], max_tokens=1, logprobs=50))
+    assert response.logprobs is not None
+    known = {other.token: other.logprob for other in response.logprobs[0].top}
+    first = next(token for token in known if token.isalpha())
+    found = engine.choose(QUESTION, [first, "London", first])
     assert found[0] == found[2], "equal replies are equally probable"
     assert sum(math.exp(one.log_share) for one in found[:2]) == pytest.approx(1, abs=1e-3)
-    # Nothing but the branches is looked at, and these replies part at their first token.
-    assert found[0].log_probability >= scores[0] - 0.05
-    assert (found[0].log_share > found[1].log_share) == (found[0].log_probability > found[1].log_probability)
+    assert found[0].log_probability == pytest.approx(known[first], abs=0.1)
+    assert engine.choose(engine.template(QUESTION), [first, "London"]) == found[:2], "a text is a prompt too"
     assert engine.choose(QUESTION, []) == []
     assert engine.choose(QUESTION, ["Paris"]) == [ReplyChoice(0.0, 0.0)]
 
 
 def test_a_reply_that_begins_another_is_weighed_by_its_end(engine: EmbeddedEngine) -> None:
     short, long = engine.choose(QUESTION, ["Paris", "Paris is the capital"])
-    [scored] = engine.score(QUESTION, ["Paris"])
-    assert short.log_probability == pytest.approx(scored - engine.score(QUESTION, ["Paris"], end=False)[0], abs=0.05)
+    assert short.log_probability < 0
     assert math.exp(short.log_share) + math.exp(long.log_share) == pytest.approx(1, abs=1e-3)
 
 
@@ -215,43 +158,25 @@ def test_threads_get_their_own_replies(engine: EmbeddedEngine) -> None:
     assert {number: json.loads(reply) for number, reply in replies.items()} == {n: {"number": n} for n in range(8)}
 
 
-def test_a_stream_ends_with_its_usage_and_stops_when_its_reader_does(engine: EmbeddedEngine) -> None:
-    events = list(engine.stream(request("Capital of Italy?", logprobs=0)))
-    assert (events[0].type, events[-1].type) == ("start", "end")
-    assert events[-1].usage.output_tokens >= len(events) - 3 > 0
-    assert all(len(event.delta.logprobs) >= 1 for event in events[1:-1])
-    whole = engine.complete(request("Capital of Italy?"))
-    assert "".join(event.delta.text for event in events[1:-1]) == whole.message.text
-    running = engine.stream(request("Write a long story.", max_tokens=1500))
-    next(running)
-    next(running)
-    running.close()  # type: ignore[attr-defined]
-    assert engine.complete(request("Hello", max_tokens=1)).usage.output_tokens == 1
+def test_the_async_engine_answers(lm: dspy.LM) -> None:
+    async def run() -> list[list[str]]:
+        return await asyncio.gather(lm.acall("Say a", max_tokens=3), lm.acall("Say b", max_tokens=3))
 
-
-def test_the_async_engine_answers_and_streams(engine: EmbeddedEngine, lm: dspy.LM) -> None:
-    async def run() -> tuple[list[str], list[str]]:
-        replies = await asyncio.gather(lm.acall("Say a", max_tokens=3), lm.acall("Say b", max_tokens=3))
-        kinds = [event.type async for event in AsyncEmbeddedEngine(engine).stream(request("Say c", max_tokens=3))]
-        return [reply[0] for reply in replies], kinds
-
-    replies, kinds = asyncio.run(run())
-    assert all(replies)
-    assert (kinds[0], kinds[-1]) == ("start", "end")
+    assert all(reply[0] for reply in asyncio.run(run()))
 
 
 def test_it_can_be_closed_and_used_again(smallest_model: Path) -> None:
-    engine = EmbeddedEngine(EngineSettings(smallest_model, NAME, context=512, slots=1))
+    engine = EmbeddedEngine(EngineSettings(smallest_model, NAME, context=512))
     for _ in range(2):
         assert engine.complete(request("Hello", max_tokens=1)).usage.output_tokens == 1
-        asyncio.run(AsyncEmbeddedEngine(engine).aclose())
+        engine.close()
 
 
 def test_what_does_not_fit_is_said(lm: dspy.LM, engine: EmbeddedEngine) -> None:
     with pytest.raises(ContextWindowExceededError, match="exceeds the available context size"):
         lm("word " * 3000)
     with pytest.raises(LMError, match="exceeds the available context size"):
-        engine.score("word " * 3000, ["a"])
+        engine.choose("word " * 3000, ["a", "b"])
     tool = lm15.FunctionTool(name="f", description="d", parameters={"type": "object", "properties": {}})
     with_tool = lm15.Request(model=NAME, messages=(lm15.Message.user("a"),), tools=(tool,))
     with pytest.raises(lm15.UnsupportedFeatureError, match="no tools"):
@@ -266,7 +191,9 @@ def test_copies_share_the_weights(tmp_path: Path) -> None:
 
 def test_weights_that_are_not_there_are_named(tmp_path: Path) -> None:
     lm = dspy.LM(NAME, engine=EmbeddedEngine(EngineSettings(tmp_path / "m.gguf", NAME)), num_retries=0)
-    with pytest.raises(LMUnexpectedError, match=r"m\.gguf is not there: fetch it with `finpath lm pull`|pip install"):
+    with pytest.raises(
+        LMUnexpectedError, match=r"m\.gguf is not there: fetch models with `finpath lm pull`|pip install"
+    ):
         lm("hello")
 
 
@@ -283,8 +210,6 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
     [
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"context": 0}, "context must be at least 1, got 0"),
-        ({"cache_mib": -1}, "cache_mib must be at least 0, got -1"),
-        ({"slots": 2, "parallel": 3}, r"parallel must be at most slots \(2\), got 3"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, int], message: str) -> None:

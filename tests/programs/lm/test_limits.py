@@ -184,7 +184,7 @@ def test_a_call_ends_in_its_time_and_memory(
         try:
             reply = asyncio.run(ask.acall(question="?")) if asynchronous else ask(question="?")
         except Exception as error:  # noqa: BLE001 - failure_of raises what is no failure of a turn
-            failure = failure_of(error, measured.meter)
+            failure = failure_of(error, measured)
         else:
             assert isinstance(reply.answer, str | None)
     seconds = time.monotonic() - start

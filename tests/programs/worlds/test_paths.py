@@ -20,7 +20,7 @@ from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_sof
 from kg.paths.space import PathConfig
 from optimize.metrics.graphs import is_valid_path
 from programs.kgqa import KGQA
-from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
+from programs.lm import AsyncEmbeddedEngine, EmbeddedEngine, EngineSettings
 from programs.worlds.paths import PathTurn
 
 INDEX = GraphIndex.from_triples(

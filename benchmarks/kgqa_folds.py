@@ -1,0 +1,57 @@
+"""Questions about a graph by five folds: the rows of PathQuestion, WorldCup2014 and WebQSP in docs/results.md.
+
+    python benchmarks/kgqa_folds.py --graph 2H-kb.txt --questions PQ-2H.txt --format pathquestion
+
+Questions about one topic are in the same fold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from experiments.compiling import GraphCompileConfig, fit_graphs
+from experiments.data import KGQuestion, load_questions, open_graph
+from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.saved import SavedProgram
+from experiments.tasks import KGQuestions
+from kg.paths import PathConfig
+from optimize.metrics import KGQAScore, summarise_kgqa
+
+
+def main() -> None:
+    """Fits on all folds but one, scores that one, and prints the figures over all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("--graph", "--questions", "--format"):
+        parser.add_argument(name, required=True)
+    parser.add_argument("--rank-paths", action="store_true", help="with the ranker of whole paths")
+    parser.add_argument("--max-depth", type=int, default=3)
+    options = parser.parse_args()
+    config = GraphCompileConfig(PathConfig(max_depth=options.max_depth), ranked=options.rank_paths)
+    source = open_graph(options.graph, depth=options.max_depth)
+    loaded = load_questions(options.questions, options.format)
+    groups: dict[object, list[KGQuestion]] = {}
+    for question in loaded.questions:
+        groups.setdefault(question.topics or question.id, []).append(question)
+    order = list(groups.values())
+    random.Random(0).shuffle(order)
+    parts: list[list[KGQuestion]] = [[] for _ in range(5)]
+    for group in order:
+        min(parts, key=len).extend(group)
+    scores: list[KGQAScore] = []
+    for part in parts:
+        rest = [question for other in parts if other is not part for question in other]
+        saved = SavedProgram(fit_graphs(source, rest, config), "fold", Path())
+        task = KGQuestions(source, dataclasses.replace(loaded, questions=tuple(part), problems=()))
+        scores += evaluate(saved, task, EvaluationConfig()).scores
+    print(json.dumps(summarise_kgqa(scores, seed=0), indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,303 @@
+"""Training examples for DSPy's optimizers: single turns, with labels of the predictors from gold programs.
+
+    >>> train = turn_examples(load_conversations("sample:train").conversations, program)
+    >>> compiled = dspy.MIPROv2(metric=metric).compile(program, trainset=train)
+    >>> train[2].question, str(train[2].history), train[2].calculation
+    ('and the change?', 'Q1: what was it in 2009? -> 206588', 'subtract([a1], [r1c2])')
+
+An optimizer must know which prompt led to which answer, so an example is one turn, with the gold turns before it as its
+history. Optimizers put examples into prompts, so the report and the history are objects whose text is short. A gold
+program names figures by their value; the label names the figure that each value most likely means. A label whose
+calculation does not give the gold answer is dropped.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import dspy
+
+from kg.candidates import fixed_history, search_turn
+from kg.derivations import Derivation, PastTurn
+from kg.errors import DataError, FinpathError
+from kg.figures import ReportIndex
+from kg.reports import Report
+from kg.search import merge_key
+from optimize.metrics import gold_meaning
+from programs.worlds.page import (
+    PageFigures,
+    excerpt,
+    merged,
+    read_calculation,
+    shortened,
+    written_calculation,
+    written_evidence,
+    written_page,
+    written_turns,
+)
+
+INPUTS = ("report", "question", "history")
+"""The inputs of a turn example."""
+
+CONFIDENCE = 95
+"""The confidence of a demonstration: gold is right in all but few turns."""
+
+CHOICES = 4
+"""Candidates in a demonstration of the choice."""
+
+CONSIDERED = 10
+"""Candidates of the search among which the right one is looked for; without it, the label is 0."""
+
+_IDENTIFIER = re.compile(r"\[((?:r\d+c\d+|s\d+)(?:n\d+)?)\]")
+_WHOLE_PAGE = 10**9
+
+
+class ReportHandle:
+    """A report whose text is its name."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def __repr__(self) -> str:
+        return f"<report {self.report.id}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReportHandle) and other.report.id == self.report.id
+
+    def __hash__(self) -> int:
+        return hash(self.report.id)
+
+
+class HistoryHandle:
+    """Earlier turns whose text is a line for each."""
+
+    def __init__(self, turns: Sequence[PastTurn]) -> None:
+        self.turns = tuple(turns)
+
+    def __repr__(self) -> str:
+        return written_turns(self.turns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HistoryHandle) and other.turns == self.turns
+
+    def __hash__(self) -> int:
+        return hash(self.turns)
+
+
+def turn_examples(conversations: Sequence[Any], program: Any) -> list[dspy.Example]:
+    """Returns one example for each turn, with the gold turns before it as its history and labels of the predictors.
+
+    A conversation whose report cannot be read, or whose programs cannot be executed, gives no examples.
+
+    Args:
+        conversations: Objects with ``report``, ``questions``, ``programs`` and ``answers``.
+        program: The program that will be compiled; it reads the reports.
+
+    Returns:
+        Examples with the inputs ``report``, ``question`` and ``history``, and with ``program`` and ``answer``.
+
+    Raises:
+        DataError: A conversation has no gold programs.
+    """
+    examples: list[dspy.Example] = []
+    for conversation in conversations:
+        if conversation.programs is None or conversation.answers is None:
+            raise DataError("has no gold programs to train on", place=f"conversation {conversation.id!r}")
+        try:
+            examples += list(_turns(conversation, program))
+        except FinpathError:
+            continue
+    return examples
+
+
+def _turns(conversation: Any, program: Any) -> Iterator[dspy.Example]:
+    report: Report = conversation.report
+    _, index = getattr(program, "turn", program).reader.read(report)
+    past: tuple[PastTurn, ...] = ()
+    gold_turns = zip(conversation.questions, conversation.programs, conversation.answers, strict=True)
+    for question, gold_program, answer in gold_turns:
+        gold = gold_meaning(index, question, gold_program, past)
+        meaning = question if not past else gold.description if gold is not None else None
+        label = page_label(index, report, question, gold_program, past, meaning) if meaning is not None else None
+        yield dspy.Example(
+            report=ReportHandle(report),
+            question=question,
+            history=HistoryHandle(past),
+            program=gold_program,
+            answer=answer,
+            operation=gold.operation if gold is not None else "",
+            **(label or {}),
+        ).with_inputs(*INPUTS)
+        derivation = Derivation.parse(gold_program)
+        past = (*past, PastTurn(question, derivation, derivation.execute(report.table)))
+
+
+def page_label(
+    index: ReportIndex, report: Report, question: str, program: str, past: Sequence[PastTurn], meaning: str
+) -> dict[str, Any] | None:
+    """Returns the fields of a demonstration of the predictor that reads a page, with the lines of the page it uses.
+
+    Args:
+        index: The report's index.
+        report: The report.
+        question: The question.
+        program: Its gold program.
+        past: The turns before it, with gold derivations.
+        meaning: The question spelled out.
+
+    Returns:
+        ``None`` if the program cannot be written over figures of the page.
+    """
+    figures = PageFigures(index)
+    earlier = [_identified(turn, figures) for turn in past]
+    derivation = Derivation.parse(program)
+    over_figures = figures.identified(derivation, question)
+    if over_figures is None:
+        return None
+    calculation, conversation = written_calculation(over_figures, earlier), written_turns(earlier)
+    try:
+        named = read_calculation(calculation, figures, earlier, [*(turn.question for turn in past), question])
+        wanted = merge_key(derivation.execute(report.table))
+        answers = [named.answer, *(reading.execute() for reading in named.readings)] if named is not None else []
+    except FinpathError:
+        return None
+    if wanted not in map(merge_key, answers):
+        return None
+    page = written_page(report, index, _WHOLE_PAGE, _uncut).text
+    return {
+        "page": excerpt(page, _IDENTIFIER.findall(f"{calculation} {conversation}")),
+        "conversation": conversation,
+        "note": "none",
+        "meaning": meaning,
+        "calculation": calculation,
+        "confidence": CONFIDENCE,
+    }
+
+
+def _uncut() -> Any:
+    raise AssertionError("a page without a budget is not cut")
+
+
+def _identified(turn: PastTurn, figures: PageFigures) -> PastTurn:
+    """Returns a turn whose derivation names the figures of the page, or none if some are not there."""
+    derivation = figures.identified(turn.derivation, turn.question) if turn.derivation is not None else None
+    return replace(turn, derivation=derivation)
+
+
+def with_choices(examples: Sequence[dspy.Example], turn: Any) -> list[dspy.Example]:
+    """Returns the turn examples whose choice can be labelled, with ``candidates`` and ``choice``.
+
+    The candidates are those of the program's own search after the gold history. A demonstration has a few of them in
+    an order drawn by its question: the search has seen most training pages and would put the right one first.
+
+    Args:
+        examples: Turn examples; one without ``meaning`` is left out, as its question cannot be spelled out.
+        turn: The program for one question, which searches.
+    """
+    labels = ((example, _choice_label(example, turn)) for example in examples if "meaning" in example)
+    return [example.copy(**label) for example, label in labels if label is not None]
+
+
+def _choice_label(example: dspy.Example, turn: Any) -> dict[str, object] | None:
+    report: Report = example.report.report
+    try:
+        _, index = turn.reader.read(report)
+        figures = PageFigures(index)
+        past = [_identified(earlier, figures) for earlier in example.history.turns]
+        questions = [*(earlier.question for earlier in past), example.question]
+        search = search_turn(index, questions, fixed_history(index, past), turn.reader.scorer, turn.config)
+    except FinpathError:
+        return None
+    best = search.candidates[:CONSIDERED]
+    distinct = [best[places[0]] for places in merged(best, past)]
+    right = [candidate for candidate in distinct if merge_key(candidate.answer) == merge_key(example.answer)][:1]
+    wrong = [candidate for candidate in distinct if merge_key(candidate.answer) != merge_key(example.answer)]
+    candidates = [*right, *wrong[: CHOICES - len(right)]]
+    if len(candidates) < 2:
+        return None
+    random.Random(example.question).shuffle(candidates)
+    return {
+        "candidates": written_evidence(candidates, report, index, past),
+        "choice": candidates.index(right[0]) + 1 if right else 0,
+        "confidence": CONFIDENCE,
+        "conversation": written_turns(past),
+    }
+
+
+def split_turns(
+    conversations: Sequence[Any], program: Any, *, train: int, val: int, seed: int
+) -> tuple[list[dspy.Example], list[dspy.Example]]:
+    """Returns turns to learn from and turns to choose on, of different reports in a shuffled order.
+
+    Args:
+        conversations: As for :func:`turn_examples`.
+        program: The program that will be compiled.
+        train: At most this many turns to learn from.
+        val: At most this many turns to choose on, and at most a third of all.
+        seed: Of the shuffling.
+    """
+    groups: dict[str, list[Any]] = {}
+    for conversation in conversations:
+        groups.setdefault(conversation.report.id, []).append(conversation)
+    names = sorted(groups)
+    random.Random(seed).shuffle(names)
+    wanted = min(val, sum(len(conversation.questions) for conversation in conversations) // 3)
+    held_out: list[dspy.Example] = []
+    while names and len(held_out) < wanted:
+        held_out += turn_examples(groups[names.pop()], program)
+    learned = [example for name in names for example in turn_examples(groups[name], program)]
+    random.Random(seed).shuffle(learned)
+    return learned[:train], held_out[:wanted]
+
+
+def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: int, seed: int) -> list[dspy.Example]:
+    """Returns labelled demonstrations of one predictor: short ones, alternating between operations.
+
+    Args:
+        examples: Turn examples; one that lacks a field of the signature gives no demonstration.
+        signature: The predictor's signature.
+        longest: Characters of a demonstration at most.
+        seed: Of the order.
+    """
+    kinds: dict[str, list[dspy.Example]] = {}
+    shuffled = list(examples)
+    random.Random(seed).shuffle(shuffled)
+    for example in shuffled:
+        if all(name in example for name in signature.fields):
+            demo = dspy.Example(_own_fields(example, signature.fields))
+            if sum(len(str(value)) for value in demo.values()) <= longest:
+                kinds.setdefault(example.get("operation", ""), []).append(demo)
+    queues = [kinds[kind] for kind in sorted(kinds, key=lambda kind: (-len(kinds[kind]), kind))]
+    alternating: list[dspy.Example] = []
+    while any(queues):
+        alternating += [queue.pop(0) for queue in queues if queue]
+    return alternating
+
+
+def tidy_demonstrations(program: dspy.Module) -> None:
+    """Leaves each predictor's demonstrations with its own fields only, and drops those that lack an output.
+
+    Optimizers put whole training examples among them, with reports and gold answers. Some also leave a language model
+    in a predictor, which must be selected when the program runs.
+    """
+    for _, predictor in program.named_predictors():
+        predictor.lm = None
+        fields, outputs = predictor.signature.fields, predictor.signature.output_fields
+        predictor.demos = [
+            dspy.Example(_own_fields(demo, fields), **({"augmented": True} if demo.get("augmented") else {}))
+            for demo in predictor.demos
+            if all(name in demo for name in outputs)
+        ]
+
+
+def _own_fields(example: Any, names: Collection[str]) -> dict[str, Any]:
+    """Returns the fields of a demonstration: of a page the lines that it uses, and handles as texts."""
+    values = {name: example[name] for name in names if name in example}
+    if values.keys() & {"page", "candidates"} and "conversation" in example:
+        values["history"] = example["conversation"]  # with the calculations of the turns before
+    values = {name: str(v) if isinstance(v, HistoryHandle | ReportHandle) else v for name, v in values.items()}
+    return dict(shortened(values)) if "page" in values else values

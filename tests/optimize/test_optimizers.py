@@ -1,0 +1,140 @@
+"""The optimizers by name, their settings, and chains of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dspy
+import pytest
+
+from kg.errors import ConfigError
+from optimize.chains import compile_chain
+from optimize.optimizers import FITS, PROMPT_OPTIMIZERS, OptimizerStep, parse_optimizers
+from optimize.scorers.derivation_training import ScorerConfig
+from programs.lm import Budget
+from programs.lm.guarded import GuardedLM
+from signatures.understand import UnderstandReport
+
+SETTINGS = {
+    "labeled-few-shot": ["labeled-few-shot.k=3"],
+    "bootstrap": ["bootstrap.max_bootstrapped_demos=2"],
+    "bootstrap-random-search": ["bootstrap-random-search.num_candidate_programs=2"],
+    "miprov2": ["miprov2.num_candidates=3", "miprov2.num_trials=2"],
+    "gepa": ["gepa.max_metric_calls=16"],
+    "simba": ["simba.num_candidates=2", "simba.max_steps=1"],
+    "infer-rules": ["infer-rules.num_candidates=2", "infer-rules.max_labeled_demos=0"],
+    "copro": ["copro.breadth=2", "copro.depth=1"],
+}
+
+
+def test_a_chain_is_read_from_names() -> None:
+    assert parse_optimizers("scorer + gepa") == (OptimizerStep("scorer"), OptimizerStep("gepa"))
+    assert parse_optimizers("none") == ()
+    with pytest.raises(ConfigError, match=r"none or a chain \(a\+b\) of scorer, .*; got 'magic'"):
+        parse_optimizers("scorer+magic")
+
+
+def test_settings_are_arguments_of_the_optimizer() -> None:
+    texts = ["miprov2.num_trials=3", "miprov2.init_temperature=0.5", "miprov2.auto=light", "scorer.operands.hidden=8"]
+    scorer, mipro = parse_optimizers("scorer+miprov2", texts)
+    assert mipro.settings == {"num_trials": 3, "init_temperature": 0.5, "auto": "light"}
+    assert scorer.settings["settings"].operands.hidden == 8
+    assert scorer.settings["settings"].form_steps == ScorerConfig().form_steps
+    assert parse_optimizers("simba", ["simba.bsize=4"])[0].settings == {"bsize": 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bootstrap.rounds=3", "optimizer 'bootstrap' has no setting 'rounds'; it has max_bootstrapped_demos, "),
+        ("bootstrap.metric=x", "optimizer 'bootstrap' has no setting 'metric'"),
+        ("bootstrap.max_rounds=many", "bootstrap.max_rounds cannot be 'many'"),
+        ("scorer.steps=1", "ScorerConfig has no setting 'steps'; it has form_penalty"),
+        ("scorer.folds.x=1", "folds is one value, so there is no 'folds.x'"),
+        ("gepa.max_metric_calls=5", "is for 'gepa', which is not in the chain"),
+        ("max_rounds", r"written NAME\.KEY=VALUE, got 'max_rounds'"),
+    ],
+)
+def test_what_cannot_be_a_setting_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_optimizers("scorer+bootstrap", [text])
+
+
+@pytest.mark.parametrize("name", [*FITS, *PROMPT_OPTIMIZERS])
+def test_every_optimizer_is_made_from_its_defaults(name: str, any_lm: GuardedLM) -> None:
+    given = {"metric": lambda gold, pred, trace, pred_name, pred_trace: 0, "reflection_lm": any_lm, "seed": 7}
+    with dspy.context(lm=any_lm):
+        made, further = OptimizerStep(name).make(given)
+    assert isinstance(made, dspy.teleprompt.Teleprompter)
+    assert further.get("seed", getattr(made, "seed", 7)) == 7
+
+
+def test_a_preset_of_miprov2_replaces_the_defaults(any_lm: GuardedLM) -> None:
+    [step] = parse_optimizers("miprov2", ["miprov2.auto=light"])
+    made, further = step.make({"metric": print, "prompt_model": any_lm, "task_model": any_lm})
+    assert (made.auto, made.num_candidates, further["num_trials"]) == ("light", None, None)
+
+
+def compiled_with(name: str, program: Any, train: list[dspy.Example], lm: GuardedLM, **options: Any) -> Any:
+    chain = parse_optimizers(name, [text for one in name.split("+") for text in SETTINGS[one]])
+    return compile_chain(program, chain, train, lms={"task": lm, **options}, train_turns=6, val_turns=3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in ("copro", "simba") else ()) for name in sorted(SETTINGS)],
+)
+def test_every_prompt_optimizer_compiles(
+    name: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    before = [str(one.signature.instructions) for one in shipped_beam.predictors()]
+    compiled = compiled_with(name, shipped_beam, sample_train, any_lm)
+    assert compiled.failure is None
+    assert [one for one, _ in compiled.scores] == ["start", name]
+    for predictor in compiled.program.predictors():
+        assert predictor.lm is None
+        for demo in predictor.demos:
+            assert set(demo) - {"augmented"} <= set(predictor.signature.fields)
+    assert [str(one.signature.instructions) for one in shipped_beam.predictors()] == before
+    assert all(not one.demos for one in shipped_beam.predictors())
+
+
+def test_optimizers_follow_one_another_and_keep_their_own_rules(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    """DSPy writes rules into the signature's class, which all copies of the program share."""
+    before = UnderstandReport.instructions
+    compiled = compiled_with("labeled-few-shot+infer-rules", shipped_beam, sample_train, any_lm)
+    assert [name for name, _ in compiled.scores] == ["start", "labeled-few-shot", "infer-rules"]
+    assert UnderstandReport.instructions == before
+
+
+def test_other_models_have_their_own_roles(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    teacher, reflection = (any_lm.copy(engine=type(any_lm.engine)()) for _ in range(2))
+    compiled_with("bootstrap", shipped_beam, sample_train, any_lm, teacher=teacher)
+    assert teacher.engine.prompts
+    compiled_with("gepa", shipped_beam, sample_train, any_lm, reflection=reflection)
+    assert any("Wrong. Question:" in prompt for prompt in reflection.engine.prompts)
+
+
+def test_a_spent_budget_ends_a_compile_with_its_reason(
+    shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
+) -> None:
+    any_lm.budget, any_lm.cache = Budget(calls=9), False
+    compiled = compiled_with("bootstrap+gepa", shipped_beam, sample_train, any_lm)
+    assert "the budget of local/any is spent: 9 calls" in compiled.failure
+    assert any_lm.spent.calls == 9
+    assert compiled.program(report=sample_train[0].report, question="net income?").turn.question == "net income?"
+
+
+def test_what_cannot_work_is_refused(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
+    with pytest.raises(ConfigError, match="'gepa' asks a language model"):
+        compile_chain(shipped_beam, parse_optimizers("gepa"), sample_train)
+    with pytest.raises(ConfigError, match="turns of other reports to choose on"):
+        compile_chain(shipped_beam, parse_optimizers("gepa"), sample_train[:1], lms={"task": any_lm})
+    chain = parse_optimizers("labeled-few-shot", ["labeled-few-shot.longest=3"])
+    with pytest.raises(ConfigError, match=r"none of the \d turns gives"):
+        compile_chain(shipped_beam, chain, sample_train, lms={"task": any_lm}, train_turns=3, val_turns=2)
+    assert compile_chain(shipped_beam, [], []).program is not shipped_beam
