@@ -75,7 +75,7 @@ def graph_of_texts(folder: str) -> GrowingGraph:
     graph = GrowingGraph(None, investment_schema())
     with dspy.context(lm=None):
         reading = Reading(graph, "never")
-        list(reading.ingest(documents, 1, QuestionLog("ask", folder, tracked=False)))
+        list(reading.ingest(documents, 1, QuestionLog(folder, tracked=False)))
     for problem in (*problems, *reading.problems):
         say(f"left out: {problem}")
     if not documents:
