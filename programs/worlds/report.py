@@ -116,7 +116,10 @@ class ReportWorld(World):
             FinpathError: The report's graph cannot be built.
         """
         questions = [turn.question for turn in turns]
-        graph, index = self._read(questions, turns)
+        if is_large(self.report) and not turns:  # search reads the excerpt that its question needs
+            graph, index = self.reader.read(Report(self.report.id, (), (), ()))
+        else:
+            graph, index = self._read(questions, turns)
         if kept:
             histories = read_histories(kept, index, questions)
         else:
@@ -395,24 +398,26 @@ class ReportContext:
     """
 
     def __init__(self, graph: ReportGraph, config: ContextConfig | None) -> None:
-        from kg.graphs import GraphContextRetriever, MemoryStore
-        from kg.report_graphs import ReportStore
-
-        store = MemoryStore()
-        ReportStore(store).put(graph)
-        self.retriever = GraphContextRetriever(store, config)
-        self._base = report_base(graph.report.id)
+        self.graph, self.config = graph, config
         self._known = {one.entity for one in graph.observations}
 
     def of(self, turns: Sequence[AnyTurn], index: ReportIndex) -> GraphContext:
         """The instances whose figures the latest answers used, with all their properties."""
-        used = []
+        from kg.graphs import GraphContextRetriever, MemoryStore
+        from kg.report_graphs import ReportStore
+
+        base = report_base(self.graph.report.id)
+        used: list[dict[str, None]] = []
         for turn in turns:
             places = index.align(turn.derivation, turn.question) if turn.derivation is not None else ()
             entities = [index.observations[place].entity for place in places]
-            nodes = dict.fromkeys(f"{self._base}#{entity}" for entity in entities if entity in self._known)
-            used.append(TurnEntities(results=tuple(nodes)))
-        return self.retriever.for_turns(used)
+            used.append(dict.fromkeys(entity for entity in entities if entity in self._known))
+        every = {entity for entities in used for entity in entities}
+        figures = tuple(one for one in self.graph.observations if one.entity in every)
+        with MemoryStore() as store:
+            ReportStore(store).put(replace(self.graph, observations=figures))
+            nodes = [TurnEntities(results=tuple(f"{base}#{entity}" for entity in entities)) for entities in used]
+            return GraphContextRetriever(store, self.config).for_turns(nodes)
 
 
 def _confidence(reply: Any) -> float:
