@@ -5,8 +5,8 @@
     Decimal('25587')
 
 A model that has named an expression is asked to choose only where the search's best candidate is another one. It sees
-the candidates in an order that a seed shuffles, so that their place says nothing. Small models that run in this process
-give the likelihood of each candidate's calculation instead (:mod:`programs.evidence.likelihood`).
+the candidates in an order that a seed shuffles, so that their place has no meaning. Small models that run in this
+process give the likelihood of each candidate's calculation instead (:mod:`programs.evidence.likelihood`).
 """
 
 from __future__ import annotations

@@ -8,11 +8,13 @@ A *world* is what the question is about: a report, a graph or a collection of te
 search proposes candidates with paths and asks no model. With a language model (``dspy.configure(lm=…)``) a turn takes
 at most two calls, and a third where an expression is refused: *Understand* reads what the world shows and names an
 expression, which is executed and joins the candidates; *Aggregate* chooses among them, unless the search's best one is
-the same. *Answer* returns the choice with its path and sources, or abstains. So nothing outside the world can be said.
+the same. *Answer* returns the choice with its path and sources, or abstains. So nothing outside the world can be an
+answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +28,7 @@ from programs.answer import Answer
 from programs.evidence import EvidenceConfig
 from programs.lm import failure_of, metered
 from programs.lm.meter import LONGEST_MESSAGE
-from programs.turns import Turn
+from programs.turns import AnyTurn, Kept, Turn
 from programs.understand import Understand
 from programs.worlds import graph_world, texts_world
 from programs.worlds.base import Execution, Search, World
@@ -112,6 +114,10 @@ class BeamQA(dspy.Module):
             raise ConfigError("questions about reports need a program with a reader: finpath.load('beam')")
         return ReportWorld(as_report(report), self.reader, self.config, **about)
 
+    def start(self, world: World, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> Any:
+        """See :meth:`programs.worlds.base.World.start`."""
+        return world.start(turns, kept)
+
     def ask(self, state: Any, question: str) -> Any:
         """The state after one more question; an error of the model or the data becomes a failed turn."""
         with metered() as measured:
@@ -120,7 +126,7 @@ class BeamQA(dspy.Module):
                 choice = self.aggregate(search, self.evidence, self._understood(search))
                 after = search.after(self.answer(search, choice, self.evidence), choice)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                failure, message = failure_of(error, measured.meter)
+                failure, message = failure_of(error, measured)
                 after = state.after(Turn(question, failure=failure, message=message))
         return replace(after, turns=(*after.turns[:-1], replace(after.turns[-1], usage=measured.usage)))
 

@@ -5,7 +5,7 @@
     ('subtract([r3c2], [r3c1])', Decimal('25587'))
 
 The expression is executed over the world alone, with the provenance of any other candidate. One over anything else is
-refused, and the model is told the reason once.
+refused, and the model gets the reason once.
 """
 
 from __future__ import annotations

@@ -5,19 +5,10 @@ documents     2026-01-14 (Wednesday)
               [1] Orvane buys Brightlane
               [2] BOISE - Orvane Semiconductor paid $340 million in cash.
               [3] It had offered $300 million in May.
-question      By how much did Orvane raise its offer for Brightlane?
-answers       []
+question      By how much did Orvane raise its offer?
 calculation   $340 million - $300 million
 sentences     [2, 3]
 sureness      certain
-
-ListFacts
-document      2026-01-14 (Wednesday)
-              [1] Orvane buys Brightlane
-              [2] BOISE - Orvane Semiconductor paid $340 million in cash.
-relations     acquires: company -> company, product, thing; deal value: company -> money; ...
-facts         [{"sentence": 1, "subject": "Orvane Semiconductor", "subject_kind": "company", "relation": "acquires",
-                "object": "Brightlane"}, ...]
 """
 
 from __future__ import annotations

@@ -1,18 +1,7 @@
 """The signatures of the loop of thoughts, one for each decision while a graph grows towards an answer.
 
-    DefineNextStep     insert what is missing, or retrieve?        (asked several times; the majority decides)
-    DefineToolCalls    which tools may find what is missing?
-    UpdateGraph        which nodes and edges does a tool's result state?
-    ProposeTypes       which types does the schema lack for it?        (only where the settings allow new types)
-    DefineQuery        which query answers the question? also repairs a query that failed
-    NeedForMath        must what was retrieved still be calculated with?
-    ParseSolution      what is the answer, given what was retrieved?
-    ForcedQuery, ForcedSolution    the same when the iterations are over
-    ExplainAnswer      why is this the answer, given the facts that it rests on?
-    AnswerFromKnowledge, AnswerAboutImage    a tool asks another model, or one that sees
-
 The decisions are those of Knowledge Graph of Thoughts (Besta et al. 2025, arXiv:2504.02670); updates are typed
-operations there are rules for, in place of code.
+operations there are rules for, in place of code. ``Forced...`` ask when the iterations are over.
 """
 
 from __future__ import annotations

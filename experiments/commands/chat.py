@@ -124,7 +124,7 @@ class ChatSession:
         self.out = out
         self.colour = colour
         self.ended = False
-        self.log = QuestionLog("chat", subject.title, tracked=False)
+        self.log = QuestionLog(subject.title, tracked=False)
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             "/why": (self._why, "the basis of the last answer: path, calculation, and the place of each figure"),
             "/graph": (self._graph, "the entities in play: type, properties, neighbours"),

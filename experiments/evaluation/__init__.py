@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         mark_killed,
     )
     from experiments.evaluation.inspection import (
-        choose_conversation,
         choose_turn,
         read_reports,
         read_turns,
@@ -51,7 +50,6 @@ __all__ = [
     "ScoreT",
     "Scored",
     "Task",
-    "choose_conversation",
     "choose_turn",
     "compare",
     "evaluate",

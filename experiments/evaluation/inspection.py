@@ -60,22 +60,6 @@ def choose_turn(turns: Sequence[ScoredTurn], reference: str) -> ScoredTurn:
     return found[0]
 
 
-def choose_conversation(turns: Sequence[ScoredTurn], reference: str) -> list[ScoredTurn]:
-    """The turns of the conversation that ``reference`` names, or of the one whose id has it as a part.
-
-    Raises:
-        TrackingError: There is none, or more than one.
-    """
-    names = list(dict.fromkeys(turn.score.conversation_id for turn in turns))
-    found = [name for name in names if name == reference] or [name for name in names if reference in name]
-    if len(found) != 1:
-        some = ", ".join((found or names)[:3])
-        raise TrackingError(
-            f"{reference!r} names {len(found)} conversations of the run, it must name one ({some}, ...)"
-        )
-    return [turn for turn in turns if turn.score.conversation_id == found[0]]
-
-
 def read_reports(record: RunRecord, tracker: Tracker) -> dict[str, Report]:
     """The reports that an evaluation was about, by id.
 

@@ -5,18 +5,14 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.rendering.briefings import CAUTION, briefings_page
     from experiments.rendering.comparison_text import describe_comparison, short_names, written
-    from experiments.rendering.conversation import log_pages, make_pages
     from experiments.rendering.inspection_text import (
-        describe_examples,
         describe_paths,
         describe_scored_turn,
-        describe_tools,
         describe_trace,
-        example_figures,
         scored_turn_figures,
     )
+    from experiments.rendering.pages import CAUTION, briefings_page, make_pages
     from experiments.rendering.turn_text import answer_figures, basis_of, describe_source, describe_turn, turn_figures
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -27,15 +23,11 @@ __all__ = [
     "basis_of",
     "briefings_page",
     "describe_comparison",
-    "describe_examples",
     "describe_paths",
     "describe_scored_turn",
     "describe_source",
-    "describe_tools",
     "describe_trace",
     "describe_turn",
-    "example_figures",
-    "log_pages",
     "make_pages",
     "scored_turn_figures",
     "short_names",

@@ -1,19 +1,18 @@
-"""The output of ``finpath inspect``: turns, examples, tools and prompts in words, for a terminal.
+"""The output of ``finpath inspect``: turns and prompts in words, for a terminal.
 
 print(describe_scored_turn(choose_turn(read_turns(record, tracker), "page_28.pdf-1:2")))
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from experiments.console import format_table, shorten, write_answer, write_share
+from experiments.console import shorten, write_answer
 from experiments.rendering.turn_text import candidates_table, describe_call, understood
-from optimize.metrics import ScoredConversation, ScoredTurn, ToolUse, score_record, verdict
+from optimize.metrics import ScoredTurn, score_record, verdict
 from programs.turns import turn_record
 
 _CANDIDATES_SHOWN = 5
@@ -52,33 +51,6 @@ def describe_paths(one: ScoredTurn, count: int = _CANDIDATES_SHOWN) -> str:
         sources = "; ".join(str(source) for source in dict.fromkeys(found.sources))
         lines += [f"  path {place}: {found.path}", *([f"          read in {sources}"] if sources else [])]
     return "\n".join(lines)
-
-
-def describe_examples(found: Sequence[ScoredConversation], width: int | None = None) -> str:
-    """Conversations, one a line."""
-    rows = [
-        [
-            one.conversation_id,
-            f"{one.right} of {one.turns}",
-            ", ".join(str(index + 1) for index in one.failed_turns) or "-",
-            f"{one.tool_calls / one.turns:.1f}",
-            f"{one.lm_calls / one.turns:.1f}",
-            f"{one.seconds:.2f}",
-        ]
-        for one in found
-    ]
-    headers = ["conversation", "right", "wrong turns", "tools/turn", "LM calls/turn", "seconds"]
-    return format_table(headers, rows, right={1, 3, 4, 5}, width=width)
-
-
-def describe_tools(uses: Mapping[str, ToolUse], width: int | None = None) -> str:
-    """Tools, one a line, the most used first."""
-    rows = [
-        [name, one.count, f"{one.mean_seconds:.4f}", one.errors, one.turns, write_share(one.right / one.turns)]
-        for name, one in uses.items()
-    ]
-    headers = ["tool", "calls", "seconds a call", "errors", "turns", "of these right"]
-    return format_table(headers, rows, right={2, 5}, width=width)
 
 
 def describe_trace(trace: Mapping[str, Any]) -> str:
@@ -136,8 +108,3 @@ def scored_turn_figures(one: ScoredTurn) -> dict[str, Any]:
     same = ("question", "answer", "confidence", "failure", "message")
     kept = {name: value for name, value in turn.items() if name not in same}
     return {**score_record(one.score), "report": one.report, **kept}
-
-
-def example_figures(one: ScoredConversation) -> dict[str, Any]:
-    """A conversation for ``--json``."""
-    return {**dataclasses.asdict(one), "accuracy": one.accuracy}

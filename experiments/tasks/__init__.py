@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
     from experiments.tasks.convfinqa import ConvFinQA, OpenAnswers, answers_table, conversation_task, figures_table
     from experiments.tasks.geography import GraphConversations, is_right, load_geography, scripted_conversations
-    from experiments.tasks.kgqa import KGQuestions, check_lm, kgqa_table
+    from experiments.tasks.kgqa import KGQuestions, kgqa_table
     from experiments.tasks.thoughts import (
         ThoughtsItem,
         ThoughtsQuestions,
@@ -31,7 +31,6 @@ __all__ = [
     "ThoughtsQuestions",
     "ThoughtsSetup",
     "answers_table",
-    "check_lm",
     "conversation_task",
     "documents_folder",
     "evaluate_advisor",

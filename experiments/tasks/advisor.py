@@ -20,7 +20,7 @@ import dspy
 
 from experiments.data import make_database, news_rules, read_documents, read_portfolio
 from experiments.files import SAMPLE_FOLDER
-from experiments.tracking import Tracker, open_run, run_tags, traced_calls
+from experiments.tracking import Tracker, open_run, run_tags
 from kg.errors import FinpathError, LMError
 from kg.growing import GrowingGraph, TypeProposals, entity_view
 from kg.investments import RuleReader, investment_schema
@@ -136,7 +136,6 @@ def evaluate_advisor(
         tempfile.TemporaryDirectory() as temporary,
         GrowingGraph(Path(temporary) / "graph", investment_schema()) as graph,
         open_run(tracker, "advisor", run_name, tags=run_tags(0)) as run,
-        traced_calls(tracker, run),
         dspy.context(lm=lm),
     ):
         run.log_params({**plan.params, "reader": "rules" if lm is None else plan.reader, "limit": plan.limit})

@@ -32,7 +32,7 @@ from experiments.evaluation.task import (
     Task,
     accuracy_figures,
 )
-from experiments.rendering import log_pages, make_pages
+from experiments.rendering import make_pages
 from experiments.saved import SavedProgram
 from experiments.tracking import REPORT_TAG, DataInput, Run, RunKind, TraceFacts, sectioned
 from kg.derivations import Derivation
@@ -257,7 +257,10 @@ class ConvFinQA(ConversationTask[TurnScore]):
         for one in scored:
             groups.setdefault(one.item, []).append(ScoredTurn(one.source, one.score, one.turn))
         failed = [turns for turns in groups.values() if not all(turn.score.exact for turn in turns)]
-        log_pages(run, make_pages(failed[:pages], {one.report.id: one.report for one in items}, run.name))
+        if failed[:pages]:
+            texts = make_pages(failed[:pages], {one.report.id: one.report for one in items}, run.name)
+            for file, text in texts.items():
+                run.log_text(f"pages/{file}", text)
 
     def trace(self, scored: Scored[Turn, TurnScore]) -> TraceFacts:
         """Returns the trace of a turn with its gold, its verdict and the candidates of the search."""
@@ -266,6 +269,7 @@ class ConvFinQA(ConversationTask[TurnScore]):
         confidence = {"confidence": (turn.confidence, "")} if turn.confidence is not None else {}
         failure = turn.message if turn.failure is not None else None
         outputs = {"answer": write_answer(turn.answer), "program": score.program, "failure": failure}
+        outputs["understanding"] = plain(turn.understanding)
         return TraceFacts(
             name=f"{scored.item} turn {scored.index + 1}",
             inputs={"question": turn.question, "report": scored.source},
@@ -274,7 +278,6 @@ class ConvFinQA(ConversationTask[TurnScore]):
             error=turn.message if turn.failure in ("lm_error", "error") else None,
             verdicts={"exe_accuracy": (score.exact, verdict(score)), **confidence},
             expected=_present({"answer": write_answer(score.gold_answer), "program": score.gold_program}),
-            attributes={"finpath.rank": score.rank, "finpath.understanding": plain(turn.understanding)},
             spans=_search_span(scored),
         )
 
@@ -350,7 +353,6 @@ def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
 def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of ConvFinQA, one column a run; ``width`` is that of the terminal."""
     errors = ("failures_lm_error", "failures_error")
-    estimated = any(one.get("turns_with_estimated_cache") for one in figures)
     rows: list[list[object]] = [
         [title, *(percent(one, name) for one in figures)]
         for title, name in (
@@ -367,10 +369,7 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
         ["of these stopped by an error", *(f"{sum(one.get(name, 0) for name in errors):.0f}" for one in figures)],
         ["LM calls a turn", *(f"{one['lm_calls_per_turn']:.2f}" for one in figures)],
         ["prompt tokens a turn", *(f"{one['prompt_tokens_per_turn']:.0f}" for one in figures)],
-        [
-            "  of these not cached" + (", estimated from common beginnings" if estimated else ""),
-            *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures),
-        ],
+        ["  of these not cached", *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures)],
         [
             "seconds a turn, median / 95%",
             *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),

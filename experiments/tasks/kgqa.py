@@ -21,7 +21,6 @@ from experiments.console import format_table, percent
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions
 from experiments.evaluation.task import Description, EvaluationConfig, Scored, Task
 from experiments.files import write_text
-from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from kg.errors import ConfigError, FinpathError
@@ -30,8 +29,6 @@ from programs.kgqa import KGQA
 from programs.turns import PathDetail
 from programs.worlds.paths import PathTurn
 
-_SETTINGS = ("program", "aggregation", "beam_width", "max_depth", "output_top_k", "lm", "graph", "data")
-_PARAMS = (*_SETTINGS, "seed", "folds", "split_by", "linked_topics", "limit")
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
 
@@ -65,7 +62,9 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
         """Returns program, model, graph, data and limit."""
         program: KGQA = saved.program
-        check_lm(program, config.lm)
+        if program.needs_lm and config.lm.is_none:
+            asking = f"the aggregation {program.aggregation!r}" if program.aggregation == "index" else "this scorer"
+            raise ConfigError(f"{asking} asks a language model: name one with --lm")
         beam = program.config
         figures = {
             "program": saved.name,
@@ -85,7 +84,8 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         }
         tags = {f"finpath.{name}": str(figures[name]) for name in _TAGS}
         data = DataInput(self.loaded.name, self.loaded.sha256, "kgqa", len(self.items(config.limit)))
-        return Description(figures, _params({**figures, "seed": config.seed}), tags, figures, data)
+        params = {name: value for name, value in figures.items() if not name.endswith("sha256")}
+        return Description(figures, {**params, "seed": config.seed}, tags, figures, data)
 
     def answer(
         self,
@@ -122,7 +122,11 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
 
     def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[PathTurn, KGQAScore]]) -> None:
         """Logs figures and a row for each question; writes the predictions file."""
-        log_figures(run, figures, [one.score for one in scored])
+        run.log_metrics(sectioned(figures))
+        run.log_description(kgqa_table([run.name], [figures]))
+        names = ("id", "question", "answer", "gold", "rank", "f1", "failure", "message", "seconds")
+        records = [self.score_record(one.score) for one in scored]
+        run.log_table("questions", [{name: record[name] for name in names} for record in records])
         if self.predictions is not None:
             questions = {one.id: one for one in self.loaded.questions}
             lines = [json.dumps(prediction_of(questions[one.item], one.turn), ensure_ascii=False) for one in scored]
@@ -141,13 +145,6 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         )
 
 
-def check_lm(program: KGQA, lm: LMConfig) -> None:
-    """Raises ConfigError if a program asks a language model and there is none."""
-    if program.needs_lm and lm.is_none:
-        asking = f"the aggregation {program.aggregation!r}" if program.aggregation == "index" else "this scorer"
-        raise ConfigError(f"{asking} asks a language model: name one with --lm")
-
-
 def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
     """Returns the line of the predictions file."""
     detail = turn.detail or PathDetail()
@@ -158,32 +155,6 @@ def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
         "ground_truth": list(question.answers),
         "ground_truth_paths": list(question.gold_paths),
         "reasoning_trace": detail.reasoning_trace,
-    }
-
-
-def log_figures(run: Run, figures: Mapping[str, Any], scores: Sequence[KGQAScore]) -> None:
-    """Logs figures, and a table with a row for each question."""
-    run.log_metrics(sectioned({name: value for name, value in figures.items() if name not in _SETTINGS}))
-    run.log_description(kgqa_table([run.name], [figures]))
-    if scores:
-        run.log_table("questions", [_row(score) for score in scores])
-
-
-def _params(figures: Mapping[str, Any]) -> dict[str, object]:
-    return {name: figures.get(name) for name in _PARAMS}
-
-
-def _row(score: KGQAScore) -> dict[str, Any]:
-    return {
-        "id": score.id,
-        "question": score.question,
-        "answer": score.answer,
-        "gold": list(score.gold),
-        "rank": score.rank,
-        "f1": score.f1,
-        "failure": score.failure,
-        "message": score.message,
-        "seconds": score.seconds,
     }
 
 

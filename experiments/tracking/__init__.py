@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         asked,
         read_traces,
         search_traces,
-        traced_calls,
     )
     from experiments.tracking.tracker import (
         DataInput,
@@ -76,5 +75,4 @@ __all__ = [
     "search_traces",
     "sectioned",
     "temporary_folder",
-    "traced_calls",
 ]

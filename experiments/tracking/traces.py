@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
@@ -153,7 +153,6 @@ class TraceFacts:
         error: The error, if it is the reason of a missing answer.
         verdicts: Scores of the answer by name, each with its reason: MLflow shows and filters them as assessments.
         expected: The gold by name, as assessments too.
-        attributes: Further facts, on the trace's root.
         spans: Spans in addition to those of the recorder.
     """
 
@@ -164,7 +163,6 @@ class TraceFacts:
     error: str | None = None
     verdicts: Mapping[str, tuple[bool | float, str]] = field(default_factory=dict)
     expected: Mapping[str, Any] = field(default_factory=dict)
-    attributes: Mapping[str, Any] = field(default_factory=dict)
     spans: Sequence[Span] = ()
 
 
@@ -197,10 +195,19 @@ class TraceWriter:
             end: Its end.
         """
         tags = {CONVERSATION_TAG: key[0], TURN_TAG: str(key[1]), "finpath.run": str(self._run.id), **facts.tags}
-        trace_id, session = secrets.token_hex(16), _NO_SESSION.sub("-", f"{str(self._run.id)[:8]}-{key[0]}")
-        info = _info(trace_id, facts, tags, start, end, self._tracker.experiment_id)
+        tags["mlflow.traceName"] = facts.name
+        trace_id = secrets.token_hex(16)
+        root: Span = {"id": "", "parent": None, "name": facts.name, "type": "CHAIN", "start": start, "end": end}
+        root |= {"inputs": facts.inputs, "outputs": facts.outputs, "error": facts.error, "usage": None}
+        ids = {span["id"]: secrets.token_hex(8) for span in (root, *spans, *facts.spans)}
+        written = [_span(trace_id, ids, span) for span in (root, *spans, *facts.spans)]
+        # MLflow reads a trace's tags from its root, and its pages put the session into an address.
+        session = _NO_SESSION.sub("-", f"{str(self._run.id)[:8]}-{key[0]}")
+        attributes = {"session.id": session, **{f"mlflow.traceTag.{name}": value for name, value in tags.items()}}
+        written[0]["attributes"] |= {name: json.dumps(value) for name, value in attributes.items()}
+        info = _info(f"tr-{trace_id}", facts, tags, start, end, self._tracker.experiment_id)
         with self._lock:
-            self._waiting.append((info, _spans(trace_id, facts, [*spans, *facts.spans], tags, session, start, end)))
+            self._waiting.append((info, written))
             due = len(self._waiting) >= _BATCH or time.monotonic() - self._last > _SECONDS
         if due:
             self.flush()
@@ -231,82 +238,60 @@ class TraceWriter:
         self._tracker.client.link_traces_to_run([info.trace_id for info, _ in traces], self._run.id)
 
 
-def _info(trace_id: str, facts: TraceFacts, tags: Mapping[str, str], start: int, end: int, experiment_id: str) -> Any:
+def _info(name: str, facts: TraceFacts, tags: dict[str, str], start: int, end: int, experiment_id: str) -> Any:
     """A trace's head as MLflow's ``TraceInfo``: question and answer in short, tags, and assessments."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
 
     ours, gold = AssessmentSource("CODE", "finpath"), AssessmentSource("HUMAN", "gold")
-    assessments: list[Any] = [
-        Feedback(name=name, value=value, rationale=reason, source=ours, trace_id=f"tr-{trace_id}")
-        for name, (value, reason) in facts.verdicts.items()
+    verdicts = [
+        Feedback(name=title, value=value, rationale=reason, source=ours, trace_id=name)
+        for title, (value, reason) in facts.verdicts.items()
     ]
-    assessments += [
-        Expectation(name=name, value=value, source=gold, trace_id=f"tr-{trace_id}")
-        for name, value in facts.expected.items()
+    expected = [
+        Expectation(name=title, value=value, source=gold, trace_id=name) for title, value in facts.expected.items()
     ]
+    question, answer = (
+        next((str(values[key]) for key in keys if isinstance(values, dict) and values.get(key)), "")
+        for values, keys in ((facts.inputs, ("question",)), (facts.outputs, ("answer", "failure")))
+    )
     return TraceInfo(
-        trace_id=f"tr-{trace_id}",
+        trace_id=name,
         trace_location=TraceLocation.from_experiment_id(experiment_id),
         request_time=start // 1_000_000,
         execution_duration=max(0, end - start) // 1_000_000,
         state=TraceState.ERROR if facts.error is not None else TraceState.OK,
-        request_preview=_preview(facts.inputs, "question"),
-        response_preview=_preview(facts.outputs, "answer", "failure"),
-        tags={**tags, "mlflow.traceName": facts.name},
-        assessments=assessments,
+        request_preview=question,
+        response_preview=answer,
+        tags=tags,
+        assessments=[*verdicts, *expected],
     )
 
 
-def _preview(values: Any, *names: str) -> str:
-    given = [values.get(name) for name in names] if isinstance(values, dict) else []
-    return next((str(value) for value in given if value), "")
-
-
-def _spans(
-    trace_id: str, facts: TraceFacts, calls: Sequence[Span], tags: Mapping[str, str], session: str, start: int, end: int
-) -> list[dict[str, Any]]:
-    """A trace's spans as MLflow's ``Span.from_dict`` takes them; tags travel as attributes of the root."""
-    ids = {span["id"]: secrets.token_hex(8) for span in calls}
-    root: Span = {"name": facts.name, "type": "CHAIN", "start": start, "end": end, "error": facts.error, "usage": None}
-    root |= {"inputs": facts.inputs, "outputs": facts.outputs}
-    attributes = {f"mlflow.traceTag.{name}": value for name, value in tags.items()}
-    attributes |= {"mlflow.traceTag.mlflow.traceName": facts.name, "session.id": session, **facts.attributes}
-    root_id = secrets.token_hex(8)
-    return [
-        _span(trace_id, root_id, None, root, attributes),
-        *(_span(trace_id, ids[one["id"]], ids.get(one["parent"], root_id), one, _lm_attributes(one)) for one in calls),
-    ]
-
-
-def _lm_attributes(span: Span) -> dict[str, Any]:
-    """Returns MLflow's attributes of a call to a language model: its name and its tokens."""
-    if span["type"] != "CHAT_MODEL":
-        return {}
-    usage = span["usage"] or {}
-    read, written = (int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens"))
-    tokens = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
-    return {"mlflow.llm.model": span["name"], **({"mlflow.chat.tokenUsage": tokens} if usage else {})}
-
-
-def _span(trace_id: str, span_id: str, parent: str | None, span: Span, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    own = {
+def _span(trace_id: str, ids: Mapping[str, str], span: Span) -> dict[str, Any]:
+    """A span as MLflow's ``Span.from_dict`` takes it; ``ids`` are those of the trace's spans, of the root first."""
+    attributes = {
         "mlflow.traceRequestId": f"tr-{trace_id}",
         "mlflow.spanType": span["type"],
         "mlflow.spanInputs": span["inputs"],
         "mlflow.spanOutputs": span["outputs"],
-        **attributes,
     }
+    if span["type"] == "CHAT_MODEL":
+        attributes["mlflow.llm.model"] = span["name"]
+        read, written = (int((span["usage"] or {}).get(name) or 0) for name in ("prompt_tokens", "completion_tokens"))
+        tokens = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
+        attributes["mlflow.chat.tokenUsage"] = tokens if span["usage"] else None
+    parent = ids.get(span["parent"], ids[""]) if span["id"] else None
     failed = span["error"] is not None
     return {
         "trace_id": _base64(trace_id),
-        "span_id": _base64(span_id),
+        "span_id": _base64(ids[span["id"]]),
         "parent_span_id": _base64(parent) if parent is not None else None,
         "name": span["name"],
         "start_time_unix_nano": span["start"],
         "end_time_unix_nano": max(span["end"] or span["start"], span["start"] + 1),
         "events": [],
         "status": {"code": "STATUS_CODE_ERROR" if failed else "STATUS_CODE_OK", "message": span["error"] or ""},
-        "attributes": {name: json.dumps(value, ensure_ascii=False) for name, value in own.items() if value is not None},
+        "attributes": {name: json.dumps(value, ensure_ascii=False) for name, value in attributes.items() if value},
     }
 
 
@@ -358,32 +343,6 @@ def read_traces(
     return [trace.to_dict() for trace in search_traces(tracker, record, conditions, with_spans=True)]
 
 
-@contextmanager
-def traced_calls(tracker: Tracker | None, run: Run) -> Iterator[None]:
-    """Writes a trace of each outermost call inside that asks a language model, such as an optimizer's."""
-    if tracker is None or run.id is None:
-        yield
-        return
-    recorder, writer = TurnRecorder(), TraceWriter(tracker, run)
-    try:
-        with recorder.recording():
-            yield
-    finally:
-        groups: dict[str, list[Span]] = {}
-        roots: dict[str | None, str] = {}
-        for span in recorder.spans:
-            roots[span["id"]] = roots.get(span["parent"], str(span["id"]))
-            groups.setdefault(roots[span["id"]], []).append(span)
-        asking = [group for group in groups.values() if any(span["type"] == "CHAT_MODEL" for span in group)]
-        for number, group in enumerate(asking):
-            first = group[0]
-            tags = {"finpath.command": "compile"}
-            facts = TraceFacts(first["name"], first["inputs"], first["outputs"], tags, first["error"])
-            key, spans = (f"{run.name}/{number}", 0), group[1:] or group
-            writer.add(key, facts, spans, first["start"], first["end"] or first["start"])
-        writer.flush()
-
-
 @dataclass
 class SeenTurn:
     """A question while it is answered.
@@ -398,10 +357,9 @@ class SeenTurn:
 
 
 class QuestionLog:
-    """The questions of a command and their traces.
+    """The questions of a command while they are answered.
 
     Args:
-        command: The command, such as ``ask``.
         about: The report or graph of the questions.
         tracked: Whether calls are recorded.
 
@@ -409,9 +367,9 @@ class QuestionLog:
         run_id: The run in MLflow, after it was written.
     """
 
-    def __init__(self, command: str, about: str, *, tracked: bool) -> None:
-        self.command, self.about, self.tracked = command, about, tracked
-        self.turns: list[tuple[int, str, SeenTurn, TurnRecorder, str | None]] = []
+    def __init__(self, about: str, *, tracked: bool) -> None:
+        self.about, self.tracked = about, tracked
+        self.turns: list[tuple[int, TraceFacts, TurnRecorder]] = []
         self.run_id: str | None = None
 
     @contextmanager
@@ -433,27 +391,15 @@ class QuestionLog:
             error = f"{type(problem).__name__}: {problem}"
             raise
         finally:
-            self.turns.append((place if place is not None else len(self.turns), question, seen, recorder, error))
-
-    def write(self, tracker: Tracker, params: Mapping[str, object], seconds: float) -> None:
-        """Writes a run of the kind ``ask`` with the traces."""
-        answered = {place: error is None and seen.failure is None for place, _, seen, _, error in self.turns}
-        with tracker.run("ask", f"{self.command} {self.about}"[:200]) as run:
-            run.log_params({**params, "command": self.command, "about": self.about})
-            run.log_metrics({"questions": len(self.turns), "answered": sum(answered.values()), "seconds": seconds})
-            writer = TraceWriter(tracker, run)
-            for place, question, seen, recorder, error in sorted(self.turns, key=lambda one: one[0]):
-                tags = {"finpath.command": self.command, "finpath.answered": str(answered[place]).lower()}
-                facts = TraceFacts(
-                    " ".join(question.split())[:_NAME_LENGTH],
-                    {"question": question, "about": self.about},
-                    {**seen.outputs, "failure": seen.failure},
-                    {REPORT_TAG: self.about, **tags},
-                    error,
-                )
-                writer.add((self.about, place), facts, recorder.spans, recorder.start, recorder.end)
-            writer.flush()
-            self.run_id = run.id
+            answered = str(error is None and seen.failure is None).lower()
+            facts = TraceFacts(
+                " ".join(question.split())[:_NAME_LENGTH],
+                {"question": question, "about": self.about},
+                {**seen.outputs, "failure": seen.failure},
+                {REPORT_TAG: self.about, "finpath.answered": answered},
+                error,
+            )
+            self.turns.append((place if place is not None else len(self.turns), facts, recorder))
 
 
 @contextmanager
@@ -471,13 +417,22 @@ def asked(
         about: The report or graph of the questions.
         params: Settings of the run.
     """
-    log = QuestionLog(command, about, tracked=tracker is not None)
-    started = time.perf_counter()
+    log, started = QuestionLog(about, tracked=tracker is not None), time.perf_counter()
     try:
         yield log
     finally:
         if tracker is not None and log.turns:
             try:
-                log.write(tracker, params or {}, time.perf_counter() - started)
+                seconds = time.perf_counter() - started
+                with tracker.run("ask", f"{command} {about}"[:200]) as run:
+                    run.log_params({**(params or {}), "command": command, "about": about})
+                    answered = sum(facts.tags["finpath.answered"] == "true" for _, facts, _ in log.turns)
+                    run.log_metrics({"questions": len(log.turns), "answered": answered, "seconds": seconds})
+                    writer = TraceWriter(tracker, run)
+                    for place, facts, recorder in sorted(log.turns, key=lambda one: one[0]):
+                        tagged = replace(facts, tags={**facts.tags, "finpath.command": command})
+                        writer.add((about, place), tagged, recorder.spans, recorder.start, recorder.end)
+                    writer.flush()
+                    log.run_id = run.id
             except Exception as error:  # noqa: BLE001 - MLflow's clients raise what their backends raise
                 logger.warning("the questions could not be logged: %s", error)

@@ -54,7 +54,7 @@ _SECTIONS = tuple(
         (r"(accuracy)_at_coverage_(\d+)", r"coverage/\1_at_\2"),
         (r"exe_accuracy_turn_(\d+)", r"by_turn/exe_accuracy_\1"),
         (r"(failures|escalated|stage|difference)_(.+)", r"\1/\2"),
-        (r"(lm_.+|.*tokens.*|.*seconds.*|.*calls.*|turns_with_estimated_cache)", r"cost/\1"),
+        (r"(lm_.+|.*tokens.*|.*seconds.*|.*calls.*)", r"cost/\1"),
         (r"((?:data|graph)_problems|unreadable_questions|resumed_turns)", r"data/\1"),
     )
 )
@@ -246,7 +246,8 @@ class Tracker:
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
-        self.check()
+        if self.config.local_file is not None:
+            self.check()
         new = self.config.new_store
         try:
             # Two processes that create the tables at once would both fail.
@@ -264,10 +265,16 @@ class Tracker:
         return client
 
     def check(self) -> None:
-        """Raises TrackingError where the local database cannot be written: MLflow would try for two minutes."""
+        """Raises TrackingError where the store cannot be written or opened; a local one is not opened or created.
+
+        MLflow would try for two minutes to write a local database.
+        """
         path = self.config.local_file
-        reason = why_unwritable(path) if path is not None else None
-        if path is not None and reason is None and path.exists() and not os.access(path, os.W_OK):
+        if path is None:
+            _ = self.client
+            return
+        reason = why_unwritable(path)
+        if reason is None and path.exists() and not os.access(path, os.W_OK):
             reason = f"no permission for {path}"
         if reason is not None:
             raise TrackingError(f"the tracking store {path} cannot be written: {reason}")

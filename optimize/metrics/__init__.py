@@ -21,13 +21,9 @@ if TYPE_CHECKING:
         ChangedTurn,
         Comparison,
         RunDifference,
-        ScoredConversation,
         ScoredTurn,
-        ToolUse,
         read_score,
         score_record,
-        scored_conversations,
-        tool_use,
         verdict,
     )
     from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_difference
@@ -44,9 +40,7 @@ __all__ = [
     "OpenAnswer",
     "RiskPoint",
     "RunDifference",
-    "ScoredConversation",
     "ScoredTurn",
-    "ToolUse",
     "TurnScore",
     "abstention_figures",
     "answers_match",
@@ -62,9 +56,7 @@ __all__ = [
     "score_conversation",
     "score_question",
     "score_record",
-    "scored_conversations",
     "summarise",
     "summarise_kgqa",
-    "tool_use",
     "verdict",
 ]

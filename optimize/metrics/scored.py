@@ -1,7 +1,5 @@
-"""The records of scored turns: conversations, tools and runs over the same turns that are compared.
+"""The records of scored turns, and of runs over the same turns that are compared.
 
->>> [one.conversation_id for one in scored_conversations(turns) if one.accuracy < 1]
-['JKHY/2009/page_28.pdf-3']
 >>> comparison.differences[0].changed[0].reason
 'now: right answer found, not picked (rank 2); wrong period'
 """
@@ -9,7 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,71 +27,6 @@ class ScoredTurn:
     def name(self) -> str:
         """``CONVERSATION:NUMBER``, as ``--turn`` takes it; turns count from 1."""
         return f"{self.score.conversation_id}:{self.score.turn_index + 1}"
-
-
-@dataclass(frozen=True)
-class ScoredConversation:
-    """The counts of a conversation; ``failed_turns`` are the indices of its wrong turns, from 0."""
-
-    conversation_id: str
-    report: str
-    turns: int
-    right: int
-    failed_turns: tuple[int, ...]
-    tool_calls: int
-    lm_calls: int
-    seconds: float
-
-    @property
-    def accuracy(self) -> float:
-        """The share of its turns that are right, in [0, 1]."""
-        return self.right / self.turns
-
-
-@dataclass(frozen=True)
-class ToolUse:
-    """The calls of a tool: their number, mean wall time and errors, the turns with one, and those that are right."""
-
-    count: int
-    mean_seconds: float
-    errors: int
-    turns: int
-    right: int
-
-
-def scored_conversations(turns: Sequence[ScoredTurn]) -> list[ScoredConversation]:
-    """The counts of each conversation, in the order of its first turn."""
-    groups: dict[str, list[ScoredTurn]] = {}
-    for turn in turns:
-        groups.setdefault(turn.score.conversation_id, []).append(turn)
-    return [
-        ScoredConversation(
-            conversation_id=name,
-            report=group[0].report,
-            turns=len(group),
-            right=sum(one.score.exact for one in group),
-            failed_turns=tuple(one.score.turn_index for one in group if not one.score.exact),
-            tool_calls=sum(len(one.turn.tool_calls) for one in group),
-            lm_calls=sum(one.score.lm_calls for one in group),
-            seconds=sum(one.score.seconds for one in group),
-        )
-        for name, group in groups.items()
-    ]
-
-
-def tool_use(turns: Sequence[ScoredTurn]) -> dict[str, ToolUse]:
-    """The use of each tool by name, the most used first; empty if no tool was called."""
-    calls: dict[str, list[tuple[ScoredTurn, float, bool]]] = {}
-    for turn in turns:
-        for call in turn.turn.tool_calls:
-            calls.setdefault(call.tool, []).append((turn, call.seconds, call.failed))
-    uses = {}
-    for name, made in sorted(calls.items(), key=lambda item: (-len(item[1]), item[0])):
-        right = {turn.name: turn.score.exact for turn, _, _ in made}
-        seconds = sum(seconds for _, seconds, _ in made) / len(made)
-        errors = sum(failed for *_, failed in made)
-        uses[name] = ToolUse(len(made), seconds, errors, len(right), sum(right.values()))
-    return uses
 
 
 def score_record(score: TurnScore) -> dict[str, Any]:

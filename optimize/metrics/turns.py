@@ -34,7 +34,7 @@ from signatures.understand import Understanding
 RECALL_AT = (1, 3, 5, 10, 20)
 """The depths of the candidates at which recall is reported."""
 
-USAGE = ("lm_calls", "prompt_tokens", "completion_tokens", "seconds", "cached_prompt_tokens", "cached_is_estimate")
+USAGE = ("lm_calls", "prompt_tokens", "completion_tokens", "seconds", "cached_prompt_tokens")
 """The costs that a score takes over from its turn."""
 
 
@@ -65,7 +65,6 @@ class TurnScore:
         completion_tokens: Tokens written by the model.
         seconds: Wall time.
         cached_prompt_tokens: Those of the prompts' tokens that the model had in its cache.
-        cached_is_estimate: Whether this is an estimate.
         rows_cut: Rows of the page that the prompt did not show.
         sentences_cut: Sentences of the page that the prompt did not show.
         refused: Calculations of the model that were refused.
@@ -93,7 +92,6 @@ class TurnScore:
     completion_tokens: int
     seconds: float
     cached_prompt_tokens: int = 0
-    cached_is_estimate: bool = False
     rows_cut: int = 0
     sentences_cut: int = 0
     refused: int = 0
@@ -169,8 +167,8 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     (:mod:`optimize.metrics.abstention`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
     ``stage_…`` and ``difference_…`` counts of wrong turns; ``lm_calls_per_turn``, ``prompt_tokens_per_turn``,
     ``uncached_prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``;
-    ``turns_with_estimated_cache``, whose cached tokens are an estimate; ``turns_with_cut_page`` and
-    ``refused_calculations`` of a model that reads the page. A breakdown without turns is left out.
+    ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A breakdown without turns is
+    left out.
 
     Raises:
         ConfigError: There are no scores.
@@ -225,8 +223,7 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
         "failed_turns": sum(score.failure is not None for score in scores),
     }
     cut = sum(score.rows_cut + score.sentences_cut > 0 for score in scores)
-    guessed, refused = (sum(getattr(score, name) for score in scores) for name in ("cached_is_estimate", "refused"))
-    some = {"turns_with_cut_page": cut, "turns_with_estimated_cache": guessed, "refused_calculations": refused}
+    some = {"turns_with_cut_page": cut, "refused_calculations": sum(score.refused for score in scores)}
     wrong = [score for score in scores if not score.exact]
     kinds = Counter(
         [

@@ -112,7 +112,7 @@ class AgentQA(dspy.Module):
                 with session(now):
                     turn = self._answer(now, past, [*(one.question for one in past), question], state.histories)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                turn = _failed(now, *failure_of(error, measured.meter))
+                turn = _failed(now, *failure_of(error, measured))
         if turn.answer is not None and turn.derivation is not None:
             turn = replace(turn, words=world.words(turn.derivation, turn.answer, question, state.index))
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))

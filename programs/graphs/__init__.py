@@ -1,4 +1,4 @@
-"""What language models read and write about graphs: queries of typed steps, their confidence, ratings of relations."""
+"""Prompts and replies of language models about graphs: queries of typed steps, their confidence, ratings."""
 
 from programs.graphs.query_parsing import labelled_example, query_signature, shown_of
 from programs.graphs.query_replies import Replies, Shown, parse_answer

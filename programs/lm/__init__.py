@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from programs.lm.guarded import GuardedLM
     from programs.lm.lora import AdapterFiles, adapter_files, file_sha256, find_adapter, write_card
     from programs.lm.marks import plain_text
-    from programs.lm.meter import CallMeter, UsageMeter, failure_of, metered
-    from programs.lm.nearest import NearestPredict
+    from programs.lm.meter import CallMeter, failure_of, metered
     from programs.lm.runtime import EngineSettings, load_runtime, serve
     from programs.lm.wire import Prompt
 else:
@@ -33,12 +32,10 @@ __all__ = [
     "EngineSettings",
     "Expenses",
     "GuardedLM",
-    "NearestPredict",
     "Prompt",
     "ReplyChoice",
     "ShortPromptAdapter",
     "SuitedAdapter",
-    "UsageMeter",
     "adapter_files",
     "concurrently",
     "failure_of",

@@ -30,12 +30,14 @@ class CallMeter(BaseCallback):
 
     Attributes:
         calls: The number of calls.
+        usage: Calls, tokens and time, once the context of :func:`metered` is left.
         failure: The exception of the last failed call. It separates failures of the model from those of the program, as
             a subclass with its own ``forward`` may raise anything.
     """
 
     def __init__(self) -> None:
         self.calls = 0
+        self.usage = Usage()
         self.failure: BaseException | None = None
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
@@ -47,34 +49,21 @@ class CallMeter(BaseCallback):
         self.failure = exception if exception is not None else self.failure
 
 
-class UsageMeter:
-    """The cost of a turn: see :func:`metered`.
-
-    Attributes:
-        meter: Counts the calls.
-        usage: Calls, tokens and time, once the context is left.
-    """
-
-    def __init__(self) -> None:
-        self.meter = CallMeter()
-        self.usage = Usage()
-
-
 LONGEST_MESSAGE = 2_000
 """Characters of an error that a turn keeps; a reply may be quoted in it."""
 
 
 @contextmanager
-def metered() -> Iterator[UsageMeter]:
+def metered() -> Iterator[CallMeter]:
     """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
-    measured, started = UsageMeter(), time.perf_counter()
+    measured, started = CallMeter(), time.perf_counter()
     adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)
-    callbacks = [*dspy.settings.callbacks, measured.meter]
+    callbacks = [*dspy.settings.callbacks, measured]
     with dspy.context(adapter=adapter, callbacks=callbacks), dspy.track_usage() as tracker:
         yield measured
     sent = [entry for entries in tracker.usage_data.values() for entry in entries]
     measured.usage = Usage(
-        lm_calls=measured.meter.calls,
+        lm_calls=measured.calls,
         prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
         completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
         seconds=time.perf_counter() - started,

@@ -148,7 +148,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
                 found = self.forward(question, state.world.graph, state.world.today).thoughts
                 turn = _turn(question, found)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                failure, message = failure_of(error, measured.meter)
+                failure, message = failure_of(error, measured)
                 turn = ThoughtsTurn(question, failure=failure, message=message)
         return state.after(replace(turn, usage=measured.usage))
 

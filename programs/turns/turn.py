@@ -59,8 +59,6 @@ class Usage:
         seconds: Wall time.
         cached_prompt_tokens: Those of the prompts' tokens that the model did not compute again, as a prompt before
             began alike.
-        cached_is_estimate: Whether this number is an estimate from the common beginnings of prompts, as the server
-            returns none.
     """
 
     lm_calls: int = 0
@@ -68,7 +66,6 @@ class Usage:
     completion_tokens: int = 0
     seconds: float = 0.0
     cached_prompt_tokens: int = 0
-    cached_is_estimate: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,10 @@ class Execution:
 
 
 class Search(ABC):
-    """The search for one question: what a model is shown, what its expression means, and how a candidate is told.
+    """The search for one question, with the prompt of Understand, the execution of its reply and the turn of a choice.
 
     Attributes:
+        state: The conversation before the question.
         question: The question.
         candidates: The beam's proposals, best first.
         nothing: Why a question without any candidate has no answer.
@@ -49,6 +50,7 @@ class Search(ABC):
         tolerated: Errors of a language model after which the search answers alone.
     """
 
+    state: Any
     question: str
     candidates: tuple[Any, ...]
     nothing: str = "nothing fits the question"
@@ -80,11 +82,11 @@ class Search(ABC):
 
     @abstractmethod
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
-        """What a model wrote, after the expressions that were refused; ``reply`` is ``None`` where it failed."""
+        """The reply of a model, after the expressions that were refused; ``reply`` is ``None`` where it failed."""
 
     @abstractmethod
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
-        """What a model wrote, with its expression as a candidate.
+        """The reply of a model, with its expression as a candidate.
 
         Raises:
             ProgramError: The expression is not over what the world shows.
@@ -103,9 +105,9 @@ class Search(ABC):
     def grounds(self, turn: AnyTurn) -> dict[str, str]:
         """The inputs ``calculation`` and ``facts`` of an explanation of an answer."""
 
-    @abstractmethod
-    def after(self, turn: AnyTurn, choice: Choice) -> Any:
+    def after(self, turn: AnyTurn, choice: Choice) -> Any:  # noqa: ARG002
         """The state after the turn of a choice."""
+        return self.state.after(turn)
 
 
 class World(ABC):

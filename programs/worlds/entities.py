@@ -172,10 +172,6 @@ class EntitySearch(Search):
         found = (turn.detail or EntityDetail()).found
         return {"calculation": "none", "facts": "\n".join(found.facts) if found is not None else "none"}
 
-    def after(self, turn: AnyTurn, choice: Choice) -> EntityState:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.after`."""
-        return self.state.after(turn)
-
 
 def past_questions(turns: Sequence[EntityTurn]) -> list[PastQuestion]:
     """The possible referents of a question: turns that have an answer, and the entities that others named."""

@@ -125,6 +125,8 @@ class GraphSearch(Search):
     signature = UnderstandGraph
     tolerated = (AdapterParseError, DSPyLMError, LMError)
 
+    state: GraphState
+
     def __init__(self, state: GraphState, reading: Reading, today: date) -> None:
         self.state, self.world, self.reading, self.today = state, state.world, reading, today
         self.question = reading.question
@@ -156,7 +158,7 @@ class GraphSearch(Search):
         return Understanding(description=self.reading.canonical, calculation=query, refused=list(refused))
 
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
-        """See :meth:`programs.worlds.base.Search.execute`; a query without nodes means that the graph does not say."""
+        """See :meth:`programs.worlds.base.Search.execute`; a query without nodes means that the graph has no answer."""
         parse = Replies(self._reader.graph, self._shown, self.today).parse(reply.query)
         understanding = self.understanding(reply, refused)
         return Execution(understanding.model_copy(update={"says_none": parse.is_empty}), parse)

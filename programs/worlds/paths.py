@@ -206,10 +206,6 @@ class PathSearch(Search):
         paths = (turn.detail or PathDetail()).raw_paths
         return {"calculation": "none", "facts": "\n".join(path for path, _ in paths)}
 
-    def after(self, turn: AnyTurn, choice: Choice) -> State[PathWorld]:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.after`."""
-        return self.state.after(turn)
-
 
 class PathWalker:
     """Follows relation paths of one question.

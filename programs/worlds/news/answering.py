@@ -3,7 +3,7 @@
     answers = GraphAnswers(graph)
     answers.answer("Where is Helixon Inc. based?").values      # ("Germany",)
 
-What a sentence answers is inserted first, and the answer is what the graph then says (:class:`AnswerMemory`).
+What a sentence answers is inserted first, and the answer is retrieved from the graph (:class:`AnswerMemory`).
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class GraphAnswers:
     def clauses(self) -> ClauseAnswers | None:
         """The answers from sentences; ``None`` where the graph has none or a package of the extra is not installed.
 
-        The confidence is fitted on what the encoder and the reader say, so it needs both.
+        The confidence is fitted on features of the encoder and the reader, so it needs both.
         """
         passages = [replace(one, text=with_full_names(one.text, self._joined)) for one in self._published.values()]
         is_installed = SentenceEncoder.load() is not None and SpanReader.load() is not None
@@ -235,7 +235,7 @@ class GraphAnswers:
         return Proposed(by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence))
 
     def _by_sentences(self, question: str, clause: ClauseAnswer, found: NewsAnswer) -> Proposed:
-        """Returns the answer of sentences; none if its confidence is low and typed facts say something else."""
+        """Returns the answer of sentences; none if its confidence is low and typed facts have another one."""
         is_low = clause.confidence <= _LEAST_CONFIDENCE
         if is_low and found.values and not _agree(clause.values, found.values):
             why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
@@ -368,7 +368,7 @@ _GRAPH_WORDS = re.compile(
 """Words for what only the graph knows: its events, insights and edges."""
 
 _LEAST_SHARE = 0.45
-"""The least share of the probability of what sentences say that values of typed facts have; another may fit alike."""
+"""The least share of the probability of values in sentences for those of typed facts; another may fit alike."""
 
 _LEAST_CONFIDENCE = 0.6
 """The confidence up to which an answer must not contradict the typed facts."""
@@ -393,7 +393,7 @@ def is_contradiction(fact: str) -> bool:
 
 
 def retrieved_answers_of(known: Sequence[RetrievedAnswer]) -> Answers:
-    """Returns what inserted facts say."""
+    """Returns the answers of inserted facts."""
     against = tuple(f"{_OTHERWISE}{text}" for one in known for text in one.against)
     quoted = (*dict.fromkeys(one.quoted for one in known), *against)
     values = tuple(one.value for one in known)

@@ -4,8 +4,8 @@ r"""Answers of a language model that cites: it reads the nearest documents toget
 PassageAnswer(values=("$40 million",), passages=(...), steps="$340 million - $300 million")
 
 An answer counts only if a sentence has it; yes and no need a sentence that is cited. A calculation is done here, with
-the amounts and days of sentences. Its confidence is a logistic function of how sure the model says it is and of what
-the rules answer.
+the amounts and days of sentences. Its confidence is a logistic function of the confidence that the model states and of
+what the rules answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_COMPARED, LEAST_COMPARED = 12, 0.3
 """The same for questions that compare or list, whose answers may be in many documents."""
 
 CITED_FEATURES = ("likely", "unsure", "agreed", "against", "polar", "calculated", "several", "uncited", "unknown")
-"""What the confidence of a reply depends on."""
+"""The features of the confidence in a reply."""
 
 
 _MARKS = "\"“”'’."

@@ -17,9 +17,9 @@ w1 ::= "paid" (" " w2)?
 w2 ::= "$340" (" " w3)?
 w3 ::= "million"
 
-There is one rule a word, so the grammar grows with the text and not with its square. A fitted model says how likely a
-reply is right, from its probabilities, the ranking of :mod:`kg.comprehension` and what the rules answer.
-``benchmarks/fit_quotes.py`` trains on the same messages.
+There is one rule a word, so the grammar grows with the text and not with its square. A fitted model gives the
+probability that a reply is right, from its probabilities, the ranking of :mod:`kg.comprehension` and what the rules
+answer. ``benchmarks/fit_quotes.py`` trains on the same messages.
 """
 
 from __future__ import annotations

@@ -34,7 +34,6 @@ CALLS = {
     "compile": "compile beam --optimizer none --train two.json --out uncompiled 0",
     "compare": "compare latest latest 0",
     "inspect": "inspect latest 0",
-    "report": "report latest --conversation MRLW/2020/page_49.pdf-1 --out page.html 0",
     "promote": "promote latest --against latest 1",
     "graph check": "graph check two.json *",
     "graph show": "graph show two-report.csv 0",
@@ -125,7 +124,7 @@ def test_json_is_alone_on_standard_output_of_every_verb(home: Path, capfd: pytes
             assert json.loads(shown.out) is not None, name
     finally:
         os.umask(former)
-    for one in ("page.html", "ontology.ttl", "uncompiled/config.json"):
+    for one in ("ontology.ttl", "uncompiled/config.json"):
         assert stat.S_IMODE((home / one).stat().st_mode) == 0o640, one
     assert stat.S_IMODE((home / "uncompiled").stat().st_mode) == 0o750
 
@@ -146,8 +145,7 @@ def test_every_place_that_is_written_is_checked() -> None:
         ("evaluate beam --data nowhere.json --json", "json"),
         ("compile beam --train nowhere.json --out", "out"),
         ("compile kgqa --graph nowhere --train nowhere --format metaqa --out", "out"),
-        ("compare a b --html", "html"),
-        ("report latest --failed --out", "out"),
+        ("inspect latest --failed --html", "html"),
         ("evaluate x --graph nowhere --questions nowhere --format metaqa --predictions", "predictions"),
         ("ontology build nowhere.json --out", "out"),
         ("data fetch --out", "out"),

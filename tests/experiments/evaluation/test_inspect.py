@@ -15,7 +15,6 @@ from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, TrackingError
-from optimize.metrics import scored_conversations, tool_use
 from programs.turns.turn import ToolCall
 
 Make = Callable[..., SavedProgram]
@@ -75,27 +74,11 @@ def test_the_pick_is_marked(tracker: Tracker) -> None:
     assert "42" not in describe_scored_turn(turn, candidates=1)
 
 
-def test_failed_examples_are_listed(capsys: pytest.CaptureFixture[str], tracker: Tracker, tmp_path: Path) -> None:
-    found = scored_conversations(read_turns(tracker.find("latest"), tracker))
-    assert [(one.right, one.turns, one.failed_turns) for one in found] == [(1, 2, (0,)), (1, 2, (0,)), (1, 1, ())]
-    inspect("--examples", "--json", str(tmp_path / "out.json"))
-    assert "2 of 2 examples with a wrong turn, of 3" in capsys.readouterr().out
-    written = json.loads((tmp_path / "out.json").read_text())["examples"]
-    assert [one["accuracy"] for one in written] == [0.5, 0.5]
-
-
-def test_tools_are_counted_and_timed(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
-    calls = (ToolCall("query_kg", {"a": 1}, "f1", 0.2), ToolCall("query_kg", {}, "no such name", 0.4, failed=True))
-    turns = read_turns(tracker.find("latest"), tracker)
-    first = dataclasses.replace(turns[1], turn=dataclasses.replace(turns[1].turn, tool_calls=calls))
-    use = tool_use([first, turns[0]])["query_kg"]
-    assert (use.count, use.errors, use.turns, use.right) == (2, 1, 1, 1)
-    assert use.mean_seconds == pytest.approx(0.3)
-    assert "query_kg({}) -> no such name (an error)" in describe_scored_turn(first).replace(
-        "query_kg()", "query_kg({})"
-    )
-    inspect("--tools")
-    assert "no tool was called" in capsys.readouterr().out
+def test_a_call_of_a_tool_is_shown(tracker: Tracker) -> None:
+    turn = read_turns(tracker.find("latest"), tracker)[1]
+    calls = (ToolCall("query_kg", {}, "no such name", 0.4, failed=True),)
+    shown = describe_scored_turn(dataclasses.replace(turn, turn=dataclasses.replace(turn.turn, tool_calls=calls)))
+    assert "query_kg() -> no such name (an error)" in shown
 
 
 def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,5 +108,5 @@ def test_the_graph_of_a_report_is_built_again_from_the_run(
 
 
 def test_two_views_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["inspect", "latest", "--failed", "--tools"]) == 2
-    assert "--failed and --tools exclude each other" in capsys.readouterr().err
+    assert main(["inspect", "latest", "--failed", "--turn", "a:1"]) == 2
+    assert "--failed and --turn exclude each other" in capsys.readouterr().err

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.main import finpath
+from experiments.commands.main import main
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate, read_turns
-from experiments.rendering.conversation import ConversationPage, conversation_page, page_files
-from experiments.rendering.html import render
+from experiments.rendering.pages import conversation_page, page_files, render
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
@@ -154,16 +153,11 @@ def test_pages_stand_alone_and_their_headings_are_in_order() -> None:
 
 
 def test_templates_escape_titles_attributes_and_cells() -> None:
-    found = ConversationPage('<i>"', 'a".html', 1, 2, "")
+    found = {"name": '<i>"', "file": 'a".html', "right": 1, "turns": 2}
     page = render("conversations.html", title="<t>&'", pages=[found])
     assert "<title>&lt;t&gt;&amp;&#39;</title>" in page
     assert '<a href="a&#34;.html">&lt;i&gt;&#34;</a>' in page
     assert "default-src 'none'" in page
-
-
-def report(*arguments: str) -> None:
-    with finpath.make_context("finpath", ["report", "latest", *arguments]) as context:
-        finpath.invoke(context)
 
 
 def test_pages_of_what_went_wrong_are_on_the_run(
@@ -175,9 +169,9 @@ def test_pages_of_what_went_wrong_are_on_the_run(
     assert "Single_ACME-2020-page_1.pdf-1.html" in index
     assert "page_0" not in index
     assert "costs?" in tracker.text(record, "pages/Single_ACME-2020-page_1.pdf-1.html")
-    out = tmp_path / "page.html"
-    report("--conversation", "page_0", "--out", str(out))
-    assert "revenue?" in out.read_text()
+    assert main(["inspect", "latest", "--turn", "page_0.pdf-1:1", "--html", str(tmp_path / "pages")]) == 0
+    assert "revenue?" in (tmp_path / "pages" / "Single_ACME-2020-page_0.pdf-1.html").read_text()
+    assert "page_0" in (tmp_path / "pages" / "index.html").read_text()
     assert len(read_turns(record, tracker)) == 5
 
 

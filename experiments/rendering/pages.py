@@ -1,25 +1,29 @@
-"""Pages of conversations: the report with the figures used marked, and the paths of every turn.
+"""Pages of conversations and briefings: one file each without scripts or outside resources, also for paper.
 
     pages = make_pages([turns_of_one, turns_of_another], reports, "beam on dev.json")
-    log_pages(run, pages)      # pages/index.html, pages/Single_ACME-2009-page_3.pdf-1.html, ...
+    list(pages)      # ["Single_ACME-2009-page_3.pdf-1.html", ..., "index.html"]
 
 A turn has its question, its answer and gold, its arithmetic step by step, the place of each figure, and the candidates
-of the beam with the pick highlighted. Marks have the numbers of the turns that used the figure.
+of the beam with the pick highlighted. Marks have the numbers of the turns that used the figure. Templates escape every
+value: the text of a report or of a model stays text.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.console import write_answer
-from experiments.rendering.html import render
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from experiments.console import write_answer, write_points, write_share
 from experiments.rendering.turn_text import understood
-from experiments.tracking import Run
 from kg.derivations import Derivation, Number, StepResult
 from kg.errors import ProgramError
 from kg.report_graphs import CellSource, SentenceSource
@@ -29,6 +33,7 @@ from programs.turns import Turn
 
 if TYPE_CHECKING:
     from optimize.metrics import ScoredTurn
+    from programs.advisor import Briefing, Profile
 
 _CANDIDATES = 10
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
@@ -37,37 +42,21 @@ _Spans = dict[tuple[int, int], set[int]]
 """The figures of one cell or sentence that were used, as character spans, each with the numbers of its turns."""
 
 
-@dataclass(frozen=True)
-class ConversationPage:
-    """A page.
-
-    Attributes:
-        conversation_id: The conversation.
-        file: The page's file name.
-        right: The number of right turns.
-        turns: The number of turns.
-        text: The page.
-    """
-
-    conversation_id: str
-    file: str
-    right: int
-    turns: int
-    text: str
-
-
 def make_pages(
     conversations: Sequence[Sequence[ScoredTurn]], reports: Mapping[str, Report], run_name: str
-) -> list[ConversationPage]:
-    """One page a conversation."""
-    pages = []
+) -> dict[str, str]:
+    """One page a conversation and their list, ``index.html``, by the name of the file."""
     files = page_files([turns[0].score.conversation_id for turns in conversations])
-    for turns in conversations:
-        name = turns[0].score.conversation_id
-        right = sum(one.score.exact for one in turns)
-        text = conversation_page(turns, reports[turns[0].report], run_name)
-        pages.append(ConversationPage(name, files[name], right, len(turns), text))
-    return pages
+    pages = {
+        files[turns[0].score.conversation_id]: conversation_page(turns, reports[turns[0].report], run_name)
+        for turns in conversations
+    }
+    rows = [
+        {"file": files[name], "name": name, "right": sum(one.score.exact for one in turns), "turns": len(turns)}
+        for turns in conversations
+        for name in (turns[0].score.conversation_id,)
+    ]
+    return {**pages, "index.html": render("conversations.html", title=f"Conversations of {run_name}", pages=rows)}
 
 
 def page_files(names: Iterable[str]) -> dict[str, str]:
@@ -80,16 +69,6 @@ def page_files(names: Iterable[str]) -> dict[str, str]:
         digest = hashlib.sha256(name.encode("utf-8", errors="replace")).hexdigest()[:12]
         found[name] = f"{file}.html" if is_own else f"{file[:_LONGEST_NAME]}-{digest}.html"
     return found
-
-
-def log_pages(run: Run, pages: Sequence[ConversationPage]) -> None:
-    """Puts pages and their list among the run's artifacts, under ``pages/``."""
-    if not pages:
-        return
-    for page in pages:
-        run.log_text(f"pages/{page.file}", page.text)
-    index = render("conversations.html", title=f"Conversations of {run.name}", pages=pages)
-    run.log_text("pages/index.html", index)
 
 
 def conversation_page(turns: Sequence[ScoredTurn], report: Report, run_name: str) -> str:
@@ -187,3 +166,54 @@ def _split_marked(text: str, spans: _Spans) -> list[tuple[str, list[int] | None]
             pieces += [(text[position:start], None), (text[start:end], sorted(turns))]
             position = end
     return [*pieces, (text[position:], None)]
+
+
+@functools.cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        answer=write_answer,
+        percent=write_share,
+        points=write_points,
+        probability=lambda score: write_share(math.exp(min(score, 0.0))),
+    )
+    return environment
+
+
+def render(template: str, **values: object) -> str:
+    """A page.
+
+    Args:
+        template: The file name of a template.
+        values: Its variables; a missing one raises ``jinja2.UndefinedError``.
+    """
+    return _templates().get_template(template).render(**values)
+
+
+CAUTION = "This is news with its sources, derived by rules. It is no advice."
+
+
+def briefings_page(briefings: Sequence[Briefing], profile: Profile | None, today: date, left_out: str = "") -> str:
+    """Returns briefings as one HTML page.
+
+    Args:
+        briefings: The briefings.
+        profile: The profile that shaped them, if there is one.
+        today: Their day.
+        left_out: What the profile leaves out, in words.
+    """
+    return render(
+        "briefings.html",
+        title="Briefing",
+        today=today.isoformat(),
+        profile=profile,
+        briefings=briefings,
+        left_out=left_out,
+        caution=CAUTION,
+    )
