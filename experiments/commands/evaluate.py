@@ -29,7 +29,6 @@ from experiments.commands.options import (
     run_options,
     set_option,
     take_choice,
-    take_unmapped,
     written_pairs,
 )
 from experiments.console import say, show
@@ -130,13 +129,12 @@ def _evaluate_reports(
 
     changes = written_pairs(settings)  # the run's name shows them
     answer = take_choice(settings, "answer", Literal["always", "confident"])
-    unmapped = take_unmapped(settings)
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    changed = with_program_settings(saved.program, written_pairs(settings), unmapped)
+    changed = with_program_settings(saved.program, written_pairs(settings))
     saved = replace(saved, program=changed, changes=changes)
     task = conversation_task(loaded, answer)
     evaluation = evaluate(saved, task, run.config(lm), tracker=tracker, run_name=run.run_name, resume=run.resume)

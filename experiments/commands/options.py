@@ -16,7 +16,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import click
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from experiments.data import LoadedData
     from experiments.evaluation import EvaluationConfig
     from experiments.tracking import RunRecord, Tracker
-    from kg.report_graphs import Unmapped
 
 Function: TypeAlias = Callable[..., Any]
 WriteFigures: TypeAlias = Callable[[Any], None]
@@ -259,11 +258,6 @@ PROGRAM_SETTINGS = (
     "a setting of the program, such as page_tokens=3000, seed=1, or unmapped=fail to fail a "
     "report with table rows that the ontology does not cover; may be given several times"
 )
-
-
-def take_unmapped(settings: dict[str, str]) -> Unmapped | None:
-    """Removes the treatment of rows outside the ontology from a program's settings, and returns it."""
-    return cast("Unmapped | None", take_choice(settings, "unmapped", Literal["keep", "fail"]))
 
 
 report_options = options(

@@ -33,7 +33,6 @@ from programs.lm import GuardedLM
 
 if TYPE_CHECKING:
     from kg.coreference import ReferenceModel
-    from kg.report_graphs import Unmapped
     from programs.conversation import ConversationQA
 
 
@@ -45,8 +44,7 @@ class CompileConfig:
         optimizers: One after the other; none leaves the program as it starts out, with its ontology.
         lm: The program's language model.
         other_lms: The models of other roles; by default the program's own. Its budget is for all together.
-        program_settings: ``KEY=VALUE`` texts: settings of how the program uses its language model.
-        unmapped: The treatment of line items outside the ontology; ``None`` for the program's own.
+        program_settings: ``KEY=VALUE`` texts, as :func:`experiments.saved.with_program_settings` takes them.
         dialogues: Further training conversations, without reports; those of the train split are left out.
         train_turns: Turns that prompt optimizers learn from, at most.
         val_turns: Turns of other reports that select a program, at most.
@@ -58,7 +56,6 @@ class CompileConfig:
     lm: LMConfig = field(default_factory=LMConfig)
     other_lms: Mapping[Role, LMConfig] = field(default_factory=dict)
     program_settings: tuple[str, ...] = ()
-    unmapped: Unmapped | None = None
     dialogues: Dialogues | None = None
     train_turns: int = 60
     val_turns: int = 24
@@ -135,7 +132,7 @@ def _fit(
     run: Run,
     tell: Callable[[str], None],
 ) -> Fit:
-    student = with_program_settings(_student(reference, train, tracker), config.program_settings, config.unmapped)
+    student = with_program_settings(_student(reference, train, tracker), config.program_settings)
     dialogues = config.dialogues.without({one.id for one in train.conversations}).items if config.dialogues else ()
     lms = _language_models(config)
     compiled = compile_chain(

@@ -229,7 +229,7 @@ def test_the_command_ends_with_an_error_when_the_budget_is_spent(
 def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     tmp_path: Path, tracking_uri: str, train: LoadedData, dev: LoadedData
 ) -> None:
-    config = CompileConfig(unmapped="fail")
+    config = CompileConfig(program_settings=("unmapped=fail",))
     compile_program(report_job("beam", train, config), out=tmp_path / "mine")
     assert load_program(tmp_path / "mine").program.unmapped == "fail"
     words = ["evaluate", str(tmp_path / "mine"), "--data", "sample:dev", "--limit", "2", "--no-track", "--json"]
