@@ -142,7 +142,7 @@ def evaluate_graphs(
         evaluation = evaluate(
             saved,
             asked,
-            run.config(lm, traces="none" if lm.is_none else "all"),
+            run.config(lm, traces=not lm.is_none),
             tracker=tracker,
             run_name=run.run_name,
             resume=run.resume,
