@@ -59,23 +59,17 @@ def read_dialogues(path: str | Path) -> Dialogues:
 
 
 def _dialogue(line: str, number: int, name: str) -> Dialogue:
-    place = f"line {number}"
     try:
         record: Any = json.loads(line)
-        found = str(record["id"]), _texts(record["dialogue_break"]), _texts(record["turn_program"])
-        for program in found[2]:
+        questions, programs = tuple(record["dialogue_break"]), tuple(record["turn_program"])
+        if not all(isinstance(text, str) for text in (record["id"], *questions, *programs)):
+            raise TypeError("must be texts")
+        for program in programs:
             Derivation.parse(program)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        rule = "must be an object with id, dialogue_break and turn_program"
-        raise DataError(rule, file=name, place=place) from error
-    except ProgramError as error:
-        raise DataError(str(error), file=name, place=place) from error
-    if len(found[1]) != len(found[2]):
-        raise DataError(f"has {len(found[2])} programs for {len(found[1])} questions", file=name, place=place)
-    return found
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise TypeError("must be a list of texts")
-    return tuple(value)
+        if len(questions) != len(programs):
+            raise ProgramError(f"has {len(programs)} programs for {len(questions)} questions")
+    except (ValueError, TypeError, KeyError, RecursionError, ProgramError) as error:
+        shape = "must be an object with id, dialogue_break and turn_program"
+        rule = str(error) if isinstance(error, ProgramError) else shape
+        raise DataError(rule, file=name, place=f"line {number}") from error
+    return record["id"], questions, programs

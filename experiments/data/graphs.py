@@ -14,8 +14,7 @@ that is no triple is counted and reported; the others are read.
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -41,7 +40,7 @@ _SAID = 20
 _LABEL_WORDS = 6
 
 
-class GraphSource(ABC):
+class GraphSource:
     """Gives each question its graph. Use it as a context manager, or call ``close``.
 
     Attributes:
@@ -65,15 +64,15 @@ class GraphSource(ABC):
         if len(self.problems) < _SAID:
             self.problems.append(f"{self.name}: {text}")
 
-    @abstractmethod
     def of(self, question: KGQuestion) -> QuestionGraph:
         """The graph that a question is asked of.
 
         Raises:
             DataError: It cannot be read or fetched.
         """
+        raise NotImplementedError
 
-    def close(self) -> None:  # noqa: B027 - not every source holds something to release
+    def close(self) -> None:
         """Releases what the source holds."""
 
     def __enter__(self) -> Self:
@@ -87,38 +86,30 @@ class OneGraph(GraphSource):
     """One graph for all questions.
 
     Args:
-        index: The graph.
+        graph: The graph, or its index.
         name: As the user would recognise it.
-        other_names: Other names of entities.
+
+    Attributes:
+        graph: The graph with what its entities are also called.
     """
 
-    def __init__(
-        self, index: GraphIndex, name: str = "graph", other_names: Mapping[str, tuple[str, ...]] | None = None
-    ) -> None:
+    def __init__(self, graph: QuestionGraph | GraphIndex, name: str = "graph") -> None:
         super().__init__()
         self.name = name
-        self._graph = QuestionGraph(index, dict(other_names or {}))
+        self.graph = graph if isinstance(graph, QuestionGraph) else QuestionGraph(graph)
 
     @property
     def index(self) -> GraphIndex:
-        """The graph."""
-        return self._graph.index
+        """The graph without further names."""
+        return self.graph.index
 
     def of(self, question: KGQuestion) -> QuestionGraph:  # noqa: ARG002 - all questions have the same
         """The graph."""
-        return self._graph
-
-    @property
-    def graph(self) -> QuestionGraph:
-        """The graph with what its entities are also called."""
-        return self._graph
+        return self.graph
 
 
 class FileGraph(OneGraph):
     """A graph in a file.
-
-    Args:
-        path: The file.
 
     Raises:
         DataError: It cannot be read, or holds no triple.
@@ -129,22 +120,20 @@ class FileGraph(OneGraph):
         self.name = path.name
         digest = hashlib.sha256()
         if path.suffix == ".npz":
-            self._graph = QuestionGraph(GraphIndex.load(path))
+            self.graph = QuestionGraph(GraphIndex.load(path))
             digest.update(path.read_bytes())
         else:
-            self._graph = self._read(path, digest.update)
+            self.graph = self._read(path, digest.update)
         self.sha256 = digest.hexdigest()
-        if not len(self._graph.index):
+        if not len(self.index):
             first = f"; the first line that is none: {self.problems[0]}" if self.problems else ""
             raise DataError(f"no triple can be read{first}", file=str(path))
 
     def _read(self, path: Path, update: Callable[[bytes], object]) -> QuestionGraph:
         form = form_of(path)
-        if form == "turtle":
-            content = path.read_bytes()
-            update(content)
-            return named_graph(read_turtle_statements(_decoded(content, path), what=str(path)))
         lines = self._lines(path, update)
+        if form == "turtle":
+            return named_graph(read_turtle_statements("".join(lines), what=str(path)))
         if form == "ntriples":
             return named_graph(read_ntriples(lines, self.problem))
         return QuestionGraph(GraphIndex.from_triples(self._split(lines, "\t" if form == "tabs" else "|")))
@@ -160,10 +149,9 @@ class FileGraph(OneGraph):
                     yield ""
 
     def _split(self, lines: Iterable[str], separator: str) -> Iterator[Triple]:
-        wanted = "tabs" if separator == "\t" else "|"
         for number, line in enumerate(lines, start=1):
             parts = [part.strip() for part in line.split(separator)]
-            rule = triple_problem(parts, wanted)
+            rule = triple_problem(parts, "tabs" if separator == "\t" else "|")
             if rule is None:
                 yield parts[0], parts[1], parts[2]
             elif line.strip():
@@ -183,28 +171,17 @@ def triple_problem(parts: Sequence[str], separator: str = "tabs") -> str | None:
     return None
 
 
-class StoreGraph(OneGraph):
-    """All that an Oxigraph database holds.
+def _stored_graph(folder: Path) -> OneGraph:
+    """All that an Oxigraph database holds."""
+    from kg.graphs import PersistentStore
 
-    Args:
-        folder: The database's folder.
-
-    Raises:
-        DataError: It is no database, or holds nothing.
-        ConfigError: oxrdflib is not installed.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        from kg.graphs import PersistentStore
-
-        GraphSource.__init__(self)
-        self.name = folder.name
-        if not (folder / "CURRENT").exists():
-            raise DataError("is a folder, but no Oxigraph database", file=str(folder))
-        with PersistentStore(folder) as store:
-            self._graph = named_graph(store_statements(store))
-        if not len(self._graph.index):
-            raise DataError("the database holds no triple", file=str(folder))
+    if not (folder / "CURRENT").exists():
+        raise DataError("is a folder, but no Oxigraph database", file=str(folder))
+    with PersistentStore(folder) as store:
+        source = OneGraph(named_graph(store_statements(store)), folder.name)
+    if not len(source.index):
+        raise DataError("the database holds no triple", file=str(folder))
+    return source
 
 
 class EndpointGraph(GraphSource):
@@ -293,7 +270,7 @@ def open_graph(source: str | None, *, depth: int = 3) -> GraphSource:
         return EndpointGraph(source, depth)
     path = Path(source)
     if path.is_dir():
-        return StoreGraph(path)
+        return _stored_graph(path)
     if not path.is_file():
         raise DataError("is not there", file=source)
     return FileGraph(path)
@@ -331,10 +308,3 @@ def form_of(path: Path) -> Form:
         f"{first.strip()[:80]!r}",
         file=str(path),
     )
-
-
-def _decoded(content: bytes, path: Path) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8", file=str(path)) from error

@@ -82,11 +82,7 @@ def _symbol(value: object) -> str:
 
 
 def _profile(rows: Sequence[Sequence[Any]]) -> Profile | None:
-    """Returns the profile of a row; goals and preferences are JSON or words with commas.
-
-    Raises:
-        DataError: A column has another value; the message has the table, the column and the value.
-    """
+    """Returns the profile of a row; goals and preferences are JSON or words with commas."""
     if not rows:
         return None
     tolerance, horizon, goals, preferences = rows[0]
@@ -100,20 +96,17 @@ def _profile(rows: Sequence[Sequence[Any]]) -> Profile | None:
 
 def _listed(column: str, value: Any, *others: type) -> Any:
     """Returns a list that is written as JSON or as words with commas; JSON may also be of ``others``."""
-    read = value
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return []
-    if isinstance(value, str | bytes):
-        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    read = text
+    if isinstance(text, str):
         try:
-            read = json.loads(text)
+            read = json.loads(text) if text.strip() else None
+            read = [read] if isinstance(read, str) else read
         except ValueError:
             if not text.strip().startswith(("[", "{", '"')):
-                return [word.strip() for word in text.split(",") if word.strip()]
-    if read is None:  # JSON's null
+                read = [word.strip() for word in text.split(",") if word.strip()]
+    if read is None:  # also JSON's null
         return []
-    if isinstance(read, str) and read is not value:
-        read = [read]
     if isinstance(read, (list, *others)):
         return read
     form = "a JSON object, a JSON list" if others else "a JSON list"
@@ -121,11 +114,6 @@ def _listed(column: str, value: Any, *others: type) -> Any:
 
 
 def _shares(value: object, symbol: object) -> float:
-    """Returns a number of shares.
-
-    Raises:
-        DataError: It is no finite number.
-    """
     if not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         raise DataError(f"shares must be a number, got {value!r}", place=f"positions of {symbol}")
     return float(value)

@@ -94,10 +94,8 @@ def load_questions(source: str, form: str) -> LoadedQuestions:
         raise ConfigError(f"format must be one of {', '.join(FORMATS)}, got {form!r}")
     path = Path(source)
     problems: list[str] = []
-    if form == "rog" and not path.is_file():
-        records, sha256 = _hub_records(source)
-    elif form == "rog" and path.suffix == ".parquet":
-        records, sha256 = _parquet_records(path), _sha256(path)
+    if form == "rog" and (not path.is_file() or path.suffix == ".parquet"):
+        records, sha256 = _data_set_records(source)
     elif path.is_file():
         records, sha256 = _lines(path, form, problems), _sha256(path)
     else:
@@ -121,11 +119,8 @@ def join_questions(parts: Sequence[LoadedQuestions]) -> LoadedQuestions:
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _Record = tuple[str, Callable[[], KGQuestion]]
@@ -175,11 +170,7 @@ def _lines(path: Path, form: str, problems: list[str]) -> Iterator[_Record]:
 
 
 def read_pathquestion(line: str, name: str) -> KGQuestion:
-    """Reads a line of PathQuestion (PQ or PQL).
-
-    Raises:
-        DataError: It breaks the format.
-    """
+    """Reads a line of PathQuestion (PQ or PQL)."""
     question, answer, path = _columns(line, 3, "question, answer(answer1/answer2/) and path")
     topic, written = _gold_path(path)
     return KGQuestion(name, question, (topic,), _answer_set(answer), (written,))
@@ -196,11 +187,7 @@ def _answer_set(text: str) -> tuple[str, ...]:
 
 
 def read_worldcup(line: str, name: str) -> KGQuestion:
-    """Reads a line of WorldCup2014.
-
-    Raises:
-        DataError: It breaks the format.
-    """
+    """Reads a line of WorldCup2014."""
     question, _, path, answers = _columns(line, 4, "question, answer, path and answer1/answer2/")
     topic, written = _gold_path(path)
     return KGQuestion(name, question, (topic,), _some(_split(answers, "/")), (written,))
@@ -217,11 +204,7 @@ def _gold_path(text: str) -> tuple[str, str]:
 
 
 def read_metaqa(line: str, name: str) -> KGQuestion:
-    """Reads a line of MetaQA.
-
-    Raises:
-        DataError: It breaks the format.
-    """
+    """Reads a line of MetaQA."""
     question, answers = _columns(line, 2, "question and answer1|answer2")
     marked = _TOPIC.search(question)
     plain = _TOPIC.sub(r"\1", question, count=1)
@@ -277,15 +260,9 @@ def _read_record(record: Mapping[str, Any], name: str, graph: Callable[[], Seque
         question,
         _texts(record.get("q_entity", ()), "q_entity"),
         _some(_texts(answers, "answer")),
-        tuple(_path_text(path) for path in record.get("ground_truth_paths") or ()),
+        _texts(record.get("ground_truth_paths") or (), "ground_truth_paths"),
         graph if has_graph else None,
     )
-
-
-def _path_text(path: Any) -> str:
-    if not isinstance(path, str):
-        raise DataError("ground_truth_paths must be a list of texts")
-    return path
 
 
 def _texts(value: Any, key: str) -> tuple[str, ...]:
@@ -306,27 +283,21 @@ def _triples(value: Any) -> list[Triple]:
     return [(subject, relation, target) for subject, relation, target in value]
 
 
-def _parquet_records(path: Path) -> Iterator[_Record]:
-    from datasets import load_dataset
-    from datasets.exceptions import DatasetGenerationError
-
-    try:
-        table = load_dataset("parquet", data_files=str(path), split="train")
-    except (OSError, ValueError, DatasetGenerationError) as error:
-        raise DataError(f"cannot be read as Parquet: {error}", file=str(path)) from error
-    return _table_records(table)
-
-
-def _hub_records(source: str) -> tuple[Iterator[_Record], str]:
+def _data_set_records(source: str) -> tuple[Iterator[_Record], str]:
+    """The records of a Parquet file or of a data set on the hub, and their hash."""
     from datasets import load_dataset
 
     name, _, split = source.partition(":")
-    if name.count("/") > 1 or source.startswith((".", "/")) or Path(name).suffix:
+    is_file = Path(source).is_file()
+    if not is_file and (name.count("/") > 1 or source.startswith((".", "/")) or Path(name).suffix):
         raise DataError("is not there", file=source)
     try:
+        if is_file:
+            return _table_records(load_dataset("parquet", data_files=source, split="train")), _sha256(Path(source))
         table = load_dataset(name, split=split or "test")
-    except Exception as error:  # the hub's client raises whatever its depths raise
-        raise DataError(f"is neither a file nor a data set that can be loaded: {error}", file=source) from error
+    except Exception as error:  # datasets and the hub's client raise whatever their depths raise
+        what = "cannot be read as Parquet" if is_file else "is neither a file nor a data set that can be loaded"
+        raise DataError(f"{what}: {error}", file=source) from error
     digest = hashlib.sha256()
     columns = [name for name in ("id", "question", "answer", "a_entity", "q_entity") if name in table.column_names]
     for record in table.select_columns(columns):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from experiments.data import FileGraph, KGQuestion, open_graph
-from experiments.data.graphs import EndpointGraph, OwnGraphs, StoreGraph, form_of
+from experiments.data.graphs import EndpointGraph, OneGraph, OwnGraphs, form_of
 from kg.errors import DataError
 from kg.graphs import stores
 from kg.graphs.index import GraphIndex
@@ -132,7 +132,7 @@ def make_database(folder: Path, graph: str | None) -> Path:
 @pytest.mark.parametrize("graph", ["http://x/graph", None])
 def test_a_database_is_read_whole(tmp_path: Path, graph: str | None) -> None:
     source = open_graph(str(make_database(tmp_path / "database", graph)))
-    assert isinstance(source, StoreGraph)
+    assert isinstance(source, OneGraph)
     assert triples(source.index) == TRIPLES
 
 

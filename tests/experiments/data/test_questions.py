@@ -9,7 +9,6 @@ from experiments.commands import graph_questions
 from experiments.data import join_questions, load_questions
 from experiments.data.questions import FORMATS, read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError
-from programs.worlds.paths import AGGREGATIONS
 
 TOPIC = {"q_entity": ["A"], "answer": ["B", "C"], "question": "which?"}
 
@@ -161,6 +160,5 @@ def test_the_sample_is_read_whole() -> None:
         assert (len(loaded.questions), loaded.problems) == (count, ())
 
 
-def test_the_command_names_the_formats_and_the_aggregations_of_the_library() -> None:
+def test_the_command_names_the_formats_of_the_library() -> None:
     assert graph_questions.FORMATS == FORMATS
-    assert graph_questions.AGGREGATIONS == AGGREGATIONS
