@@ -73,7 +73,7 @@ def questions() -> Any:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _run(
-            ["compile", "kgqa", *common, "--questions", "sample:train", "--out", str(folder / "program"), "--no-track"]
+            ["compile", "kgqa", *common, "--train", "sample:train", "--out", str(folder / "program"), "--no-track"]
         )
         for program in ("untrained", str(folder / "program")):
             file = folder / f"{Path(program).name}.jsonl"

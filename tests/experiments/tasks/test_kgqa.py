@@ -49,7 +49,7 @@ def evaluated(
 @pytest.fixture(scope="module")
 def program() -> KGQA:
     settings = PathConfig(max_depth=2)
-    return fit_graphs(GRAPH, QUESTIONS, RelationTrainingConfig(max_hops=2), settings, seed=0)
+    return fit_graphs(GRAPH, QUESTIONS, RelationTrainingConfig(max_hops=2), settings)
 
 
 @pytest.fixture
