@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import importlib
 import io
 import re
 import shlex
@@ -99,10 +101,12 @@ def test_there_are_commands_to_check() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_names)
-def test_python_compiles(page: Path) -> None:
+def test_python_imports_what_is_there(page: Path) -> None:
     for language, text in fences(page):
-        if language == "python":
-            compile(text, page_names(page), "exec")
+        for node in ast.walk(ast.parse(text)) if language == "python" else ():
+            if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in finpath.ROOMS:
+                module = importlib.import_module(str(node.module))
+                assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
 
 
 def test_every_page_is_in_the_navigation() -> None:

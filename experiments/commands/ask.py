@@ -112,7 +112,7 @@ def command(
     if insert:
         from experiments.facade.knowledge import keep_answers
 
-        keep_answers(subject.world)  # type: ignore[arg-type]
+        keep_answers(subject.world.answers, words[0])  # type: ignore[attr-defined]
     return 0 if answered else 1
 
 

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.data.format import checked_rows, code_of_checks, gold_answer
 from experiments.files import SAMPLE_FOLDER
-from kg.derivations import Answer, Derivation
+from kg.derivations import Answer
 from kg.errors import ConfigError, DataError
 from kg.files import UNREADABLE
 from kg.reports import Report
@@ -407,41 +407,6 @@ def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[d
         ).with_inputs("report", "questions")
         for conversation in conversations
     ]
-
-
-def turn_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
-    """Returns one example for each turn, with the *gold* turns before it as its history: for training only.
-
-    ``report``, ``question`` and ``history`` (of :class:`programs.turns.turn.PastTurn`) are inputs, ``program`` and
-    ``answer`` labels; ``turn_index`` counts from 0.
-
-    Raises:
-        DataError: A conversation has no gold.
-    """
-    import dspy
-
-    from programs.turns import PastTurn
-
-    examples = []
-    for conversation in conversations:
-        if conversation.programs is None or conversation.answers is None:
-            raise DataError("has no gold programs to train on", place=f"conversation {conversation.id!r}")
-        history: tuple[PastTurn, ...] = ()
-        gold = zip(conversation.questions, conversation.programs, conversation.answers, strict=True)
-        for index, (question, program, answer) in enumerate(gold):
-            example = dspy.Example(
-                id=conversation.id,
-                turn_index=index,
-                report=conversation.report,
-                question=question,
-                history=history,
-                program=program,
-                answer=answer,
-            )
-            examples.append(example.with_inputs("report", "question", "history"))
-            derived = Derivation.parse(program)
-            history = (*history, PastTurn(question, derived, derived.execute(conversation.report.table)))
-    return examples
 
 
 def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:

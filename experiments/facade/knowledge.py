@@ -1,32 +1,33 @@
-"""Growing graphs as worlds that are asked about, and their folders.
+"""Growing graphs: their folders, what is read into them, and what answers from them.
 
->>> KnowledgeQA().ask(State(Knowledge(graph, "news")), "Who bought Tarn?").turns[-1].words
-'Helixon Inc.'
+>>> with open_graph("knowledge", new=True) as graph:
+...     list(Reading(graph, "review").ingest(documents, 1, log))
 """
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import date
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import dspy
 
-from experiments.console import say
+from experiments.console import progress, say
 from kg.errors import DataError, FinpathError
 from kg.growing import GrowingGraph, TypeProposals
 from kg.investments import investment_schema
 from kg.locks import BusyError
-from programs.advisor import Advisor, GraphAnswers, ModelAnswers, TypedAnswers
-from programs.lm import failure_of, metered
-from programs.turns import Kept, QueryDetail, State, Turn
+from programs.advisor import Advisor, GraphAnswers, TypedAnswers
+from programs.lm import concurrently
 
 if TYPE_CHECKING:
-    from programs.worlds.graph import QueryTurn
+    from experiments.tracking import QuestionLog
+    from kg.growing import TypePolicy
+    from kg.investments import NewsDocument
+    from programs.advisor import Ingestion, NewsReader
 
 _SECONDS, _PAUSE = 2.0, 0.05
 
@@ -67,92 +68,123 @@ def graph_of_texts(folder: str) -> GrowingGraph:
     Raises:
         DataError: No text can be read.
     """
-    from experiments.data import news_rules, read_documents
-    from kg.news import FrameReader
+    from experiments.data import read_documents
+    from experiments.tracking import QuestionLog
 
     documents, problems = read_documents([folder])
     graph = GrowingGraph(None, investment_schema())
-    advisor = Advisor(graph, FrameReader(graph, news_rules()), TypeProposals(graph, "never"))
-    for document in sorted(documents, key=lambda document: document.published):
-        try:
-            advisor.ingest(document)
-        except FinpathError as error:
-            problems.append(f"{document.name}: {error}")
-    for problem in problems:
+    with dspy.context(lm=None):
+        reading = Reading(graph, "never")
+        list(reading.ingest(documents, 1, QuestionLog(folder, tracked=False)))
+    for problem in (*problems, *reading.problems):
         say(f"left out: {problem}")
     if not documents:
         raise DataError("has no text that can be read", file=folder)
     return graph
 
 
-@dataclass(frozen=True, eq=False)
-class Knowledge:
-    """A growing graph that questions are asked about; what answers them is inserted into it.
+def answers_of(graph: GrowingGraph) -> GraphAnswers:
+    """What rules answer from a graph; the world of its texts is made of it."""
+    from experiments.lms.reader import fetch_reader
+    from experiments.saved import question_reader
 
-    Attributes:
-        graph: The graph.
-        name: The name of its folder.
-    """
-
-    graph: GrowingGraph
-    name: str
-    kind: Literal["growing graph"] = "growing graph"
-
-    @cached_property
-    def answers(self) -> GraphAnswers | ModelAnswers:
-        """The rules that answer, or rules and the language model that is set in DSPy."""
-        from experiments.lms.reader import fetch_reader
-        from experiments.saved import question_reader
-
-        fetch_reader()
-        typed = TypedAnswers(question_reader)
-        if dspy.settings.lm is None:
-            return GraphAnswers(self.graph, typed)
-        return ModelAnswers(self.graph, dspy.settings.lm, date.today(), None, typed)
+    fetch_reader()
+    return GraphAnswers(graph, TypedAnswers(question_reader))
 
 
-class KnowledgeQA:
-    """Answers questions from a growing graph; no question depends on those before it."""
-
-    kind = "advisor"
-    needs_lm = False
-
-    def start(
-        self,
-        world: Knowledge,
-        turns: Sequence[QueryTurn] = (),
-        kept: Kept = (),  # noqa: ARG002
-    ) -> State[Knowledge]:
-        """See :class:`programs.turns.program.TurnProgram`."""
-        return State(world, tuple(turns))
-
-    def ask(self, state: State[Knowledge], question: str) -> State[Knowledge]:
-        """See :class:`programs.turns.program.TurnProgram`."""
-        turn: QueryTurn = Turn(question)
-        with metered() as measured:
-            try:
-                answers = state.world.answers.answer(question)
-            except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                failure, message = failure_of(error, measured)
-                return state.after(replace(turn, failure=failure, message=message))
-        path = "; ".join(edge for fact in answers.retrieved for edge in fact.path)
-        turn = replace(turn, confidence=answers.confidence, detail=QueryDetail(path, answers.facts, answers.values))
-        if answers.values:
-            turn = replace(turn, answer=answers.values, words="; ".join(answers.values))
-        else:
-            turn = replace(turn, failure="not_answered", message=answers.why)
-        return state.after(replace(turn, usage=measured.usage))
-
-
-def keep_answers(knowledge: Knowledge) -> None:
-    """Writes the facts that answered into the graph's folder; another process may have it open."""
+def keep_answers(answers: GraphAnswers, folder: str) -> None:
+    """Writes the facts that answered into the graph of a folder; another process may have it open."""
     from kg.news import insert_answers
 
-    insertions = knowledge.answers.memory.insertions
+    insertions = answers.memory.insertions
     if not insertions:
         return
     try:
-        with open_graph(knowledge.name) as opened:
+        with open_graph(folder) as opened:
             insert_answers(opened, insertions)
     except FinpathError as error:
         say(f"the facts of {len(insertions)} answers are not inserted: {error}")
+
+
+class Reading:
+    """Documents that are read into a growing graph: by rules, and by the language model of an API that is set in DSPy.
+
+    Args:
+        graph: The graph.
+        types: What becomes of types that documents need and the graph lacks.
+
+    Attributes:
+        advisor: Writes into the graph.
+        problems: The reasons of documents that could not be written.
+    """
+
+    def __init__(self, graph: GrowingGraph, types: TypePolicy) -> None:
+        from experiments.data import news_rules
+        from kg.news import FrameReader
+        from programs.advisor import DocumentReader
+        from programs.lm import is_embedded
+
+        lm = dspy.settings.lm
+        if lm is not None and is_embedded(lm):
+            say(f"{lm.model} is embedded and reads no documents: rules alone read them")
+        by_model = lm is not None and not is_embedded(lm)
+        self.reader: NewsReader = (DocumentReader if by_model else FrameReader)(graph, news_rules())
+        self.advisor = Advisor(graph, self.reader, TypeProposals(graph, types))
+        self.problems: list[str] = []
+
+    @property
+    def refused(self) -> list[str]:
+        """The facts of the model that the text or the schema does not hold."""
+        refused: list[str] = getattr(self.reader, "refused", [])
+        return refused
+
+    def ingest(self, news: Iterable[NewsDocument], threads: int, log: QuestionLog) -> Iterator[Ingestion]:
+        """Writes documents into the graph, the oldest first; what a model reads is traced in ``log``."""
+        ordered = sorted(news, key=lambda document: document.published)
+        bar = progress(len(ordered), "document")
+        for document in concurrently(functools.partial(self._read, log=log), enumerate(ordered), threads):
+            try:
+                yield self.advisor.ingest(document)
+            except FinpathError as error:
+                self.problems.append(f"{document.name}: {error}")
+            bar.update()
+        bar.close()
+
+    def _read(self, numbered: tuple[int, NewsDocument], log: QuestionLog) -> NewsDocument:
+        """Lets the model read a document that is new, before it is written."""
+        from programs.advisor import DocumentReader
+
+        place, document = numbered
+        if isinstance(self.reader, DocumentReader) and not self.advisor.knows(document):
+            with log.turn(document.name, place) as seen:
+                reply = self.reader.read_ahead(document)
+                seen.outputs = {"facts": [fact.model_dump() for fact in reply.stated] if reply is not None else []}
+                seen.failure = "the language model failed" if reply is None else None
+        return document
+
+
+def use_types(graph: GrowingGraph, file: str) -> int:
+    """Gives a graph the types of a file, and nodes that fit them their newest version; returns how many changed.
+
+    Types that waited under one of these names wait no more.
+    """
+    from experiments.data import read_types
+    from kg.schema import Schema
+
+    def content(kind: Any) -> dict[str, Any]:
+        kept = ("created_by", "scope", "version", "justification")
+        return {name: value for name, value in asdict(kind).items() if name not in kept}
+
+    wanted, schema = read_types(file).types, graph.schema
+    for kind in wanted:
+        current = [known for known in schema.types if (known.name, type(known)) == (kind.name, type(kind))]
+        if not current:
+            schema = schema.with_type(kind)
+        elif content(current[-1]) != content(kind):
+            schema = schema.with_version(kind)
+    names = {kind.name for kind in wanted}
+    changed = len(schema.types) - len(graph.schema.types)
+    graph.change_schema(schema, Schema(tuple(kind for kind in graph.proposed.types if kind.name not in names)))
+    for left in graph.migrate():
+        say(f"left as it is: {left.node.key}: {left.problem}")
+    return changed

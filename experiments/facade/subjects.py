@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from programs.worlds.entities import EntityTurn
     from programs.worlds.graph import QueryTurn
     from programs.worlds.paths import PathTurn
+    from programs.worlds.texts import TextTurn
 
 GEOGRAPHY = "geography"
 """The name of the shipped graph."""
@@ -122,7 +123,7 @@ def find_subject(
         raise ConfigError(f"set is for programs about reports, got a {kind}")
     if kind == "graph":
         return _geography() if list(about) == [GEOGRAPHY] else _graph(about, program)
-    return _knowledge(about[0], kind)
+    return _texts(about[0], kind)
 
 
 def _subject(
@@ -255,7 +256,7 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
     return _subject("graph", title, program, world, why, lambda: map(graph.name, entities[:50_000]))
 
 
-def _why_of_query(turn: QueryTurn, name: str, title: str = "query") -> Iterator[str]:
+def _why_of_query(turn: QueryTurn, name: str) -> Iterator[str]:
     from programs.turns import QueryDetail
 
     detail = turn.detail or QueryDetail()
@@ -263,7 +264,7 @@ def _why_of_query(turn: QueryTurn, name: str, title: str = "query") -> Iterator[
         yield f"no answer   {turn.message}"
         return
     if detail.path:
-        yield f"{title:<12}{detail.path}"
+        yield f"query       {detail.path}"
     yield from _facts(detail.facts)
     yield f"read in     {name}"
     yield from _confidence(turn)
@@ -304,14 +305,25 @@ def _why_of_paths(turn: PathTurn) -> Iterator[str]:
     yield from _facts([f"{path}   (confidence {write_share(share, 0)})" for (_, share), path in answers])
 
 
-def _knowledge(folder: str, kind: Kind) -> Subject:
+def _texts(folder: str, kind: Kind) -> Subject:
     """A growing graph, or one in memory of the texts of a folder, as rules read them."""
-    from experiments.facade.knowledge import Knowledge, KnowledgeQA, copied_graph, graph_of_texts
+    from experiments.facade.knowledge import answers_of, copied_graph, graph_of_texts
+    from programs.beam import BeamQA
+    from programs.conversation import ConversationQA
+    from signatures.news import UnderstandTexts
 
     graph = copied_graph(folder) if kind == "growing graph" else graph_of_texts(folder)
-    title = f"{folder}: {graph.facts()} facts"
-    why = functools.partial(_why_of_query, name=folder, title="path")
-    return _subject(kind, title, KnowledgeQA(), Knowledge(graph, folder), why)
+    program = ConversationQA(BeamQA(signature=UnderstandTexts))
+    world = program.world(texts=answers_of(graph), name=folder)
+    return _subject(kind, f"{folder}: {graph.facts()} facts", program, world, _why_of_texts)
+
+
+def _why_of_texts(turn: TextTurn) -> Iterator[str]:
+    if turn.answer is None or turn.detail is None:
+        yield f"no answer   {turn.message}"
+        return
+    yield from _facts(turn.detail.facts)
+    yield from _confidence(turn)
 
 
 def _path(word: str) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 from experiments.console import format_table, shorten, write_answer, write_share
 from kg.report_graphs import CellSource, Source
 from kg.reports import Report
-from programs.turns import AnyTurn, EntityDetail, QueryDetail, ToolCall, Turn
+from programs.turns import AnyTurn, EntityDetail, QueryDetail, TextDetail, ToolCall, Turn
 
 _WIDTH = 100
 
@@ -152,6 +152,9 @@ def answer_figures(turn: AnyTurn) -> dict[str, Any]:
         path, facts = detail.path or None, list(detail.facts)
     elif isinstance(detail, EntityDetail) and detail.found is not None:
         path, facts = "; ".join(detail.found.facts) or None, list(detail.found.facts)
+    elif isinstance(detail, TextDetail):
+        edges = [edge for fact in detail.retrieved for edge in fact.path]
+        path, facts = "; ".join(edges) or None, list(detail.facts)
     answers = None
     if turn.answer is not None:
         answers = [*map(str, turn.answer)] if isinstance(turn.answer, tuple) else [str(turn.answer)]

@@ -145,6 +145,11 @@ def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
         own = _write_report_program(program, folder)
     else:
         own = _write_kgqa(program, folder) if hasattr(program, "aggregation") else _write_queries(program)
+    if any(predictor.demos for predictor in program.predictors()):
+        from optimize.examples import tidy_demonstrations
+
+        program = program.deepcopy()  # DSPy's optimizers leave whole examples in it, with reports and gold answers
+        tidy_demonstrations(program)
     program.save(str(folder / STATE))
     environment = describe_environment()
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]

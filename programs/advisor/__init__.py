@@ -4,8 +4,8 @@ from programs.advisor.advisor import Advisor, Ingestion, take_back
 from programs.advisor.briefings import Briefing, by_symbol
 from programs.advisor.document_facts import DocumentExtraction
 from programs.advisor.extraction import DocumentReader, NewsReader
-from programs.advisor.model_answers import ModelAnswers, answer_question
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
+from programs.advisor.queries import answer_question
 from programs.advisor.shaping import left_out, shaped
 from programs.worlds.news.answering import AnswerMemory, Answers, GraphAnswers, TypedAnswers, is_contradiction
 from programs.worlds.news.documents import NearDocument, near_documents
@@ -20,7 +20,6 @@ __all__ = [
     "DocumentReader",
     "GraphAnswers",
     "Ingestion",
-    "ModelAnswers",
     "NearDocument",
     "NewsReader",
     "PassageAnswer",

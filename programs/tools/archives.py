@@ -1,8 +1,8 @@
 """Unpacking of zip and tar archives that may be hostile.
 
-Some archives are refused before anything is written: names outside of the folder, links, encrypted members, and too
-many members. Content larger than allowed, or than its archive could honestly hold, is refused too. The real size of a
-member is counted while it is written, since an archive may declare a false one.
+Refused are names outside of the folder, links, encrypted members, too many members, and content larger than allowed or
+than its archive could honestly hold. The real size of a member is counted while it is written, since an archive may
+declare a false one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import shutil
 import stat
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -24,6 +24,9 @@ _CHUNK = 1 << 16
 
 TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """The endings of tar archives; other archives are read as zip."""
+
+_Member = tuple[str, int, IO[bytes]]
+"""The name of a file, its declared size, and its content."""
 
 
 @dataclass(frozen=True)
@@ -65,82 +68,60 @@ def unpack(source: Path, target: Path, limits: ArchiveLimits) -> list[str]:
     Raises:
         DataError: It is no archive, or breaks a limit.
     """
+    if target.exists():
+        return sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
     is_tar = source.name.lower().endswith(TAR_ENDINGS)
+    part = target.with_name(f".{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    names: list[str] = []
+    # A packed file can honestly hold so much; of a zip archive each member is checked.
+    left = min(limits.size, limits.ratio * max(source.stat().st_size, 1)) if is_tar else limits.size
     try:
-        return _unpack_tar(source, target, limits) if is_tar else _unpack_zip(source, target, limits)
+        for name, declared, content in _tar_members(source) if is_tar else _zip_members(source, limits):
+            _check_name(source.name, name)
+            if len(names) >= limits.members:
+                raise DataError(f"holds more than {limits.members} files", file=source.name)
+            left -= _write(content, name, part, min(left, declared))
+            names.append(name)
+        part.mkdir(parents=True, exist_ok=True)
+        part.rename(target)
     except (tarfile.TarError, *UNREADABLE) as error:
         kind = "tar" if is_tar else "zip"
         raise DataError(f"is no {kind} archive that can be read: {error}", file=source.name) from error
-
-
-def _unpack_zip(source: Path, target: Path, limits: ArchiveLimits) -> list[str]:
-    with zipfile.ZipFile(source) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir()]
-        _check(source.name, members, limits)
-
-        def write(folder: Path) -> None:
-            left = limits.size
-            for member in members:
-                with archive.open(member) as packed:
-                    left -= _write(packed, member.filename, folder, min(left, member.file_size))
-
-        _whole(target, write)
-        return [member.filename for member in members]
-
-
-def _unpack_tar(source: Path, target: Path, limits: ArchiveLimits) -> list[str]:
-    """Unpacks the plain files of a tar archive; the real size of the archive bounds what may come out of it."""
-    most = min(limits.size, limits.ratio * max(source.stat().st_size, 1))
-    names: list[str] = []
-
-    def write(folder: Path) -> None:
-        left = most
-        with tarfile.open(source) as archive:
-            for member in archive:
-                if member.isdir():
-                    continue
-                if not member.isfile():
-                    raise DataError("is a link or a device", file=source.name, place=member.name)
-                _check_name(source.name, member.name)
-                if len(names) >= limits.members:
-                    raise DataError(f"holds more than {limits.members} files", file=source.name)
-                packed = archive.extractfile(member)
-                assert packed is not None
-                left -= _write(packed, member.name, folder, min(left, member.size))
-                names.append(member.name)
-
-    if target.exists():
-        return sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
-    _whole(target, write)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
     return names
 
 
-def _whole(target: Path, write: Callable[[Path], None]) -> None:
-    """Writes a folder that is not there, whole or not at all."""
-    if target.exists():
-        return
-    part = target.with_name(f".{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        write(part)
-        part.rename(target)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+def _zip_members(source: Path, limits: ArchiveLimits) -> Iterator[_Member]:
+    with zipfile.ZipFile(source) as archive:
+        members = [member for member in archive.infolist() if not member.is_dir()]
+        if len(members) > limits.members:
+            raise DataError(f"holds {len(members)} files, more than {limits.members}", file=source.name)
+        for member in members:
+            if stat.S_ISLNK(member.external_attr >> 16):
+                raise DataError("is a link", file=source.name, place=member.filename)
+            if member.flag_bits & 1:
+                raise DataError("is encrypted", file=source.name, place=member.filename)
+            if member.file_size > limits.ratio * max(member.compress_size, 1):
+                rule = f"unpacks to more than {limits.ratio} times its size"
+                raise DataError(rule, file=source.name, place=member.filename)
+        if sum(member.file_size for member in members) > limits.size:
+            raise DataError(f"unpacks to more than {limits.size} bytes", file=source.name)
+        for member in members:
+            with archive.open(member) as content:
+                yield member.filename, member.file_size, content
 
 
-def _check(name: str, members: list[zipfile.ZipInfo], limits: ArchiveLimits) -> None:
-    if len(members) > limits.members:
-        raise DataError(f"holds {len(members)} files, more than {limits.members}", file=name)
-    for member in members:
-        _check_name(name, member.filename)
-        if stat.S_ISLNK(member.external_attr >> 16):
-            raise DataError("is a link", file=name, place=member.filename)
-        if member.flag_bits & 1:
-            raise DataError("is encrypted", file=name, place=member.filename)
-        if member.file_size > limits.ratio * max(member.compress_size, 1):
-            raise DataError(f"unpacks to more than {limits.ratio} times its size", file=name, place=member.filename)
-    if sum(member.file_size for member in members) > limits.size:
-        raise DataError(f"unpacks to more than {limits.size} bytes", file=name)
+def _tar_members(source: Path) -> Iterator[_Member]:
+    with tarfile.open(source) as archive:
+        for member in archive:
+            if member.isdir():
+                continue
+            content = archive.extractfile(member) if member.isfile() else None
+            if content is None:
+                raise DataError("is a link or a device", file=source.name, place=member.name)
+            yield member.name, member.size, content
 
 
 def _check_name(archive: str, name: str) -> None:

@@ -90,7 +90,10 @@ class TextSearch(Search):
         """Whether a model reads sentences for the question; answers by paths of the graph stay as they are."""
         rules = self._rules.answers
         is_of_paths = bool(rules.values) and rules.confidence is None
-        if lm is None or self._known or is_of_paths or is_empty(self.question) or self.world.answers.clauses is None:
+        if lm is None or self._known or is_of_paths or is_empty(self.question):
+            return False
+        if self.world.answers.clauses is None:
+            self._why = f"{rules.why}; the graph has no sentences that {lm.model} could read"
             return False
         self._quoter = quoting_model(lm) if is_embedded(lm) else None
         if is_embedded(lm) and self._quoter is None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
 
+import finpath
 from kg.derivations import Derivation
 from optimize import metric, turn_examples
 from optimize.metrics import answers_match
 from optimize.optimizers import PROMPT_OPTIMIZERS
 from programs.lm.guarded import GuardedLM
 from programs.turns import Turn
+from signatures.understand import UnderstandReport
 
 Compile = Callable[[Any, list[dspy.Example], GuardedLM], Any]
 
@@ -124,3 +127,14 @@ def test_bootstrap_takes_whole_conversations(
         optimizer = dspy.BootstrapFewShot(metric=right, max_bootstrapped_demos=1, max_labeled_demos=0)
         compiled = optimizer.compile(shipped_beam.deepcopy(), trainset=sample_train[:3])
     assert any(one.demos for one in compiled.predictors())
+
+
+def test_a_program_of_a_direct_optimizer_is_saved_and_read_again(
+    shipped_beam: Any, sample_train: list[dspy.Example], tmp_path: Path
+) -> None:
+    train = turn_examples(sample_train[:2], shipped_beam)
+    compiled = dspy.LabeledFewShot(k=2).compile(shipped_beam.deepcopy(), trainset=train)
+    finpath.save(compiled, tmp_path / "mine")
+    demos = dict(finpath.load(str(tmp_path / "mine")).named_predictors())["beam.understand.predict"].demos
+    assert demos
+    assert set(demos[0]) <= set(UnderstandReport.fields)

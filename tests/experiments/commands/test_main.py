@@ -68,6 +68,15 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
         assert f"finpath {command}" in shown.split("Examples:")[1], shown
 
 
+def test_the_command_stays_small() -> None:
+    """At most 24 commands and 130 options: a new option needs a measured gain, or another one's place."""
+    single = [command for name in COMMANDS if (command := cli.finpath.commands.get(name)) and name not in GROUPS]
+    commands = [*single, *(command for group in GROUPS.values() for command in group.commands.values())]
+    options = [one for command in (cli.finpath, *commands) for one in command.params if isinstance(one, click.Option)]
+    assert len(commands) <= 24
+    assert len(options) <= 130
+
+
 def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["evaluate"]) == 2
     assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--limit", "0"]) == 2

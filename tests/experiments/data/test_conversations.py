@@ -14,10 +14,7 @@ from typing import Any
 import pytest
 
 from experiments.data import ConversationRecord, conversation_examples, join_loaded, load_conversations
-from experiments.data.conversations import turn_examples
-from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError, DataError
-from programs.turns.turn import PastTurn
 
 GOOD: dict[str, Any] = {
     "id": "Single_ACME/2020/page_7.pdf-1",
@@ -103,8 +100,6 @@ def test_a_test_file_without_gold(tmp_path: Path) -> None:
     conversation = loaded.conversations[0]
     assert (conversation.programs, conversation.answers, conversation.qa_split) == (None, None, None)
     assert (loaded.split, loaded.problems) == ("test", ())
-    with pytest.raises(DataError, match=r"^conversation 'Single_ACME/2020/page_7.pdf-1': has no gold programs"):
-        turn_examples(loaded.conversations)
 
 
 @pytest.mark.parametrize("key", ["pre_text", "post_text", "table", "annotation"])
@@ -352,24 +347,6 @@ def test_the_margin_of_inferred_programs(tmp_path: Path, written: Any, read: flo
     assert conversation.margin == read
     [example] = conversation_examples([conversation])
     assert example.get("margin") == read
-
-
-def test_turn_examples_have_the_gold_before_them(tmp_path: Path) -> None:
-    examples = turn_examples(conversations(tmp_path))
-    assert [(example.id, example.turn_index) for example in examples[:4]] == [
-        *((GOOD["id"], index) for index in range(3)),
-        ("Double_ACME/2020/page_1.pdf", 0),
-    ]
-    third = examples[2]
-    assert sorted(third.inputs().keys()) == ["history", "question", "report"]
-    assert third.history == (
-        PastTurn("what was the revenue in 2020?", Derivation.parse("120"), Decimal(120)),
-        PastTurn(
-            "and the change, as a share?", Derivation.parse("subtract(120, 100), divide(#0, 100)"), Decimal("0.2")
-        ),
-    )
-    assert (third.program, third.answer) == ("greater(120, 100)", "yes")
-    assert examples[3].history == ()
 
 
 @pytest.mark.parametrize("split", ["train", "dev"])

@@ -10,9 +10,6 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.tracking import Tracker, TrackingConfig, asked
-from kg.growing import AddNode, GrowingGraph, Origin
-from kg.investments import investment_schema
-from tests.experiments.openai_server import ScriptedServer
 
 FILMS = "Alien\tdirected by\tRidley Scott\nDuel\tdirected by\tSteven Spielberg\n"
 
@@ -48,23 +45,6 @@ def test_ask_and_chat_write_traces_of_their_questions(
     [one] = traces(tracking_uri)
     assert one.info.tags["finpath.command"] == "chat"
     assert "Ridley Scott" in one.data.response
-
-
-def test_an_advisors_question_has_the_prompts_and_replies_of_its_model(
-    tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    path = str(tmp_path / "knowledge")
-    with GrowingGraph(path, investment_schema()) as graph:
-        graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    query = 'SELECT ?c WHERE { ?x a type:Company ; rdfs:label "Helixon" ; prop:country ?c }'
-    with ScriptedServer([{"query": query}, {"answer": "USA"}]) as server:
-        words = ["--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0"]
-        assert cli.main(["ask", path, "where is Helixon based?", *words]) == 0
-    [one] = traces(tracking_uri)
-    spans = {span.name: span for span in one.data.spans}
-    assert {"Predict(DefineQuery)", "run_query", "openai/m"} <= set(spans)
-    assert "where is Helixon based?" in json.dumps(spans["openai/m"].inputs)
 
 
 def test_nothing_is_logged_without_a_store_or_where_it_is_refused(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +18,13 @@ from kg.growing import GrowingGraph, NodeKey, Origin, SetProperty, TypeProposals
 from kg.growing.terms import TYPE
 from kg.investments import investment_schema, parse_document
 from kg.news import AnsweredFact, FrameReader, Passage, insert_answers, stored_passages
-from programs.advisor import Advisor, AnswerMemory, GraphAnswers, ModelAnswers
+from programs.advisor import Advisor, AnswerMemory, Answers, GraphAnswers
 from programs.beam import BeamQA
 from programs.turns import read_turn, turn_record
 from programs.worlds import texts
 from programs.worlds.news.quoting import HeldReply
 from programs.worlds.news.readings import ReadingModel
+from programs.worlds.texts import TextsWorld, answers_of
 from signatures.news import UnderstandTexts
 
 WIRE = """Mill town loses its weaver
@@ -58,6 +58,20 @@ def fact(graph: GrowingGraph, value: str = "$85 million", words: str = "$85 mill
     return AnsweredFact(
         "Ardent Holdings", "company", "pay for Tarrant Mills", value, "money", passage(graph, words), 0.8, "rules"
     )
+
+
+class Asked:
+    """Questions about the sentences of a graph, answered by the one program with a language model."""
+
+    def __init__(self, graph: GrowingGraph, lm: dspy.LM) -> None:
+        self.world, self.lm = TextsWorld(GraphAnswers(graph)), lm
+        self.program = BeamQA(signature=UnderstandTexts)
+        if self.world.answers.clauses is None:
+            pytest.skip("the model of the extra 'news' is not installed")
+
+    def answer(self, question: str) -> Answers:
+        with dspy.context(lm=self.lm):
+            return answers_of(self.program.ask(self.world.start(), question).turns[-1])
 
 
 def test_an_inserted_fact_is_retrieved_by_its_path(graph: GrowingGraph) -> None:
@@ -148,15 +162,13 @@ def test_sentences_do_not_answer_without_one_of_the_packages(
 
 
 @pytest.fixture
-def answers(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch) -> ModelAnswers:
+def answers(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch) -> Asked:
     """The answers of an embedded model."""
-    if GraphAnswers(graph).clauses is None:
-        pytest.skip("the model of the extra 'news' is not installed")
     monkeypatch.setattr(texts, "is_embedded", lambda _: True)
-    return ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
+    return Asked(graph, scripted_lm([]))
 
 
-def test_an_embedded_model_without_the_adapter_says_that_it_reads_nothing(answers: ModelAnswers) -> None:
+def test_an_embedded_model_without_the_adapter_says_that_it_reads_nothing(answers: Asked) -> None:
     assert answers.answer(" ?").why == "the question has no words"
     found = answers.answer("Why did Feldt stay?")
     assert found.values == ()
@@ -173,7 +185,7 @@ def test_an_embedded_model_without_the_adapter_says_that_it_reads_nothing(answer
     ],
 )
 def test_an_adapter_for_news_reads_what_rules_answer_too(
-    answers: ModelAnswers,
+    answers: Asked,
     monkeypatch: pytest.MonkeyPatch,
     reply: str,
     least: float,
@@ -201,9 +213,7 @@ def test_an_adapter_for_news_reads_what_rules_answer_too(
 def test_a_model_that_cites_reads_several_questions_at_a_time(
     graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = ModelAnswers(graph, scripted_lm([]), date(2026, 6, 1))
-    if answers._world.answers.clauses is None:
-        pytest.skip("the model of the extra 'news' is not installed")
+    answers = Asked(graph, scripted_lm([]))
     both = Barrier(2, timeout=30)
 
     def reply(self: Any, predict: Any, **inputs: Any) -> SimpleNamespace:
@@ -223,9 +233,7 @@ def test_a_model_that_cites_reads_several_questions_at_a_time(
 
 
 def test_a_reply_that_cannot_be_read_is_no_answer(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
-    answers = ModelAnswers(graph, scripted_lm([{"answers": "I would rather not say."}]), date(2026, 6, 1))
-    if answers._world.answers.clauses is None:
-        pytest.skip("the model of the extra 'news' is not installed")
+    answers = Asked(graph, scripted_lm([{"answers": "I would rather not say."}]))
     with dspy.context(adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
         found = answers.answer("What do the shares cost?")
     assert (found.values, found.why) == ((), "the reply could not be read")

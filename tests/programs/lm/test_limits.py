@@ -16,9 +16,10 @@ from typing import Any
 
 import dspy
 import pytest
+from dspy.utils.exceptions import LMError as DSPyLMError
 
 from experiments.lms.config import make_lm
-from programs.lm import failure_of, metered
+from programs.lm import failure_of, limits, metered
 from tests.experiments.lms.servers import RawServer, drip_body, drip_headers, endless, written_reply
 
 Write = Callable[[socket.socket], None]
@@ -207,3 +208,58 @@ def test_a_reply_within_the_limits_is_read(body: bytes, packing: str) -> None:
         assert found[0].startswith("[[ ## answer ## ]]\n4")
     with suppress(OSError):
         server.listener.close()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["", "async"])
+def test_a_key_is_redacted_wherever_a_reply_has_it(asynchronous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not only in its text: the history and the traces keep its name, its thoughts and its calls of tools."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": json.dumps({SECRET: [SECRET]})}}
+    body = json.loads(chat(f"your key is {SECRET}", reasoning_content=f"think {SECRET}", tool_calls=[call]))
+    # Written with escapes, as some servers do.
+    escaped = json.dumps({**body, "id": SECRET, "model": SECRET}).replace("sk-", "\\u0073k-").encode()
+    server = RawServer(said(escaped))
+    lm = make_lm(server.config(timeout=5, retries=0))
+    assert lm is not None
+    lm.cache = False
+    replies = asyncio.run(lm.acall("?")) if asynchronous else lm("?")
+    assert "your key is [OPENAI_API_KEY]" in str(replies)
+    written = json.dumps(lm.history, default=str)
+    assert SECRET not in written
+    assert "think [OPENAI_API_KEY]" in written
+    server.listener.close()
+
+
+def test_half_a_character_is_replaced() -> None:
+    server = RawServer(said(chat("half \ud800 of it")))
+    lm = make_lm(server.config(timeout=5, retries=0))
+    assert lm is not None
+    lm.cache = False
+    assert lm("?") == ["half ? of it"]
+    server.listener.close()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["", "async"])
+def test_a_server_cannot_ask_to_wait_for_a_day(asynchronous: bool) -> None:
+    replies = [status(b"429 Slow", headers=b"Retry-After: 99999\r\n"), said(chat("ok"))]
+    server = RawServer(lambda peer: replies.pop(0)(peer))
+    lm = make_lm(server.config(timeout=0.5, retries=1))
+    assert lm is not None
+    lm.cache = False
+    start = time.monotonic()
+    assert (asyncio.run(lm.acall("?")) if asynchronous else lm("?")) == ["ok"]
+    assert time.monotonic() - start < 5
+    server.listener.close()
+
+
+def test_each_reply_has_its_own_allowance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_BYTES", 3_000)
+    server = RawServer(said(chat("x" * 1_500)))
+    lm = make_lm(server.config(timeout=5, retries=0))
+    assert lm is not None
+    lm.cache = False
+    assert [lm("?") for _ in range(3)] == [["x" * 1_500]] * 3
+    server.write = said(chat("x" * 4_000))
+    with pytest.raises(DSPyLMError, match="larger than 3000 bytes"):
+        lm("?")
+    server.listener.close()
