@@ -72,9 +72,7 @@ def questions() -> Any:
     found = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _run(
-            ["compile", "kgqa", *common, "--train", "sample:train", "--out", str(folder / "program"), "--no-track"]
-        )
+        _run(["compile", "kgqa", *common, "--train", "sample:train", "--out", str(folder / "program"), "--no-track"])
         for program in ("untrained", str(folder / "program")):
             file = folder / f"{Path(program).name}.jsonl"
             asked = ["evaluate", program, *common, "--questions", "sample:dev", "--predictions", str(file)]

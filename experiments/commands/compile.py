@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from experiments.commands.graph_questions import FORMATS, GRAPH, evaluate_graphs, open_questions, read_task
+from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, open_questions, read_task
 from experiments.commands.options import (
     FILE,
     OUT_PLACE,
@@ -286,16 +286,13 @@ def _fit_graphs(
     from experiments.compiling import GraphCompileConfig, graph_job
     from kg.paths import PathConfig
 
-    if form is None:
-        raise click.UsageError("kgqa needs --format")
     task = read_task(graph, train, form, settings)
-    assert task is not None
     ranked = take_choice(settings, "rank_paths", Flag) == "true"
     if settings:
         raise ConfigError(
             f"kgqa has no setting {min(settings)!r}; it has beam_width, max_depth, top_k, link, rank_paths"
         )
-    config = GraphCompileConfig(PathConfig(**task.search), task.link, run.seed, form, ranked)
+    config = GraphCompileConfig(PathConfig(**task.search), task.link, run.seed, task.format, ranked)
     figures: dict[str, Any] = {}
     with open_questions(task, None) as (source, loaded):
         _compile(graph_job(source, loaded, config), out, run, tracker, figures.update)
