@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from experiments.commands.graph_questions import FORMATS, GRAPH, evaluate_graphs, open_questions, read_task
+from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, open_questions, read_task
 from experiments.commands.options import (
     FILE,
     OUT_PLACE,
@@ -289,10 +289,7 @@ def _fit_graphs(
     from experiments.compiling import graph_job
     from kg.paths import PathConfig
 
-    if form is None:
-        raise click.UsageError("kgqa needs --format")
     task = read_task(graph, train, form, settings)
-    assert task is not None
     ranked = take_choice(settings, "rank_paths", Flag) == "true"
     if settings:
         raise ConfigError(
@@ -301,7 +298,7 @@ def _fit_graphs(
     figures: dict[str, Any] = {}
     with open_questions(task, None) as (source, loaded):
         search = PathConfig(**task.search)
-        job = graph_job(source, loaded, search, form=form, link=task.link, ranked=ranked, seed=run.seed)
+        job = graph_job(source, loaded, search, form=task.format, link=task.link, ranked=ranked, seed=run.seed)
         _compile(job, out, run, tracker, figures.update)
     if dev is None:
         write_figures(figures)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from experiments.commands.graph_questions import (
-    Aggregate,
-    evaluate_graphs,
-    predictions_option,
-    read_task,
-    task_options,
-)
 from experiments.commands.options import (
     FILE,
+    OUT_FILE,
     PROGRAM,
     PROGRAM_SETTINGS,
     SOURCE,
     Command,
+    Flag,
     RunOptions,
     WriteFigures,
     exclusive,
@@ -35,20 +33,24 @@ from experiments.commands.options import (
     written_pairs,
 )
 from experiments.console import say, show
+from experiments.files import SAMPLE_FOLDER
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
-from kg.errors import ConfigError
+from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from kg.report_graphs import Unmapped
+    from experiments.data import GraphSource, LoadedQuestions
+    from experiments.evaluation import Evaluation
 
-
-SETTINGS = (
-    f"{PROGRAM_SETTINGS}. answer=always: the best candidate is the answer (the default with gold programs); "
-    "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
-    "questions about a graph: aggregate=score or index (a model selects paths), scorer=lm, beam_width, max_depth, "
-    "top_k, and link=true to link topics also where the file gives them"
+FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
+"""The formats of :mod:`experiments.data.questions`."""
+GRAPH = (
+    "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them), an index (.npz), the folder of an "
+    "Oxigraph database, or the address of a SPARQL endpoint"
 )
+_SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
+_SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "output_top_k"}
+_SHOWN = 5
 
 
 @click.command(
@@ -64,9 +66,33 @@ SETTINGS = (
 )
 @click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
 @click.option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
-@set_option(SETTINGS)
-@task_options
-@predictions_option
+@set_option(
+    f"{PROGRAM_SETTINGS}. answer=always: the best candidate is the answer (the default with gold programs); "
+    "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
+    "questions about a graph: aggregate=score or index (a model selects paths), scorer=lm, beam_width, max_depth, "
+    "top_k, and link=true to link topics also where the file gives them"
+)
+@click.option(
+    "--graph",
+    type=FILE,
+    metavar="KB",
+    help=f"{GRAPH}; not needed where each question has its own (rog); sample:graph is shipped",
+)
+@click.option(
+    "--questions",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="questions about a graph: a file, which may be given several times; sample:train and sample:dev",
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="the format of the questions")
+@click.option(
+    "--predictions",
+    type=OUT_FILE,
+    metavar="FILE",
+    help="write the paths and answers of each question here at the end or at a stop, in the format of GCR's "
+    "evaluation; with the same file a stopped evaluation continues",
+)
 @lm_options
 @run_options("conversations or questions")
 @json_option
@@ -88,63 +114,38 @@ def command(
     if no turn has an answer.
     """
     exclusive(required=True, data=data, questions=questions)
-    task = read_task(graph, questions, form, settings)
-    if task is not None:
-        aggregate = take_choice(settings, "aggregate", Aggregate)
-        scorer = take_choice(settings, "scorer", Literal["learned", "lm"])
-        if settings:
-            raise ConfigError(f"questions about a graph have no setting {next(iter(settings))!r}")
-        return evaluate_graphs(
-            program, task, run, lm, write_figures, aggregate=aggregate, scorer=scorer, predictions=predictions
-        )
-    refuse("needs --questions", predictions=predictions)
-    assert data is not None
-    answer = take_choice(settings, "answer", Literal["always", "confident"])
-    return _evaluate_reports(program, data, settings, run, lm, write_figures, answer=answer)
-
-
-def _changes(settings: tuple[str, ...], unmapped: Unmapped | None, answer: str | None) -> tuple[str, ...]:
-    """The settings of the command line that the run's name shows."""
-    given = {"unmapped": unmapped, "answer": answer}
-    return (*settings, *(f"{name}={value}" for name, value in given.items() if value is not None))
+    if data is None:
+        task = read_task(graph, questions, form, settings)
+        return evaluate_graphs(program, task, run, lm, write_figures, settings, predictions)
+    refuse("needs --questions", graph=graph, format=form, predictions=predictions)
+    return _evaluate_reports(program, data, settings, run, lm, write_figures)
 
 
 def _evaluate_reports(
-    program: str,
-    data: str,
-    settings: dict[str, str],
-    run: RunOptions,
-    lm: LMConfig,
-    write_figures: WriteFigures,
-    *,
-    answer: Literal["always", "confident"] | None,
+    program: str, data: str, settings: dict[str, str], run: RunOptions, lm: LMConfig, write_figures: WriteFigures
 ) -> int:
     from experiments.evaluation import evaluate
     from experiments.saved import find_program, with_program_settings
     from experiments.tasks import OpenAnswers, answers_table, conversation_task, figures_table
 
-    unmapped, own = take_unmapped(settings), written_pairs(settings)
-    config = run.config(lm)
+    changes = written_pairs(settings)  # the run's name shows them
+    answer = take_choice(settings, "answer", Literal["always", "confident"])
+    unmapped = take_unmapped(settings)
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    program_with_settings = with_program_settings(saved.program, own, unmapped)
-    saved = replace(saved, program=program_with_settings, changes=_changes(own, unmapped, answer))
-    conversations = conversation_task(loaded, answer)
-    evaluation = evaluate(
-        saved,
-        conversations,
-        config,
-        tracker=tracker,
-        run_name=run.run_name,
-        resume=run.resume,
-    )
-    width = terminal_width()
-    is_open = isinstance(conversations, OpenAnswers)
-    table = answers_table if is_open else figures_table
-    show(table([evaluation.name], [evaluation.figures], width))
+    changed = with_program_settings(saved.program, written_pairs(settings), unmapped)
+    saved = replace(saved, program=changed, changes=changes)
+    task = conversation_task(loaded, answer)
+    evaluation = evaluate(saved, task, run.config(lm), tracker=tracker, run_name=run.run_name, resume=run.resume)
+    return _finish(evaluation, answers_table if isinstance(task, OpenAnswers) else figures_table, write_figures)
+
+
+def _finish(evaluation: Evaluation[Any, Any], table: Callable[..., str], write_figures: WriteFigures) -> int:
+    """Shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
+    show(table([evaluation.name], [evaluation.figures], terminal_width()))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)
@@ -153,3 +154,100 @@ def _evaluate_reports(
         say(f"finpath: no turn has an answer; the first: {turns[0].message}")
         return 1
     return 0
+
+
+@dataclass(frozen=True)
+class GraphTask:
+    """Questions over a graph, and the search.
+
+    Attributes:
+        graph: The graph's name; ``None`` where each question has its own.
+        questions: Names of the files.
+        format: Format of the questions.
+        link: Whether topics are linked, also where the file gives them.
+        search: Settings of the search that differ from the defaults.
+    """
+
+    graph: str | None
+    questions: tuple[str, ...]
+    format: str
+    link: bool
+    search: Mapping[str, int]
+
+
+def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, settings: dict[str, str]) -> GraphTask:
+    """Questions over a graph, with the search that the settings choose; these are removed.
+
+    Raises:
+        UsageError: There is no format.
+        ConfigError: A setting of the search is no number.
+    """
+    if form is None:
+        raise click.UsageError("questions about a graph need --format")
+    search = {}
+    for name in _SEARCH.keys() & settings.keys():
+        text = settings.pop(name)
+        if not text.isdecimal() or int(text) < 1:
+            raise ConfigError(f"{name} must be a whole number from 1, got {text!r}")
+        search[_SEARCH[name]] = int(text)
+    return GraphTask(graph, questions, form, take_choice(settings, "link", Flag) == "true", search)
+
+
+def evaluate_graphs(
+    program: str,
+    task: GraphTask,
+    run: RunOptions,
+    lm: LMConfig,
+    write_figures: WriteFigures,
+    settings: dict[str, str] | None = None,
+    predictions: str | None = None,
+) -> int:
+    """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
+    from experiments.evaluation import evaluate
+    from experiments.saved import find_program, with_graph_settings
+    from experiments.tasks import KGQuestions, kgqa_table
+
+    rest = settings if settings is not None else {}
+    aggregate = take_choice(rest, "aggregate", Literal["score", "index"])
+    by_lm = take_choice(rest, "scorer", Literal["learned", "lm"]) == "lm"
+    if rest:
+        raise ConfigError(f"questions about a graph have no setting {min(rest)!r}")
+    tracker = run.tracker()
+    saved = find_program(program, tracker if tracker is not None else open_tracker())
+    saved = with_graph_settings(saved, aggregate, task.search, by_lm=by_lm)
+    with open_questions(task, run.limit, saved.program.config.max_depth) as (source, loaded):
+        asked = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
+        config = run.config(lm, traces="none" if lm.is_none else "all")
+        evaluation = evaluate(saved, asked, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
+    return _finish(evaluation, kgqa_table, write_figures)
+
+
+@contextlib.contextmanager
+def open_questions(
+    task: GraphTask, limit: int | None, depth: int | None = None
+) -> Iterator[tuple[GraphSource, LoadedQuestions]]:
+    """The graph and the questions, after unreadable parts were reported."""
+    from experiments.data import join_questions, load_questions, open_graph
+    from kg.paths import PathConfig
+
+    if task.graph is None and task.format != "rog":
+        raise ConfigError(f"graph must be given, as questions of the format {task.format} have none of their own")
+    loaded = join_questions([load_questions(_path(name), task.format) for name in task.questions])
+    _report(loaded.problems, len(loaded.problems))
+    depth = depth if depth is not None else task.search.get("max_depth", PathConfig().max_depth)
+    with open_graph(_path(task.graph) if task.graph is not None else None, depth=depth) as source:
+        _report(source.problems, source.problem_count)
+        yield source, replace(loaded, questions=loaded.questions[:limit])
+
+
+def _path(name: str) -> str:
+    if name.startswith("sample:") and name not in _SAMPLES:
+        raise DataError(f"there are {', '.join(_SAMPLES)}", file=name)
+    return str(SAMPLE_FOLDER / "kgqa" / _SAMPLES[name]) if name in _SAMPLES else name
+
+
+def _report(problems: Sequence[str], count: int) -> None:
+    for problem in problems[:_SHOWN]:
+        say(f"left out: {problem}")
+    if count > _SHOWN:
+        say(f"... and {count - _SHOWN} more lines")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from experiments.commands.options import RUN, Command, WriteFigures, find_run, json_option, open_tracker, seed_option
+from experiments.commands.options import RUN, Command, WriteFigures, find_run, json_option, open_tracker
 from experiments.console import say, show
 
 
@@ -18,7 +18,6 @@ from experiments.console import say, show
 )
 @click.argument("run_reference", metavar="RUN", help=f"the evaluation of the program: {RUN}")
 @click.option("--name", metavar="NAME", help="the name of the registered model (the program's kind)")
-@click.option("--alias", default="champion", metavar="WORD", help="the alias to set (champion)")
 @click.option(
     "--against",
     metavar="RUN",
@@ -26,16 +25,13 @@ from experiments.console import say, show
 )
 @click.option("--alpha", type=float, default=0.05, metavar="P", help="the level of McNemar's test (0.05)")
 @click.option("--force", is_flag=True, help="promote without a significant gain; the run records it")
-@seed_option
 @json_option
 def command(
     run_reference: str,
     name: str | None,
-    alias: str,
     against: str | None,
     alpha: float,
     force: bool,
-    seed: int,
     write_figures: WriteFigures,
 ) -> int:
     """Sets an alias on an evaluated program if a paired test shows that it is better than the one with the alias.
@@ -46,7 +42,7 @@ def command(
 
     tracker = open_tracker(writes=True)
     baseline = find_run(tracker, against) if against else None
-    config = PromotionConfig(name=name, alias=alias, against=baseline, alpha=alpha, force=force, seed=seed)
+    config = PromotionConfig(name=name, against=baseline, alpha=alpha, force=force)
     promotion = promote(find_run(tracker, run_reference), tracker, config)
     write_figures(promotion.figures())
     if not promotion.is_promoted:
@@ -55,5 +51,5 @@ def command(
     assert promotion.version is not None
     model, version = promotion.name, promotion.version
     forced = " (FORCED, as its run records)" if promotion.is_forced else ""
-    show(f"models:/{model}@{alias} is version {version} now{forced}: {promotion.reason}")
+    show(f"models:/{model}@{config.alias} is version {version} now{forced}: {promotion.reason}")
     return 0

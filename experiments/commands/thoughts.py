@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,7 +30,6 @@ from kg.errors import ConfigError
 if TYPE_CHECKING:
     from experiments.tasks import ThoughtsSetup
     from experiments.tracking import Tracker
-    from kg.growing import GrowingGraph, TypeProposals
     from programs.thoughts import Thoughts
     from programs.tools import ToolLimits
 
@@ -63,12 +62,11 @@ _SETTINGS = (
 )
 
 
-def read_setup(settings: Mapping[str, str], *, kept: bool, lm: LMConfig) -> ThoughtsSetup:
+def read_setup(settings: Mapping[str, str], lm: LMConfig) -> ThoughtsSetup:
     """Returns the loop and its tools.
 
     Args:
         settings: The settings of the command line.
-        kept: Whether the graph is one that the user keeps, so that types wait for review.
         lm: The model of the loop, whose server is also that of ``tool_lm``.
 
     Raises:
@@ -81,7 +79,7 @@ def read_setup(settings: Mapping[str, str], *, kept: bool, lm: LMConfig) -> Thou
     from programs.tools import ToolSettings, WebLimits
 
     rest = dict(settings)
-    loop: dict[str, Any] = {"votes": 1, "retrieve": "both", "types": "review" if kept else "auto"}
+    loop: dict[str, Any] = {"votes": 1, "retrieve": "both", "types": "auto"}
     loop |= {name: _number(name, rest.pop(name)) for name in _NUMBERS if name in rest}
     loop["explain"] = take_choice(rest, "explain", Flag) == "true"
     for name, choices in (
@@ -166,9 +164,10 @@ def command(
     """
     import dspy
 
+    from experiments.facade.knowledge import copied_graph
     from experiments.tasks import documents_folder, supported_answer, thoughts_figures
     from experiments.tracking import asked
-    from kg.growing import TypeProposals
+    from kg.growing import GrowingGraph
 
     if not question.strip():
         raise ConfigError("a question must not be empty")
@@ -176,56 +175,26 @@ def command(
         raise ConfigError("lm must name a language model, got none; questions without one: `finpath ask`")
     if keep and graph is None:
         raise click.UsageError("--keep needs --graph")
-    setup = read_setup(settings, kept=graph is not None, lm=lm)
-    queues = not keep and setup.config.types == "review"
+    setup = read_setup(settings, lm)
     with ExitStack() as stack:
         folder = stack.enter_context(documents_folder(documents))
-        stored = stack.enter_context(_opened(graph, setup, keep=keep)) if graph is not None else None
         program = setup.program(folder)
-        if not (program.tools.names or (stored is not None and stored.facts())):
+        if graph is None or keep:
+            working = stack.enter_context(GrowingGraph(graph, setup.types()))
+        else:
+            working = stack.enter_context(copied_graph(graph))
+        if not (program.tools.names or working.facts()):
             raise ConfigError("there is nothing to answer from: give --documents, --set tools= or a --graph with facts")
-        working = stored if stored is not None and keep else stack.enter_context(_scratch(stored, setup))
-        if queues:  # in a graph that is forgotten, types hold at once
-            program.config = replace(setup.config, types="auto")
         stack.enter_context(dspy.context(**reach_lm(lm)))
         log = stack.enter_context(asked(tracker, "thoughts", graph or "documents", {**setup.params(), **lm.params()}))
         with log.turn(question) as seen:
             thoughts = program(question=question, graph=working).thoughts
             figures = thoughts_figures(question, thoughts)
             seen.outputs, seen.failure = figures, figures["why"] or None
-        if stored is not None and queues:
-            _queue(working, TypeProposals(stored, "review"))
         answer, _ = supported_answer(thoughts)
         _show(thoughts, answer, figures)
     write_figures({**figures, "run_id": log.run_id})
     return 0 if answer is not None else 1
-
-
-def _opened(path: str, setup: ThoughtsSetup, *, keep: bool) -> GrowingGraph:
-    """Returns the graph of a folder; one that is to be kept is created where it is not there."""
-    from experiments.facade.knowledge import open_graph
-    from kg.growing import GrowingGraph
-
-    return GrowingGraph(path, setup.types()) if keep else open_graph(path, read_only=setup.config.types != "review")
-
-
-def _scratch(stored: GrowingGraph | None, setup: ThoughtsSetup) -> GrowingGraph:
-    from kg.growing import GrowingGraph
-
-    return stored.copy() if stored is not None else GrowingGraph(None, setup.types())
-
-
-def _queue(working: GrowingGraph, proposals: TypeProposals) -> None:
-    """Queues the types that a question has made, for a person's review."""
-    from kg.errors import SchemaError
-
-    made = [kind for kind in working.schema.types if kind not in proposals.known() and kind.version == 1]
-    for kind in made:
-        try:
-            proposals.propose(kind)
-            say(f"type {kind.name} waits: finpath graph show")
-        except SchemaError as error:
-            say(f"type {kind.name} is not queued: {error}")
 
 
 def _show(thoughts: Thoughts, answer: str | None, figures: Mapping[str, Any]) -> None:

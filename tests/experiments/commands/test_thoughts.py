@@ -12,13 +12,14 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.commands.thoughts import TOOLS, read_limits, read_setup
+from experiments.data import read_types
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
 from experiments.tasks.thoughts import ThoughtsQuestions, is_same_answer, read_tasks
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
-from kg.growing import GrowingGraph, TypeProposals
+from kg.growing import GrowingGraph
 from programs.thoughts.work import TYPE_TOOLS
 from programs.tools import TOOLS as CATALOGUE
 from tests.experiments.openai_server import ScriptedServer
@@ -119,26 +120,19 @@ def test_the_steps_are_traced_where_tracking_is_on(ask: Ask, ports: str, trackin
     assert trace.info.tags["finpath.command"] == "thoughts"
 
 
-def test_types_wait_for_review_where_the_graph_is_kept_and_facts_do_not_enter_it(
-    ask: Ask, ports: str, tmp_path: Path
-) -> None:
-    path = str(tmp_path / "knowledge")
-    _, found, _ = ask("--documents", ports, "--graph", path, "--keep", "--set", "types=auto")
+def test_facts_and_types_are_written_where_the_graph_is_kept_alone(ask: Ask, ports: str, tmp_path: Path) -> None:
+    path, other = str(tmp_path / "knowledge"), str(tmp_path / "other")
+    _, found, _ = ask("--documents", ports, "--graph", path, "--keep")
     assert found["answer"] == "Meridian Re"
     with GrowingGraph(path) as kept:
         assert {kind.name for kind in kept.schema.node_types()} >= {"Port", "Thing"}
         assert kept.facts() > 0
-    other = str(tmp_path / "other")
-    GrowingGraph(other, GrowingGraph(None).schema).close()
-    with GrowingGraph(other) as made:
-        from experiments.data import read_types
-
-        made.change_schema(read_types("open"))
+    with GrowingGraph(other, read_types("open")) as empty:
+        types = empty.schema.types
     _, found, _ = ask("--documents", ports, "--graph", other)
     assert found["answer"] == "Meridian Re"
-    with GrowingGraph(other) as waiting:
-        assert [kind.name for kind in TypeProposals(waiting).pending()] == ["Port", "insured_by"]
-        assert waiting.facts() == 0
+    with GrowingGraph(other) as unchanged:
+        assert (unchanged.schema.types, unchanged.proposed.types, unchanged.facts()) == (types, (), 0)
 
 
 def test_a_question_without_anything_to_answer_from_is_refused(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,7 +153,7 @@ def test_tasks_are_scored_from_their_files(
     nothing = {"query": "SELECT ?n WHERE { ?n a type:Nothing }"}
     retrieve = {"next_step": "retrieve", "missing": ""}
     unknown = [SCRIPT[0], {"calls": "[]"}, {"updates": "[]"}, retrieve, nothing, nothing, {"answer": "unknown"}]
-    setup = read_setup({"max_iterations": "2", "retrieve": "query"}, kept=False, lm=LMConfig())
+    setup = read_setup({"max_iterations": "2", "retrieve": "query"}, LMConfig())
     task = ThoughtsQuestions(read_tasks(tasks), setup, "tasks")
     lm = scripted_lm([*SCRIPT, *unknown])
     settings = {"lm": lm, "adapter": dspy.ChatAdapter(use_json_adapter_fallback=False)}
@@ -186,18 +180,18 @@ def test_answers_are_compared_as_gaia_does(answer: str, right: str, same: bool) 
 
 def test_settings_are_of_the_loop_of_tools_and_of_their_limits() -> None:
     settings = {"tools": "wikipedia,run_python", "votes": "3", "explain": "true", "allowed": "http://a/,http://b/"}
-    setup = read_setup({**settings, "run_python.calls": "2", "prices": "p.csv"}, kept=True, lm=LMConfig())
+    setup = read_setup({**settings, "run_python.calls": "2", "prices": "p.csv"}, LMConfig())
     assert (setup.tools, setup.config.votes, setup.config.explain) == (("wikipedia", "run_python"), 3, True)
-    assert (setup.config.types, setup.settings.prices) == ("review", "p.csv")
+    assert (setup.config.types, setup.settings.prices) == ("auto", "p.csv")
     assert setup.settings.web.allowed == ("http://a/", "http://b/")
     assert setup.limits["run_python"].calls == 2
     limits = read_limits({"run_python.seconds": "5", "run_python.calls": "2", "all.characters": "400"})
     assert (limits["run_python"].seconds, limits["run_python"].calls, limits["all"].characters) == (5.0, 2, 400)
     for key, text in (("python.calls", "1"), ("wikipedia.calls", "many"), ("wikipedia.hours", "1"), ("colour", "red")):
         with pytest.raises(ConfigError, match=r"there is no setting|must be a whole number"):
-            read_setup({key: text}, kept=False, lm=LMConfig())
+            read_setup({key: text}, LMConfig())
     with pytest.raises(ConfigError, match="tools must be of"):
-        read_setup({"tools": "hammer"}, kept=False, lm=LMConfig())
+        read_setup({"tools": "hammer"}, LMConfig())
 
 
 def test_the_command_knows_every_tool_that_returns_facts() -> None:

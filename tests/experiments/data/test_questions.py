@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands import graph_questions
+from experiments.commands.evaluate import FORMATS as COMMAND_FORMATS
 from experiments.data import join_questions, load_questions
 from experiments.data.questions import FORMATS, read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError
@@ -161,4 +161,4 @@ def test_the_sample_is_read_whole() -> None:
 
 
 def test_the_command_names_the_formats_of_the_library() -> None:
-    assert graph_questions.FORMATS == FORMATS
+    assert COMMAND_FORMATS == FORMATS

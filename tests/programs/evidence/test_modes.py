@@ -29,6 +29,7 @@ from programs.evidence.prompt import (
 from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
 from programs.turns.turn import Turn
+from programs.worlds.page import PageFigures
 from programs.worlds.reader import ReportReader
 
 REPORT = Report(
@@ -49,9 +50,7 @@ def index() -> ReportIndex:
 
 def _sourced(index: ReportIndex, program: str) -> Derivation:
     """A program with its figures looked up in the report."""
-    from optimize.evidence.demonstrations import with_sources
-
-    found = with_sources(Derivation.parse(program), index, QUESTION)
+    found = PageFigures(index).identified(Derivation.parse(program), QUESTION)
     assert found is not None
     return found
 
