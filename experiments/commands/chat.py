@@ -7,17 +7,16 @@
        understood  What is Portugal's capital?
     A  Lisbon
 
-A line is a question, or a command that begins with a slash (``/help`` lists them). A terminal has a prompt
-with history and completion, and colours. Through a pipe, each question is repeated before its answer, without
+A line is a question, or a command that begins with a slash (``/help`` lists them). A terminal has a prompt,
+the lines before (arrow keys) and colours. Through a pipe, each question is repeated before its answer, without
 colours. Ctrl-C drops the line or stops the current answer, and Ctrl-D ends the conversation.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -251,10 +250,11 @@ class ChatSession:
 
 
 def talk(chat: ChatSession, source: TextIO) -> None:
-    """Reads lines until they end: from a terminal with prompt, history and completion, or from anything else."""
+    """Reads lines until they end: from a terminal with a prompt, or from anything else."""
     if source is sys.stdin and source.isatty():
-        with _line_editor(chat):
-            _talk_at_terminal(chat)
+        with suppress(ImportError):
+            import readline  # noqa: F401 - input() edits lines and recalls earlier ones once it is imported
+        _talk_at_terminal(chat)
         return
     for line in source:
         if line.strip() and not line.strip().startswith("/"):
@@ -287,55 +287,3 @@ def _pass_on(stop: KeyboardInterrupt) -> None:
     """Raises ``stop`` again unless it is Ctrl-C: Ctrl-C ends a line, and SIGTERM ends the conversation."""
     if type(stop) is not KeyboardInterrupt:
         raise stop
-
-
-class _LineEditor:
-    """History and completion while a conversation lasts; the history is kept in a file."""
-
-    def __init__(self, chat: ChatSession, history: Path) -> None:
-        self.words = sorted({*chat.subject.words(), *chat.commands})
-        self.history = history
-        self.found: list[str] = []
-
-    def __enter__(self) -> None:
-        import readline
-
-        readline.set_completer_delims(" \t\n")
-        readline.set_completer(self._complete)
-        is_editline = "libedit" in (readline.__doc__ or "")
-        readline.parse_and_bind("bind ^I rl_complete" if is_editline else "tab: complete")
-        if self.history.is_file():
-            try:
-                readline.read_history_file(str(self.history))
-            except OSError as error:
-                say(f"finpath: {self.history}: the history cannot be read: {error}")
-
-    def __exit__(self, *_: object) -> None:
-        import readline
-
-        readline.set_completer(None)
-        readline.set_history_length(1000)
-        try:
-            self.history.parent.mkdir(parents=True, exist_ok=True)
-            readline.write_history_file(str(self.history))
-        except OSError as error:
-            say(f"finpath: {self.history}: the history cannot be kept: {error}")
-
-    def _complete(self, text: str, state: int) -> str | None:
-        if state == 0:
-            self.found = [word for word in self.words if word.lower().startswith(text.lower())] if text else []
-        return self.found[state] if state < len(self.found) else None
-
-
-def _line_editor(chat: ChatSession) -> AbstractContextManager[None]:
-    """Readline, if Python has it."""
-    try:
-        import readline  # noqa: F401 - input() uses it once it is imported
-    except ImportError:
-        return nullcontext()
-    return _LineEditor(chat, _state_folder() / "chat_history")
-
-
-def _state_folder() -> Path:
-    named = os.environ.get("XDG_STATE_HOME")
-    return (Path(named) if named else Path.home() / ".local" / "state") / "finpath"

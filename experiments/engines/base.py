@@ -42,15 +42,14 @@ class Engine(Protocol):
     ) -> None:
         """Runs ``work`` for each item, and returns after the last result was taken; Ctrl-C ends it early.
 
+        The first error of ``work`` or ``take`` is raised, and no further item is begun then.
+
         Args:
             work: The work.
             items: The items.
             take: Called with each result.
             done: The results of an item that need no work; by default none.
             settings: Settings of ``dspy.context`` for the work, such as the language model.
-
-        Raises:
-            Exception: The first error of ``work`` or ``take``; no further item is begun.
         """
 
 

@@ -91,8 +91,8 @@ class RayEngine:
                     take(taken[place][-1])
                 except StopIteration:
                     free.append(running.pop(ready)[1])
-                except RayTaskError:
-                    raise
+                except RayTaskError as error:
+                    raise error.cause if isinstance(error.cause, Exception) else error from error
                 except RayError as error:  # the worker is lost
                     lost = [task for task, (_, other) in running.items() if other is worker]
                     waiting.extendleft(running.pop(task)[0] for task in lost)
@@ -100,8 +100,6 @@ class RayEngine:
                     workers.remove(worker)
                     if not workers:
                         raise ConfigError(f"all workers were lost, the last at item {place + 1}: {error}") from error
-        except RayTaskError as error:
-            raise error.cause if isinstance(error.cause, Exception) else error from error
         finally:
             for worker in workers:
                 with suppress(RayError):

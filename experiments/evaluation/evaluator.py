@@ -381,12 +381,6 @@ def find_stopped(tracker: Tracker, key: str, kind: str = "evaluate") -> RunRecor
     return None
 
 
-def find_finished(tracker: Tracker, key: str) -> RunRecord | None:
-    """Returns the newest finished evaluation of this key."""
-    found = tracker.search(("evaluate",), limit=1, tags={KEY_TAG: key}, without=("RUNNING", "FAILED", "KILLED"))
-    return next(iter(found), None)
-
-
 def _stopped(tracker: Tracker | None, task: Task[Any, Any, Any], key: str, *, resume: bool) -> RunRecord | None:
     """Returns the run to resume, if any; marks killed runs on the way."""
     if tracker is None:

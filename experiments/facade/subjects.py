@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from pathlib import Path
@@ -54,7 +54,6 @@ class Subject:
         program: The program that answers.
         world: The world that it is asked about.
         why: The basis of a turn's answer, line by line.
-        words: Returns words for completion.
         describe: A turn for a terminal of a width, or for a pipe (``None``).
         figures: A turn as JSON.
     """
@@ -64,7 +63,6 @@ class Subject:
     program: TurnProgram
     world: AnyWorld
     why: Callable[[AnyTurn], Iterator[str]]
-    words: Callable[[], frozenset[str]]
     describe: Callable[[AnyTurn, int | None], str]
     figures: Callable[[AnyTurn], dict[str, Any]]
 
@@ -132,7 +130,6 @@ def _subject(
     program: Any,
     world: AnyWorld,
     why: Callable[[Any], Iterator[str]],
-    words: Callable[[], Iterable[str]] = tuple,
 ) -> Subject:
     from experiments.rendering import answer_figures
 
@@ -141,15 +138,7 @@ def _subject(
         answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
         return "\n".join((f"Q  {turn.question}", f"A  {answer}", *(f"   {line}" for line in lines)))
 
-    return Subject(kind, f"{kind} {title}", program, world, why, _words(words), describe, answer_figures)
-
-
-def _words(names: Callable[[], Iterable[str]]) -> Callable[[], frozenset[str]]:
-    def words() -> frozenset[str]:
-        labels = frozenset(names())
-        return labels | {word for label in labels for word in label.split()}
-
-    return words
+    return Subject(kind, f"{kind} {title}", program, world, why, describe, answer_figures)
 
 
 def _report(
@@ -175,18 +164,12 @@ def _report(
             yield f"{title:<12}{text}"
         yield from _confidence(turn)
 
-    def words() -> Iterator[str]:
-        for observation in answering.start(world).index.observations:
-            yield from (word for word in observation.label.split() if len(word) > 3 and word.isalpha())
-            yield from [observation.period] if observation.period else []
-
     return Subject(
         "report",
         found.title,
         answering,
         world,
         why,
-        _words(words),
         lambda turn, width: describe_turn(turn, found.report, 0, found.describe, width),
         lambda turn: turn_figures(turn, found.describe),
     )
@@ -225,7 +208,7 @@ def _geography() -> Subject:
 
     title = f"{GEOGRAPHY}: {len(graph.lexicon.types)} entities: countries, cities and currencies"
     program = ConversationQA.for_graphs()
-    return _subject("graph", title, program, program.world(graph=graph), why, graph.lexicon.labels.values)
+    return _subject("graph", title, program, program.world(graph=graph), why)
 
 
 def _facts(facts: Sequence[str]) -> Iterator[str]:
@@ -253,7 +236,7 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
     kinds = sorted(kind.names[0] for kind in graph.classes)
     title = f"{world.name}: {len(entities)} entities: {', '.join(kinds[:5])}".removesuffix(": ")
     why = functools.partial(_why_of_query, name=world.name)
-    return _subject("graph", title, program, world, why, lambda: map(graph.name, entities[:50_000]))
+    return _subject("graph", title, program, world, why)
 
 
 def _why_of_query(turn: QueryTurn, name: str) -> Iterator[str]:
@@ -283,14 +266,7 @@ def _paths(words: Sequence[str], program: Any) -> Subject:
         say(f"left out: {problem}")
     title = f"{source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
     world = program.world(graph=source.graph, name=source.name)
-    return _subject(
-        "graph",
-        title,
-        program,
-        world,
-        _why_of_paths,
-        lambda: map(source.index.entities.name, range(min(len(source.index.entities), 50_000))),
-    )
+    return _subject("graph", title, program, world, _why_of_paths)
 
 
 def _why_of_paths(turn: PathTurn) -> Iterator[str]:

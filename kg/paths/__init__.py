@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.paths.accumulator import PathAccumulator, ReasoningPath, gcr_prediction
     from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
     from kg.paths.linking import Topics
     from kg.paths.question_graph import QuestionGraph
     from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
+    from kg.paths.reasoning import ReasoningPath, gcr_prediction
     from kg.paths.scorer import (
         STOP,
         LearnedRelationScorer,
@@ -46,7 +46,6 @@ __all__ = [
     "EntityPathAnswer",
     "EntitySpace",
     "LearnedRelationScorer",
-    "PathAccumulator",
     "PathConfig",
     "PathRanker",
     "QuestionGraph",

@@ -182,7 +182,6 @@ def test_a_conversation_about_a_report(tmp_path: Path, tracking_uri: str) -> Non
     assert "ellipsis reference, to turn 1" in told
     assert 'read in     table, row 2 "net income", column 4 "2018": [$ 38220]' in told
     assert "EarningsPerShare_2018 (EarningsPerShare)" in told
-    assert "2018" in subject.words()
 
 
 GRAPH = """
@@ -296,15 +295,12 @@ class Typist:
 def test_on_a_terminal(tmp_path: Path) -> None:
     typist = Typist(tmp_path)
     typist.wait_for(PROMPT)
-    typist.type("Which countries border Portu\t?\r", "\x1b[1mA  Spain\x1b[0m")
+    typist.type("Which countries border Portugal?\r", "\x1b[1mA  Spain\x1b[0m")
     typist.type("What is its capital?\r", "\x1b[1mA  Lisbon\x1b[0m")
-    typist.type("/w\t\r", "Portugal -> capital -> Lisbon")
+    typist.type("/why\r", "Portugal -> capital -> Lisbon")
     os.write(typist.terminal, b"half a line")
     typist.wait_for("half a line")
     typist.interrupt()
     typist.type("\x1b[A\x1b[A\r", "Lisbon\x1b[0m")
     os.write(typist.terminal, b"\x04")
     assert typist.ended() == 0
-    kept = (tmp_path / "finpath" / "chat_history").read_text()
-    assert "What is its capital?" in kept
-    assert "half a line" not in kept

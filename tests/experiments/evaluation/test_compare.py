@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.main import finpath
+from experiments.commands.main import main
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, compare, evaluate
 from experiments.rendering import describe_comparison
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import RunRecord, Tracker
-from kg.errors import ConfigError, TrackingError
+from kg.errors import TrackingError
 
 Make = Callable[..., SavedProgram]
 
@@ -97,24 +97,13 @@ def test_several_comparisons_are_corrected(run: Callable[..., RunRecord], tracke
     assert figures["differences"][0]["changed"][0]["why"] == "was: right answer not found; wrong figures"
 
 
-def run_compare(*arguments: str) -> None:
-    words = ["compare", "bad", "good", "--data", "dev.json", "--lm-set", "max_tokens=10", *arguments]
-    with finpath.make_context("finpath", words) as context:
-        finpath.invoke(context)
-
-
-def test_programs_are_evaluated_first_and_not_twice(
-    make_saved: Make, data: LoadedData, tracker: Tracker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_command_compares_runs_by_their_names(
+    run: Callable[..., RunRecord], tracker: Tracker, tmp_path: Path
 ) -> None:
-    programs = {"good": make_saved("good"), "bad": make_saved("bad", costs="4")}
-    monkeypatch.setattr("experiments.saved.find_program", lambda name, _: programs[name])
-    monkeypatch.setattr("experiments.data.load_conversations", lambda _: data)
-    run_compare("--json", str(tmp_path / "out.json"))
-    figures = json.loads((tmp_path / "out.json").read_text())
+    run("bad", costs="4")
+    run("good")
+    out = tmp_path / "out.json"
+    assert main(["compare", "bad", "good", "--no-track", "--json", str(out)]) == 0
+    figures = json.loads(out.read_text())
     assert figures["difference"] == pytest.approx(0.2)
     assert {"difference_low", "difference_high", "mcnemar_p", "turns"} <= set(figures)
-    assert len(tracker.search(["evaluate"])) == 2
-    run_compare()
-    assert len(tracker.search(["evaluate"])) == 2
-    with pytest.raises(ConfigError, match="lm must be given once, or once for each of the 2 programs; got 3"):
-        run_compare(*["--lm", "none"] * 3)
