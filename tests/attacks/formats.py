@@ -35,7 +35,7 @@ from kg.errors import DataError
 from kg.facts import FactGraph, read_file
 from kg.graphs import GraphIndex
 from kg.growing import GrowingGraph, parse_update
-from kg.growing import ProgramOrigin as FactOrigin
+from kg.growing import Origin as FactOrigin
 from kg.investments import investment_schema
 from kg.investments.documents import parse_document
 from kg.ontology import Ontology, build_ontology
