@@ -217,7 +217,7 @@ def evaluate_graphs(
     saved = with_graph_settings(saved, aggregate, task.search, by_lm=by_lm)
     with open_questions(task, run.limit, saved.program.config.max_depth) as (source, loaded):
         asked = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
-        config = run.config(lm, traces="none" if lm.is_none else "all")
+        config = run.config(lm, traces=not lm.is_none)
         evaluation = evaluate(saved, asked, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     return _finish(evaluation, kgqa_table, write_figures)
 

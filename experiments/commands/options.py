@@ -294,8 +294,8 @@ class RunOptions:
     resume: bool = False
     no_track: bool = False
 
-    def config(self, lm: LMConfig, traces: Literal["none", "failed", "all"] = "all") -> EvaluationConfig:
-        """The settings of an evaluation with a language model; ``traces`` are the turns with a trace in MLflow."""
+    def config(self, lm: LMConfig, *, traces: bool = True) -> EvaluationConfig:
+        """The settings of an evaluation with a language model, and whether its turns have a trace in MLflow."""
         from experiments.evaluation import EvaluationConfig
 
         return EvaluationConfig(lm=lm, limit=self.limit, seed=self.seed, threads=self.threads, traces=traces)
