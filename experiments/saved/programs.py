@@ -59,7 +59,7 @@ UNTRAINED = "untrained"
 
 
 @dataclass(frozen=True)
-class Origin:
+class ProgramOrigin:
     """The origin of a program.
 
     Attributes:
@@ -101,7 +101,7 @@ def shipped_programs() -> list[str]:
     return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), "agent", UNTRAINED})
 
 
-def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str, Any]) -> Path:
+def save_program(program: Any, folder: str | Path, origin: ProgramOrigin | Mapping[str, Any]) -> Path:
     """Writes a program's folder completely or not at all; replaces an earlier saved program.
 
     Args:
@@ -119,7 +119,7 @@ def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str,
         new = temporary / "new"
         new.mkdir()
         try:
-            _write(program, new, asdict(origin) if isinstance(origin, Origin) else origin)
+            _write(program, new, asdict(origin) if isinstance(origin, ProgramOrigin) else origin)
         except OSError as error:
             error.filename = str(target)
             raise
