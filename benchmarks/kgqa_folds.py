@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from experiments.compiling import GraphCompileConfig, fit_graphs
+from experiments.compiling import fit_graphs
 from experiments.data import KGQuestion, load_questions, open_graph
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--rank-paths", action="store_true", help="with the ranker of whole paths")
     parser.add_argument("--max-depth", type=int, default=3)
     options = parser.parse_args()
-    config = GraphCompileConfig(PathConfig(max_depth=options.max_depth), ranked=options.rank_paths)
+    search = PathConfig(max_depth=options.max_depth)
     source = open_graph(options.graph, depth=options.max_depth)
     loaded = load_questions(options.questions, options.format)
     groups: dict[object, list[KGQuestion]] = {}
@@ -47,7 +47,7 @@ def main() -> None:
     scores: list[KGQAScore] = []
     for part in parts:
         rest = [question for other in parts if other is not part for question in other]
-        saved = SavedProgram(fit_graphs(source, rest, config), "fold", Path())
+        saved = SavedProgram(fit_graphs(source, rest, search, ranked=options.rank_paths), "fold", Path())
         task = KGQuestions(source, dataclasses.replace(loaded, questions=tuple(part), problems=()))
         scores += evaluate(saved, task, EvaluationConfig()).scores
     print(json.dumps(summarise_kgqa(scores, seed=0), indent=1))

@@ -26,7 +26,6 @@ from experiments.commands.options import (
     run_options,
     set_option,
     take_choice,
-    take_unmapped,
     written_pairs,
 )
 from experiments.console import Stages, say, show
@@ -167,8 +166,9 @@ def _compile(
     for name, value in compiled.fit.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     show("\n" + stages.table())
-    reference = out or f"runs:/{compiled.run_id}/program"
-    show(f"\nsaved: {reference}" + (f"   run {compiled.run_id} ({compiled.saved.name})" if compiled.run_id else ""))
+    run_id = compiled.figures["run_id"]
+    reference = out or f"runs:/{run_id}/program"
+    show(f"\nsaved: {reference}" + (f"   run {run_id} ({compiled.saved.name})" if run_id else ""))
     write_figures(compiled.figures)
     if compiled.fit.failure is not None:
         raise LMError(f"the compile ended early: {compiled.fit.failure}; the best program until then is saved")
@@ -192,13 +192,12 @@ def _compile_reports(
     val_turns: int,
     **roles: Any,
 ) -> int:
-    from experiments.compiling import CompileConfig, report_job
+    from experiments.compiling import report_job
     from experiments.data import join_loaded, read_dialogues
     from experiments.evaluation import evaluate
     from experiments.tasks import ConvFinQA, figures_table
     from optimize.optimizers import parse_optimizers
 
-    unmapped = take_unmapped(settings)
     of_optimizers = {key: value for key, value in settings.items() if "." in key}
     chain = parse_optimizers(optimizer, written_pairs(of_optimizers))
     names: tuple[Role, ...] = ("teacher", "prompt", "reflection")
@@ -207,18 +206,6 @@ def _compile_reports(
     with stages.stage("read the data"):
         train_data = join_loaded([load_and_report(source) for source in train])
         dev_data = load_and_report(dev) if dev else None
-    config = CompileConfig(
-        chain,
-        lm,
-        {role: other for role, other in others.items() if other is not None},
-        written_pairs({key: value for key, value in settings.items() if key not in of_optimizers}),
-        unmapped,
-        read_dialogues(dialogues) if dialogues else None,
-        train_turns,
-        val_turns,
-        run.seed,
-        run.threads,
-    )
 
     def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
         assert dev_data is not None
@@ -227,7 +214,20 @@ def _compile_reports(
         show(figures_table([found.name], [found.figures], terminal_width()))
         return found.figures
 
-    job = report_job(program, train_data, config, tracker)
+    job = report_job(
+        program,
+        train_data,
+        chain,
+        lm=lm,
+        other_lms={role: other for role, other in others.items() if other is not None},
+        program_settings=written_pairs({key: value for key, value in settings.items() if key not in of_optimizers}),
+        dialogues=read_dialogues(dialogues) if dialogues else None,
+        train_turns=train_turns,
+        val_turns=val_turns,
+        seed=run.seed,
+        threads=run.threads,
+        tracker=tracker,
+    )
     return _compile(
         job, out, run, tracker, write_figures, stages, evaluated=evaluated if dev_data is not None else None
     )
@@ -283,7 +283,7 @@ def _fit_graphs(
     settings: dict[str, str],
     **_: Any,
 ) -> int:
-    from experiments.compiling import GraphCompileConfig, graph_job
+    from experiments.compiling import graph_job
     from kg.paths import PathConfig
 
     task = read_task(graph, train, form, settings)
@@ -292,10 +292,11 @@ def _fit_graphs(
         raise ConfigError(
             f"kgqa has no setting {min(settings)!r}; it has beam_width, max_depth, top_k, link, rank_paths"
         )
-    config = GraphCompileConfig(PathConfig(**task.search), task.link, run.seed, task.format, ranked)
     figures: dict[str, Any] = {}
     with open_questions(task, None) as (source, loaded):
-        _compile(graph_job(source, loaded, config), out, run, tracker, figures.update)
+        search = PathConfig(**task.search)
+        job = graph_job(source, loaded, search, form=task.format, link=task.link, ranked=ranked, seed=run.seed)
+        _compile(job, out, run, tracker, figures.update)
     if dev is None:
         write_figures(figures)
         return 0

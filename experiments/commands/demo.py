@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @json_option
 def command(out: str, write_figures: WriteFigures) -> None:
     """Compiles, evaluates and compares programs on the shipped sample."""
-    from experiments.compiling import CompileConfig, compile_program, report_job
+    from experiments.compiling import compile_program, report_job
     from experiments.data import load_conversations
     from experiments.evaluation import EvaluationConfig, compare, evaluate
     from experiments.rendering import describe_comparison
@@ -61,7 +61,7 @@ def command(out: str, write_figures: WriteFigures) -> None:
         return evaluation.figures
 
     for optimizer, name in (("none", "uncompiled"), ("scorer", "compiled")):
-        job = report_job("beam", train, CompileConfig(parse_optimizers(optimizer)))
+        job = report_job("beam", train, parse_optimizers(optimizer))
         compile_program(job, out=f"{out}/{name}", tracker=tracker, run_name=name, evaluated=evaluated, stages=stages)
     with stages.stage(f"evaluate the shipped beam on {dev.name}"):
         name = f"shipped beam on {dev.name}"

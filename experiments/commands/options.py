@@ -16,7 +16,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import click
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from experiments.data import LoadedData
     from experiments.evaluation import EvaluationConfig
     from experiments.tracking import RunRecord, Tracker
-    from kg.report_graphs import Unmapped
 
 Function: TypeAlias = Callable[..., Any]
 WriteFigures: TypeAlias = Callable[[Any], None]
@@ -261,11 +260,6 @@ PROGRAM_SETTINGS = (
 )
 
 
-def take_unmapped(settings: dict[str, str]) -> Unmapped | None:
-    """Removes the treatment of rows outside the ontology from a program's settings, and returns it."""
-    return cast("Unmapped | None", take_choice(settings, "unmapped", Literal["keep", "fail"]))
-
-
 report_options = options(
     click.option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
     click.option("--program", type=FILE, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
@@ -294,8 +288,8 @@ class RunOptions:
     resume: bool = False
     no_track: bool = False
 
-    def config(self, lm: LMConfig, traces: Literal["none", "failed", "all"] = "all") -> EvaluationConfig:
-        """The settings of an evaluation with a language model; ``traces`` are the turns with a trace in MLflow."""
+    def config(self, lm: LMConfig, *, traces: bool = True) -> EvaluationConfig:
+        """The settings of an evaluation with a language model, and whether its turns have a trace in MLflow."""
         from experiments.evaluation import EvaluationConfig
 
         return EvaluationConfig(lm=lm, limit=self.limit, seed=self.seed, threads=self.threads, traces=traces)

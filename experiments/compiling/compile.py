@@ -1,6 +1,6 @@
 """A compile of a program of any kind: a run, the fit, the saved program, its figures and its evaluation.
 
-    job = report_job("beam", train, CompileConfig(parse_optimizers("scorer")))
+    job = report_job("beam", train, parse_optimizers("scorer"))
     compiled = compile_program(job, out="my-beam", tracker=tracker)
     compiled.saved.program, compiled.figures["compile_seconds"]
 
@@ -36,18 +36,10 @@ from experiments.tracking import (
 )
 from kg.errors import ConfigError
 
-_PRINTED = "printed.log"
-
 
 @dataclass(frozen=True)
 class Fit:
-    """The result of a fit.
-
-    Attributes:
-        program: The program.
-        figures: Figures by name.
-        failure: The error of a language model that ended the fit early, in words.
-    """
+    """The result of a fit: a program, figures by name, and the error of a language model that ended it early."""
 
     program: Any
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -83,19 +75,11 @@ class CompileJob:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The result of a compile.
-
-    Attributes:
-        saved: The program and its folder, which is a temporary one (and gone) where no ``out`` was given.
-        fit: The result of the fit; after a failure, its program is the best until then.
-        figures: The figures of the fit and of the evaluation by their names, with ``compile_seconds`` and ``run_id``.
-        run_id: The MLflow run, if there is one.
-    """
+    """The saved program (gone where no ``out`` was given), its fit, and all figures with ``run_id``."""
 
     saved: SavedProgram
     fit: Fit
     figures: Mapping[str, Any]
-    run_id: str | None
 
 
 def compile_program(
@@ -110,7 +94,7 @@ def compile_program(
     """Fits a program, saves it, and logs both.
 
     Args:
-        job: What is compiled.
+        job: The program to compile.
         out: The program's folder, in addition to its run.
         tracker: The tracking store; ``None`` to log nothing.
         run_name: The run's name; by default the job's.
@@ -130,14 +114,14 @@ def compile_program(
         run.log_params(job.params)
         for data in job.data:
             run.log_data(data)
-        begun = time.perf_counter()
-        with stages.stage(f"compile {name}"), autologged(tracker, run), _printed_to(here / _PRINTED) as tell:
+        printed, begun = here / "printed.log", time.perf_counter()
+        with stages.stage(f"compile {name}"), autologged(tracker, run), _printed_to(printed) as tell:
             fit = job.fit(run, tell)
-        figures: dict[str, Any] = {**fit.figures, "compile_seconds": time.perf_counter() - begun, "run_id": run.id}
+        figures = {**fit.figures, "compile_seconds": time.perf_counter() - begun, "run_id": run.id}
         origin = {**job.origin, "run_id": run.id, "python": describe_environment().python}
         saved = load_program(save_program(fit.program, out if out is not None else here / "program", origin), name)
         run.log_metrics(figures)
-        run.log_text(_PRINTED, (here / _PRINTED).read_text(encoding="utf-8", errors="replace"))
+        run.log_text(printed.name, printed.read_text(encoding="utf-8", errors="replace"))
         run.log_folder(saved.folder, "program")
         if tracker is not None and job.lm is not None:
             with stages.stage("log the program as a model"):
@@ -146,7 +130,7 @@ def compile_program(
             on_dev = evaluated(saved, run)
             run.log_metrics({f"dev/{key}": value for key, value in on_dev.items() if metric_name(key) == key})
             figures = {**on_dev, **figures, "evaluation_run_id": on_dev.get("run_id")}
-    return Compiled(saved, fit, figures, run.id)
+    return Compiled(saved, fit, figures)
 
 
 @contextlib.contextmanager

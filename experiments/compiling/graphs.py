@@ -1,6 +1,6 @@
 """Compiles of programs for questions about graphs: a fit of the relation scorer and the ranker of paths.
 
-job = graph_job(source, load_questions("train.txt", "metaqa"), GraphCompileConfig())
+job = graph_job(source, load_questions("train.txt", "metaqa"))
 compile_program(job, out="my-kgqa")
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,80 +22,82 @@ from kg.paths import SEPARATOR, PathConfig
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
 from programs.kgqa import KGQA
 
-
-@dataclass(frozen=True)
-class GraphCompileConfig:
-    """Settings of a fit.
-
-    Attributes:
-        search: Settings of the beam.
-        link: Whether topics are linked in the questions even where the file names them.
-        seed: Seed of everything random.
-        form: The questions' format, for the program's origin.
-        ranked: Whether a ranker of whole paths is fitted, too.
-    """
-
-    search: PathConfig = field(default_factory=PathConfig)
-    link: bool = False
-    seed: int = 0
-    form: str = ""
-    ranked: bool = False
+ANY_PATHS = PathConfig()
 
 
-def graph_job(source: GraphSource, train: LoadedQuestions, config: GraphCompileConfig) -> CompileJob:
+def graph_job(
+    source: GraphSource,
+    train: LoadedQuestions,
+    search: PathConfig = ANY_PATHS,
+    *,
+    form: str = "",
+    link: bool = False,
+    ranked: bool = False,
+    seed: int = 0,
+) -> CompileJob:
     """Returns the compile of a program for questions about graphs.
 
     Args:
         source: The graph or graphs.
         train: The questions with their gold.
-        config: Settings.
+        search: Settings of the beam.
+        form: The questions' format, for the program's origin.
+        link: As for :func:`fit_graphs`.
+        ranked: As for :func:`fit_graphs`.
+        seed: Of everything random.
     """
-    data = {"questions": train.name, "sha256": train.sha256, "format": config.form, "count": len(train.questions)}
+    data = {"questions": train.name, "sha256": train.sha256, "format": form, "count": len(train.questions)}
     learned = {**data, "graph": source.name, "graph_sha256": source.sha256}
-    counts = {
-        "train_questions": len(train.questions),
-        "unreadable_questions": len(train.problems),
-        "graph_problems": source.problem_count,
-    }
+    counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
+    counts["graph_problems"] = source.problem_count
     return CompileJob(
         name=f"kgqa {train.name}",
         data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
-        origin={"train": learned, "seed": config.seed, "linked_topics": config.link},
-        params={**{f"settings.{key}": value for key, value in dataclasses.asdict(config.search).items()}, **learned},
-        fit=lambda _run, _tell: Fit(fit_graphs(source, train.questions, config), counts),
+        origin={"train": learned, "seed": seed, "linked_topics": link},
+        params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
+        fit=lambda *_: Fit(fit_graphs(source, train.questions, search, link=link, ranked=ranked, seed=seed), counts),
         lm=LMConfig(),
         graph=source.graph if isinstance(source, OneGraph) else None,
         kind="kgqa",
-        seed=config.seed,
+        seed=seed,
     )
 
 
-def fit_graphs(source: GraphSource, questions: Sequence[KGQuestion], config: GraphCompileConfig) -> KGQA:
+def fit_graphs(
+    source: GraphSource,
+    questions: Sequence[KGQuestion],
+    search: PathConfig = ANY_PATHS,
+    *,
+    link: bool = False,
+    ranked: bool = False,
+    seed: int = 0,
+) -> KGQA:
     """Returns a program that is fitted on questions.
 
     Args:
         source: The graph or graphs; where each question has its own they are joined for the fit.
         questions: The questions with their gold.
-        config: Settings.
+        search: Settings of the beam.
+        link: Whether topics are linked in the questions even where the file names them.
+        ranked: Whether a ranker of whole paths is fitted, too.
+        seed: Of everything random.
 
     Raises:
         DataError: There are no questions, or from none a path leads to its answers.
     """
     if not questions:
         raise DataError("there are no questions to learn from")
-    if config.link:
+    if link:
         questions = [dataclasses.replace(question, topics=()) for question in questions]
     index, topics = _joined(source, questions)
-    examples = [example_of(index, question, named) for question, named in zip(questions, topics, strict=True)]
-    training = RelationTrainingConfig(max_hops=config.search.max_depth)
-    scorer = fit_relation_scorer(index, examples, training, config.seed)
-    if not config.ranked:
-        return KGQA(scorer, config.search)
-    graphs = [index] * len(examples)
-    ranker = fit_path_ranker(
-        graphs, examples, shipped_encoder().vectors, scorer.rules, training.max_hops, reader=path_reader()
-    )
-    return KGQA(scorer, config.search, ranker=ranker)
+    examples = [_example(index, question, named) for question, named in zip(questions, topics, strict=True)]
+    training = RelationTrainingConfig(max_hops=search.max_depth)
+    scorer = fit_relation_scorer(index, examples, training, seed)
+    if not ranked:
+        return KGQA(scorer, search)
+    graphs, vectors = [index] * len(examples), shipped_encoder().vectors
+    ranker = fit_path_ranker(graphs, examples, vectors, scorer.rules, training.max_hops, reader=path_reader())
+    return KGQA(scorer, search, ranker=ranker)
 
 
 def _joined(source: GraphSource, questions: Sequence[KGQuestion]) -> tuple[GraphIndex, list[tuple[str, ...]]]:
@@ -128,7 +129,7 @@ def _triples(index: GraphIndex) -> Iterator[Triple]:
         yield names[subject], index.relations[relation], names[value]
 
 
-def example_of(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
+def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
     """Returns a question as an example to learn from, with its gold path if the graph has its relations."""
     parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
     relations = tuple(parts[1::2])

@@ -1,7 +1,7 @@
 """Growing graphs: their folders, what is read into them, and what answers from them.
 
 >>> with open_graph("knowledge", new=True) as graph:
-...     list(Reading(graph, "review").ingest(documents, 1, log))
+...     list(DocumentIngestion(graph, "review").ingest(documents, 1, log))
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def graph_of_texts(folder: str) -> GrowingGraph:
     documents, problems = read_documents([folder])
     graph = GrowingGraph(None, investment_schema())
     with dspy.context(lm=None):
-        reading = Reading(graph, "never")
+        reading = DocumentIngestion(graph, "never")
         list(reading.ingest(documents, 1, QuestionLog(folder, tracked=False)))
     for problem in (*problems, *reading.problems):
         say(f"left out: {problem}")
@@ -106,7 +106,7 @@ def keep_answers(answers: GraphAnswers, folder: str) -> None:
         say(f"the facts of {len(insertions)} answers are not inserted: {error}")
 
 
-class Reading:
+class DocumentIngestion:
     """Documents that are read into a growing graph: by rules, and by the language model of an API that is set in DSPy.
 
     Args:

@@ -207,7 +207,6 @@ class ThoughtsQuestions(Task[ThoughtsItem, StepResult, Verdict]):
         self,
         program: Any,  # noqa: ARG002
         item: ThoughtsItem,
-        config: EvaluationConfig,  # noqa: ARG002
     ) -> Iterator[tuple[StepResult, Verdict, bool]]:
         """Yields the question's result; a question without a right answer is right if there is no answer."""
         started = time.perf_counter()

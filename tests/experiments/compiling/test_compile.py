@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.compiling import CompileConfig, compile_program, report_job, reports
+from experiments.compiling import CompileJob, compile_program, report_job, reports
 from experiments.data import LoadedData, conversation_examples, load_conversations
 from experiments.evaluation import evaluate
 from experiments.files import SAMPLE_FOLDER, SHIPPED_FOLDER
@@ -21,7 +21,7 @@ from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker, read_traces
 from kg.coreference import ReferenceModel
 from kg.errors import ConfigError, DataError, UnmappedRowError
-from optimize.optimizers import OptimizerStep, parse_optimizers
+from optimize.optimizers import parse_optimizers
 from optimize.scorers import fit_references, reference_examples
 from programs.lm.guarded import GuardedLM
 from tests.optimize.conftest import AnyReplyEngine
@@ -54,9 +54,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> AnyReplyEngine:
     return engine
 
 
-def config_of(optimizers: str, *settings: str) -> CompileConfig:
+def job_of(train: LoadedData, optimizers: str, *settings: str) -> CompileJob:
     chain = parse_optimizers(optimizers, settings)
-    return CompileConfig(chain, LMConfig("local/any"), train_turns=6, val_turns=3)
+    return report_job(SHIPPED, train, chain, lm=LMConfig("local/any"), train_turns=6, val_turns=3)
 
 
 def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: LoadedData, tracker: Tracker) -> None:
@@ -66,11 +66,11 @@ def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: Loa
         found.append(evaluate(saved, ConvFinQA(dev), tracker=tracker, parent=parent))
         return found[0].figures
 
-    steps = (OptimizerStep("scorer").with_text("form_steps", "10").with_text("ensemble", "1"),)
-    job = report_job("beam", train, CompileConfig(steps))
+    steps = parse_optimizers("scorer", ["scorer.form_steps=10", "scorer.ensemble=1"])
+    job = report_job("beam", train, steps)
     compiled = compile_program(job, tracker=tracker, run_name="mine", evaluated=evaluated)
     record = tracker.find("mine", kinds=("compile",))
-    assert record.id == compiled.run_id
+    assert record.id == compiled.figures["run_id"]
     assert record.params["optimizers"] == "scorer"
     assert record.tags["finpath.data_sha256"] == train.sha256
     assert record.metrics["dev/turns"] == compiled.figures["turns"]
@@ -83,7 +83,7 @@ def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: Loa
 def test_prompts_evaluations_and_calls_are_on_the_run(
     train: LoadedData, tracker: Tracker, engine: AnyReplyEngine
 ) -> None:
-    job = report_job(SHIPPED, train, config_of("labeled-few-shot+bootstrap", "labeled-few-shot.k=3"))
+    job = job_of(train, "labeled-few-shot+bootstrap", "labeled-few-shot.k=3")
     compiled = compile_program(job, tracker=tracker, run_name="asked")
     run = tracker.find("asked", kinds=("compile",))
     assert run.params["labeled-few-shot.k"] == "3"
@@ -110,8 +110,8 @@ def test_no_key_is_on_the_run(
     secret = "sk-planted-0123456789"
     monkeypatch.setenv("OPENAI_API_KEY", secret)
     with dspy.context(lm=GuardedLM("openai/gpt-4o-mini", api_key=secret)):
-        compiled = compile_program(report_job(SHIPPED, train, config_of("labeled-few-shot")), tracker=tracker)
-    run = tracker.find(str(compiled.run_id), kinds=("compile",))
+        compiled = compile_program(job_of(train, "labeled-few-shot"), tracker=tracker)
+    run = tracker.find(compiled.figures["run_id"], kinds=("compile",))
     folders = [tracker.download(run.tags["finpath.model_uri"]), tracker.download(f"runs:/{run.id}/")]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert len(files) > 10
@@ -121,7 +121,7 @@ def test_no_key_is_on_the_run(
 def test_mlflow_opens_the_model(train: LoadedData, dev: LoadedData, tracker: Tracker, tracking_uri: str) -> None:
     import mlflow
 
-    job = report_job("beam", train, CompileConfig((OptimizerStep("scorer").with_text("form_steps", "1"),)))
+    job = report_job("beam", train, parse_optimizers("scorer", ["scorer.form_steps=1"]))
     compile_program(job, tracker=tracker, run_name="mine")
     mlflow.set_tracking_uri(tracking_uri)
     model = mlflow.pyfunc.load_model(tracker.find("mine", kinds=("compile",)).tags["finpath.model_uri"])
@@ -131,22 +131,22 @@ def test_mlflow_opens_the_model(train: LoadedData, dev: LoadedData, tracker: Tra
 
 
 def test_a_stopped_compile_asks_nothing_twice(train: LoadedData, tracker: Tracker, engine: AnyReplyEngine) -> None:
-    config = config_of("labeled-few-shot+bootstrap")
+    job = job_of(train, "labeled-few-shot+bootstrap")
     engine.stop_after = 16
     with pytest.raises(KeyboardInterrupt):
-        compile_program(report_job(SHIPPED, train, config), tracker=tracker, run_name="mine")
+        compile_program(job, tracker=tracker, run_name="mine")
     assert tracker.find("mine", kinds=("compile",)).status == "KILLED"
     engine.stop_after = None
-    compile_program(report_job(SHIPPED, train, config), tracker=tracker, run_name="mine")
+    compile_program(job, tracker=tracker, run_name="mine")
     assert tracker.find("mine", kinds=("compile",)).status == "FINISHED"
     asked = len(engine.prompts)
     assert len(set(engine.prompts)) == asked - 1, "only the request that was stopped is repeated"
-    compile_program(report_job(SHIPPED, train, config), tracker=tracker, run_name="again")
+    compile_program(job, tracker=tracker, run_name="again")
     assert len(engine.prompts) == asked
 
 
 def test_a_program_must_be_kept_somewhere(train: LoadedData, tmp_path: Path) -> None:
-    job = report_job("beam", train, CompileConfig())
+    job = report_job("beam", train)
     with pytest.raises(ConfigError, match="kept nowhere"):
         compile_program(job)
     (tmp_path / "thesis.txt").touch()
@@ -157,12 +157,12 @@ def test_a_program_must_be_kept_somewhere(train: LoadedData, tmp_path: Path) -> 
 def test_train_must_have_gold(train: LoadedData) -> None:
     blind = tuple(dataclasses.replace(one, programs=None, answers=None) for one in train.conversations)
     with pytest.raises(DataError, match="no conversations with gold"):
-        report_job("beam", dataclasses.replace(train, conversations=blind), CompileConfig())
+        report_job("beam", dataclasses.replace(train, conversations=blind))
 
 
 def test_the_same_seed_gives_the_same_scorer(train: LoadedData, tmp_path: Path) -> None:
     steps = parse_optimizers("scorer", ["scorer.form_steps=10", "scorer.ensemble=1"])
-    job = report_job("beam", train, CompileConfig(steps))
+    job = report_job("beam", train, steps)
     hashes = {compile_program(job, out=tmp_path / name).saved.config["scorer_sha256"] for name in ("a", "b")}
     assert len(hashes) == 1
     config = json.loads((tmp_path / "a" / "config.json").read_text())
@@ -229,8 +229,7 @@ def test_the_command_ends_with_an_error_when_the_budget_is_spent(
 def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     tmp_path: Path, tracking_uri: str, train: LoadedData, dev: LoadedData
 ) -> None:
-    config = CompileConfig(unmapped="fail")
-    compile_program(report_job("beam", train, config), out=tmp_path / "mine")
+    compile_program(report_job("beam", train, program_settings=["unmapped=fail"]), out=tmp_path / "mine")
     assert load_program(tmp_path / "mine").program.unmapped == "fail"
     words = ["evaluate", str(tmp_path / "mine"), "--data", "sample:dev", "--limit", "2", "--no-track", "--json"]
     out = tmp_path / "out.json"
@@ -238,9 +237,9 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     assert json.loads(out.read_text())["failed_turns"] > 0
     assert cli.main([*words, str(out), "--set", "unmapped=keep"]) == 0
     assert json.loads(out.read_text())["failed_turns"] == 0
-    fitted = dataclasses.replace(config, optimizers=(OptimizerStep("scorer"),))
+    job = report_job(str(tmp_path / "mine"), dev, parse_optimizers("scorer"), program_settings=["unmapped=fail"])
     with pytest.raises(UnmappedRowError, match="covers none of these rows"):
-        compile_program(report_job(str(tmp_path / "mine"), dev, fitted), out=tmp_path / "other")
+        compile_program(job, out=tmp_path / "other")
 
 
 @pytest.mark.slow

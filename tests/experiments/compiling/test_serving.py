@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from experiments.compiling import CompileConfig, compile_program, report_job
+from experiments.compiling import compile_program, report_job
 from experiments.data import load_conversations
 from experiments.tracking import Tracker
-from optimize.optimizers import OptimizerStep
+from optimize.optimizers import parse_optimizers
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -30,7 +30,7 @@ def test_mlflow_serves_the_model(tracker: Tracker, tracking_uri: str, tmp_path: 
     import socket
 
     train = load_conversations("sample:train")
-    job = report_job("beam", train, CompileConfig((OptimizerStep("scorer").with_text("form_steps", "1"),)))
+    job = report_job("beam", train, parse_optimizers("scorer", ["scorer.form_steps=1"]))
     compiled = compile_program(job, tracker=tracker, run_name="mine")
     uri = tracker.find("mine", kinds=("compile",)).tags["finpath.model_uri"]
     with socket.socket() as free:

@@ -11,7 +11,7 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.compiling.graphs import fit_graphs
+from experiments.compiling.graphs import GraphCompileConfig, fit_graphs
 from experiments.data import GraphSource, LoadedQuestions
 from experiments.data.graphs import OwnGraphs
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, journals_folder
@@ -24,7 +24,6 @@ from kg.errors import ConfigError, TrackingError
 from kg.graphs.index import GraphIndex
 from kg.paths.space import PathConfig
 from optimize.metrics import KGQAScore
-from optimize.relations.scorer import RelationTrainingConfig
 from programs.kgqa import KGQA
 from tests.experiments.films import GRAPH, QUESTIONS, TRIPLES
 
@@ -48,8 +47,7 @@ def evaluated(
 
 @pytest.fixture(scope="module")
 def program() -> KGQA:
-    settings = PathConfig(max_depth=2)
-    return fit_graphs(GRAPH, QUESTIONS, RelationTrainingConfig(max_hops=2), settings, seed=0)
+    return fit_graphs(GRAPH, QUESTIONS, GraphCompileConfig(PathConfig(max_depth=2)))
 
 
 @pytest.fixture
