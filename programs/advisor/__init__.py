@@ -7,7 +7,7 @@ from programs.advisor.extraction import DocumentReader, NewsReader
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
 from programs.advisor.queries import answer_question
 from programs.advisor.shaping import left_out, shaped
-from programs.worlds.news.answering import AnswerMemory, GraphAnswers, SupportedAnswers, TypedAnswers, is_contradiction
+from programs.worlds.news.answering import AnswerMemory, GraphAnswers, SupportedAnswers, TypedAnswers
 from programs.worlds.news.documents import NearDocument, near_documents
 from programs.worlds.news.readings import PassageAnswer, ReadingModel
 
@@ -29,7 +29,6 @@ __all__ = [
     "TypedAnswers",
     "answer_question",
     "by_symbol",
-    "is_contradiction",
     "left_out",
     "near_documents",
     "shaped",

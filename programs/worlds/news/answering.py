@@ -387,11 +387,7 @@ def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 _OTHERWISE = "otherwise "
-
-
-def is_contradiction(fact: str) -> bool:
-    """Whether a line of :attr:`SupportedAnswers.facts` is a sentence of the same day that has another value."""
-    return fact.startswith(_OTHERWISE)
+"""The beginning of a fact that is a sentence of the same day with another value."""
 
 
 def retrieved_answers_of(known: Sequence[RetrievedAnswer]) -> SupportedAnswers:
