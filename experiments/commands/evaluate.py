@@ -25,7 +25,6 @@ from experiments.commands.options import (
     lm_options,
     load_and_report,
     open_tracker,
-    refuse,
     run_options,
     set_option,
     take_choice,
@@ -116,7 +115,8 @@ def command(
     if data is None:
         task = read_task(graph, questions, form, settings)
         return evaluate_graphs(program, task, run, lm, write_figures, settings, predictions)
-    refuse("needs --questions", graph=graph, format=form, predictions=predictions)
+    if graph or form or predictions:
+        raise click.UsageError("--graph, --format and --predictions need --questions")
     return _evaluate_reports(program, data, settings, run, lm, write_figures)
 
 

@@ -113,27 +113,12 @@ def options(*decorators: Function) -> Callable[[Function], Function]:
 
 
 def exclusive(*, required: bool = False, **given: object) -> None:
-    """Refuses more than one of some options.
-
-    Args:
-        required: Whether one must be given.
-        given: Their values by name.
-
-    Raises:
-        UsageError: More than one is given, or none although one is required.
-    """
+    """Raises UsageError where more than one of some options is given, or none although one is ``required``."""
     names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
     if len(names) > 1:
         raise click.UsageError(f"{' and '.join(names)} exclude each other")
     if required and not names:
         raise click.UsageError(f"one of {', '.join(f'--{name}' for name in given)} is required")
-
-
-def refuse(reason: str, **given: object) -> None:
-    """Raises UsageError with ``reason`` for the first option in ``given`` that has a value."""
-    for name, value in given.items():
-        if value:
-            raise click.UsageError(f"--{name.replace('_', '-')} {reason}")
 
 
 def json_option(function: Function) -> Function:
@@ -215,12 +200,7 @@ Flag = Literal["true", "false"]
 
 
 def take_choice(pairs: dict[str, str], name: str, choices: Any) -> Any:
-    """Removes a setting and returns its value; ``None`` where it is not given.
-
-    Args:
-        pairs: The settings.
-        name: The setting.
-        choices: A ``Literal`` of its values.
+    """Removes a setting and returns its value, one of a ``Literal``; ``None`` where it is not given.
 
     Raises:
         ConfigError: The value is none of them.
@@ -237,11 +217,7 @@ def written_pairs(pairs: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def set_option(text: str) -> Callable[[Function], Function]:
-    """``--set``: passes ``settings``, a dictionary.
-
-    Args:
-        text: The settings, for the help.
-    """
+    """``--set``: passes ``settings``, a dictionary; ``text`` is the help."""
 
     def decorate(function: Function) -> Function:
         @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)
@@ -333,10 +309,7 @@ def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass
 
 
 def open_tracker(*, writes: bool = False) -> Tracker:
-    """The tracking store that the environment names.
-
-    Args:
-        writes: Whether a run will be written, so that the store is checked now.
+    """The tracking store that the environment names; it is checked now where a run will be written (``writes``).
 
     Raises:
         TrackingError: The store cannot be written.
