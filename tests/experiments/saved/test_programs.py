@@ -54,7 +54,8 @@ def test_a_saved_program_answers_as_before(program: ConversationQA, folder: Path
 def test_instructions_and_demonstrations_are_kept(program: ConversationQA, tmp_path: Path) -> None:
     predictor = program.predictors()[0]
     predictor.signature = predictor.signature.with_instructions("changed")
-    predictor.demos = [{"question": "q"}]
+    outputs = dict.fromkeys(predictor.signature.output_fields, "1")
+    predictor.demos = [{"question": "q", **outputs}]
     loaded = load_program(save_program(program, tmp_path / "other", ProgramOrigin())).program.predictors()[0]
     assert loaded.signature.instructions == "changed"
     assert loaded.demos[0]["question"] == "q"

@@ -70,8 +70,8 @@ def test_a_logged_graph_program_has_its_graph_or_takes_triples(tracker: Tracker,
 
 
 def test_a_trained_program_loads_by_pyfunc(tracker: Tracker, tmp_path: Path) -> None:
-    words = ["--graph", "sample:graph", "--questions", "sample:train", "--format", "metaqa"]
-    assert cli.main(["compile", "kgqa", *words, "--limit", "20", "--out", str(tmp_path / "mine")]) == 0
+    words = ["--graph", "sample:graph", "--train", "sample:train", "--format", "metaqa"]
+    assert cli.main(["compile", "kgqa", *words, "--out", str(tmp_path / "mine")]) == 0
     [record] = tracker.search(["kgqa"], limit=1)
     loaded = mlflow.pyfunc.load_model(record.tags["finpath.model_uri"])
     [row] = loaded.predict({"questions": ["from which year is The Crimson Orchard"]})["answers"]
