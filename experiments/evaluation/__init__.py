@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from experiments.evaluation.evaluator import (
         Journal,
         evaluate,
-        evaluation_key,
         find_stopped,
         journals_folder,
         mark_killed,
@@ -51,7 +50,6 @@ __all__ = [
     "choose_turn",
     "compare",
     "evaluate",
-    "evaluation_key",
     "find_stopped",
     "journals_folder",
     "mark_killed",

@@ -133,14 +133,6 @@ def written_program(saved: SavedProgram, config: EvaluationConfig) -> str:
     return f"{saved.name} ({', '.join(different)})" if different else saved.name
 
 
-def evaluation_key(saved: SavedProgram, task: Task[Any, Any, Any], config: EvaluationConfig) -> str:
-    """Returns a hash that is equal for evaluations with the same program, model, data and settings.
-
-    The code's revision is no part of it; the run has it, and resuming with another revision is reported there.
-    """
-    return _hash(task.describe(saved, config).key)
-
-
 def _hash(key: Mapping[str, Any]) -> str:
     shaped = {**key, "finpath": describe_environment().finpath}
     return hashlib.sha256(json.dumps(shaped, sort_keys=True, default=str).encode()).hexdigest()[:32]
