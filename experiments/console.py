@@ -60,10 +60,7 @@ def say(text: str) -> None:
 
 @functools.cache
 def progress_bars() -> Any:
-    """The class of progress bars: that of tqdm, with a list of bars of its own.
-
-    ``dspy.Parallel`` empties tqdm's common list in its threads; a bar that is made at that moment would raise KeyError.
-    """
+    """The class of tqdm with a list of bars of its own: ``dspy.Parallel`` empties the common one in its threads."""
     from tqdm import tqdm
 
     class Bars(tqdm):
@@ -80,11 +77,7 @@ def progress(total: int, unit: str, title: str = "") -> Any:
 
 
 class Stages:
-    """Names each stage as it starts, and measures its duration.
-
-    Attributes:
-        seconds: Wall time of each finished stage, by title, in the order of their start.
-    """
+    """Names each stage as it starts, and measures its wall time: ``seconds`` by title."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -113,13 +106,9 @@ def format_table(
     *,
     width: int | None = None,
 ) -> str:
-    """A table in plain text: numbers to the right, everything else to the left, a line of text for each row.
+    """A table in plain text, numbers and the columns ``right`` to the right; floats have three decimals.
 
-    Args:
-        headers: One for each column.
-        rows: Cells of any type; ``None`` is shown as ``-`` and floats with three decimals.
-        right: Further columns to set to the right.
-        width: The most characters of a line; longer cells are then folded. ``None`` for no limit.
+    Cells are folded where a line would have more than ``width`` characters (``None`` for no limit).
     """
     numeric = [
         column
@@ -172,10 +161,7 @@ def write_answer(answer: Decimal | str | tuple[str, ...] | None) -> str:
 
 @contextmanager
 def json_output(path: str | None) -> Iterator[Callable[[Any], None]]:
-    """Gives the function that writes a command's figures to ``path``: a file, or ``-`` for standard output.
-
-    The figures are then alone on standard output; everything else that is printed goes to standard error. Without a
-    path nothing is written. NaN becomes ``null``.
+    """Gives the function that writes figures to ``path``: a file, or ``-`` for standard output, alone; NaN is null.
 
     Raises:
         ConfigError: The file cannot be written; this is checked before the work.

@@ -45,29 +45,24 @@ def read_text(path: str | Path) -> str:
     """
     try:
         return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"cannot be read: {error}", file=str(path)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise DataError(f"cannot be read: {reason}", file=str(path)) from error
 
 
 def read_object(path: str | Path, content: str) -> dict[str, Any]:
     """Returns the JSON object in a file.
 
-    Args:
-        path: The file.
-        content: A description of the object, for the error.
-
     Raises:
-        DataError: The file cannot be read, or is no such object.
+        DataError: The file cannot be read, or is no object with ``content``.
     """
     try:
-        found = json.loads(read_text(path))
+        value = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise DataError(f"is not JSON: {error}", file=str(path)) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise DataError(f"must be an object with {content}", file=str(path))
-    return found
+    return value
 
 
 def check_target(path: str | Path, name: str, *, folder: bool | None = False, inside: bool = False) -> None:
@@ -89,14 +84,11 @@ def check_target(path: str | Path, name: str, *, folder: bool | None = False, in
 
 
 def why_unwritable(target: Path, *, inside: bool = False) -> str | None:
-    """Returns the reason why a file or folder cannot be written, if so.
-
-    A new file is made and removed, as permissions alone do not show it: a file system may be full or read-only.
-    """
+    """Returns the reason why a file or folder cannot be written, if so: a file system may be full or read-only."""
     if target.exists() and _is_device(target):
         return None
     beside = target if inside and target.is_dir() else target.absolute().parent
-    place = next(one for one in (beside, *beside.parents) if one.exists())
+    place = next(parent for parent in (beside, *beside.parents) if parent.exists())
     probe = place / f".finpath-{secrets.token_hex(4)}"
     try:
         probe.open("xb").close()
@@ -120,14 +112,5 @@ def write_text(path: str | Path, text: str) -> None:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise DataError(f"cannot be written: {error}", file=str(path)) from error
-    write_bytes(path, content)
-
-
-def write_bytes(path: str | Path, content: bytes) -> None:
-    """Writes a file completely or not at all; makes its folder.
-
-    Raises:
-        DataError: It cannot be written.
-    """
     with replacing(path) as file:
         file.write(content)

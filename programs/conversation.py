@@ -196,7 +196,8 @@ class ConversationQA(dspy.Module):
         asked = as_questions(question, questions)
         before = earlier_turns(history)
         try:
-            state = self.start(self.world(report, graph=graph, texts=texts), before)
+            others = {name: given for name, given in (("graph", graph), ("texts", texts)) if given is not None}
+            state = self.start(self.world(report, **others), before)
         except FinpathError as error:
             if not isinstance(report, Report):
                 raise

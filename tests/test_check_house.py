@@ -10,11 +10,11 @@ import pytest
 
 from tools.check_house import check_house
 
-SETTINGS = "[tool.finpath]\nwaiting = [{waiting}]\n[tool.finpath.ceilings]\nkg = 4\n"
+SETTINGS = "[tool.finpath.ceilings]\nkg = 4\n"
 
 
-def house(root: Path, files: dict[str, str], waiting: str = "") -> list[str]:
-    (root / "pyproject.toml").write_text(SETTINGS.format(waiting=waiting), encoding="utf-8")
+def house(root: Path, files: dict[str, str]) -> list[str]:
+    (root / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
@@ -76,14 +76,6 @@ def test_a_program_has_the_name_of_its_signature(tmp_path: Path) -> None:
     files = {"programs/answer.py": "class Answer: ...\n", "signatures/answer.py": "class Answer: ...\n"}
     assert house(tmp_path, files) == []
     assert house(tmp_path, {"programs/other.py": "class Answer: ...\n"}) != []
-
-
-def test_known_findings_wait_until_they_are_settled(tmp_path: Path) -> None:
-    files = {"programs/a.py": "class Step: ...\n", "kg/b.py": "class Step: ...\n"}
-    assert house(tmp_path, files, '"class Step:"') == []
-    assert house(tmp_path, {"kg/b.py": "class Move: ...\n"}, '"class Step:"') == [
-        "class Step: no longer occurs: remove it from tool.finpath in pyproject.toml"
-    ]
 
 
 def test_the_command_prints_its_findings(tmp_path: Path) -> None:

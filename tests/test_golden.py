@@ -23,20 +23,10 @@ if __name__ == "__main__":
 
 from experiments.commands import main as cli
 from experiments.data import load_conversations
-from experiments.evaluation import evaluate
-from experiments.saved import SavedProgram, find_program
-from experiments.tasks import (
-    EvaluationPlan,
-    GraphConversations,
-    evaluate_advisor,
-    is_right,
-    load_geography,
-    scripted_conversations,
-)
+from experiments.saved import find_program
 from kg.ontology.learning import build_ontology
-from programs.conversation import ConversationQA
 from programs.turns import EntityDetail, Turn
-from programs.worlds.entities import EntityWorld
+from tests.demonstrations import ask_advisor, geography_turns
 
 GOLDEN = Path(__file__).parent / "golden.json"
 
@@ -58,26 +48,21 @@ def reports() -> Any:
 
 def geography() -> Any:
     """The scripted conversations about the graph of countries."""
-    graph = load_geography()
-    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
-    evaluation = evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task)
     asked = []
-    for script in task.items():
-        for index, expected in enumerate(script.turns):
-            turn = evaluation.turns[script.id, index]
-            found = (turn.detail or EntityDetail()).found
-            asked.append(
-                {
-                    "conversation": script.id,
-                    "question": turn.question,
-                    "kind": turn.resolved.kind,
-                    "canonical": turn.canonical,
-                    "answer": turn.words or None,
-                    "facts": list(found.facts) if found is not None else [],
-                    "context": [entity.label for entity in turn.context.entities],
-                    "right": is_right(turn, expected),
-                }
-            )
+    for conversation, turn, right in geography_turns():
+        found = (turn.detail or EntityDetail()).found
+        asked.append(
+            {
+                "conversation": conversation,
+                "question": turn.question,
+                "kind": turn.resolved.kind,
+                "canonical": turn.canonical,
+                "answer": turn.words or None,
+                "facts": list(found.facts) if found is not None else [],
+                "context": [entity.label for entity in turn.context.entities],
+                "right": right,
+            }
+        )
     return {"turns": len(asked), "right": sum(turn["right"] for turn in asked), "asked": asked}
 
 
@@ -87,9 +72,7 @@ def questions() -> Any:
     found = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _run(
-            ["compile", "kgqa", *common, "--questions", "sample:train", "--out", str(folder / "program"), "--no-track"]
-        )
+        _run(["compile", "kgqa", *common, "--train", "sample:train", "--out", str(folder / "program"), "--no-track"])
         for program in ("untrained", str(folder / "program")):
             file = folder / f"{Path(program).name}.jsonl"
             asked = ["evaluate", program, *common, "--questions", "sample:dev", "--predictions", str(file)]
@@ -102,10 +85,7 @@ def questions() -> Any:
 
 def advisor() -> Any:
     """The advisor's questions before and after it read the news, by rules."""
-    found = evaluate_advisor(EvaluationPlan(), None)
-    rows = [{key: value for key, value in row.items() if key != "seconds"} for row in found.rows]
-    figures = {**found.figures(), **found.accuracy(), "refused": list(found.refused)}
-    return {"rows": rows, **{key: value for key, value in figures.items() if not key.endswith("seconds")}}
+    return ask_advisor()
 
 
 def ontologies() -> Any:

@@ -8,7 +8,7 @@
 The limits are in ``[tool.finpath.ceilings]`` of ``pyproject.toml``, one number for each room. Imports count wherever
 they are written, those under ``TYPE_CHECKING`` and inside functions too. Classes of benchmarks, tools and tests are
 not compared, and a program's module has the name of its signature: ``Understand`` of ``programs.understand`` asks that
-of ``signatures.understand``. ``waiting`` in ``[tool.finpath]`` has the beginnings of known findings, and only shrinks.
+of ``signatures.understand``.
 """
 
 from __future__ import annotations
@@ -80,13 +80,10 @@ def ambiguous_classes(modules: Modules) -> Iterator[str]:
 
 
 def check_house(root: Path) -> list[str]:
-    """Returns the findings about the tree below a folder, and the entries of ``waiting`` that are not needed."""
+    """Returns the findings about the tree below a folder; none where all is in order."""
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["finpath"]
-    modules, waiting = read_modules(root), settings.get("waiting", [])
-    findings = [*oversized_rooms(root, settings["ceilings"]), *circles(modules), *ambiguous_classes(modules)]
-    new = [finding for finding in findings if not finding.startswith(tuple(waiting))]
-    settled = [entry for entry in waiting if not any(finding.startswith(entry) for finding in findings)]
-    return new + [f"{entry} no longer occurs: remove it from tool.finpath in pyproject.toml" for entry in settled]
+    modules = read_modules(root)
+    return [*oversized_rooms(root, settings["ceilings"]), *circles(modules), *ambiguous_classes(modules)]
 
 
 if __name__ == "__main__":

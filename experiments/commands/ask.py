@@ -19,7 +19,6 @@ from experiments.commands.options import (
     json_option,
     lm_options,
     report_options,
-    take_unmapped,
     threads_option,
     track_option,
     written_pairs,
@@ -97,9 +96,8 @@ def command(
     if (not own) == (file is None) or not all(question.strip() for question in own):
         rule = "questions must follow, or be in a file (--questions), and must not be empty"
         raise ConfigError(f"{rule}; the subject is {', '.join(words)}")
-    unmapped = take_unmapped(settings)
     with waiting("read what the questions are about"):
-        subject = find_subject(words, data, program, written_pairs(settings), unmapped)
+        subject = find_subject(words, data, program, written_pairs(settings))
     if insert and subject.kind != "growing graph":
         raise ConfigError(f"insert is for a growing graph, got a {subject.kind}")
     say(f"* {subject.title}")

@@ -30,7 +30,6 @@ from experiments.commands.options import (
     json_option,
     lm_options,
     report_options,
-    take_unmapped,
     track_option,
     written_pairs,
 )
@@ -85,9 +84,8 @@ def command(
     from experiments.facade.subjects import find_subject
     from experiments.tracking import asked
 
-    unmapped = take_unmapped(settings)
     with waiting("read what the conversation is about"):
-        subject = find_subject(about, data, program, written_pairs(settings), unmapped)
+        subject = find_subject(about, data, program, written_pairs(settings))
     say(f"* {subject.title}")
     with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, "chat", subject.title, lm.params()) as log:
         chat = ChatSession(subject, sys.stdout, colour=wants_colour(sys.stdout))

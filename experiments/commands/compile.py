@@ -26,7 +26,6 @@ from experiments.commands.options import (
     run_options,
     set_option,
     take_choice,
-    take_unmapped,
     written_pairs,
 )
 from experiments.console import Stages, say, show
@@ -199,7 +198,6 @@ def _compile_reports(
     from experiments.tasks import ConvFinQA, figures_table
     from optimize.optimizers import parse_optimizers
 
-    unmapped = take_unmapped(settings)
     of_optimizers = {key: value for key, value in settings.items() if "." in key}
     chain = parse_optimizers(optimizer, written_pairs(of_optimizers))
     names: tuple[Role, ...] = ("teacher", "prompt", "reflection")
@@ -223,7 +221,6 @@ def _compile_reports(
         lm=lm,
         other_lms={role: other for role, other in others.items() if other is not None},
         program_settings=written_pairs({key: value for key, value in settings.items() if key not in of_optimizers}),
-        unmapped=unmapped,
         dialogues=read_dialogues(dialogues) if dialogues else None,
         train_turns=train_turns,
         val_turns=val_turns,

@@ -25,11 +25,9 @@ from experiments.commands.options import (
     lm_options,
     load_and_report,
     open_tracker,
-    refuse,
     run_options,
     set_option,
     take_choice,
-    take_unmapped,
     written_pairs,
 )
 from experiments.console import say, show
@@ -117,7 +115,8 @@ def command(
     if data is None:
         task = read_task(graph, questions, form, settings)
         return evaluate_graphs(program, task, run, lm, write_figures, settings, predictions)
-    refuse("needs --questions", graph=graph, format=form, predictions=predictions)
+    if graph or form or predictions:
+        raise click.UsageError("--graph, --format and --predictions need --questions")
     return _evaluate_reports(program, data, settings, run, lm, write_figures)
 
 
@@ -130,13 +129,12 @@ def _evaluate_reports(
 
     changes = written_pairs(settings)  # the run's name shows them
     answer = take_choice(settings, "answer", Literal["always", "confident"])
-    unmapped = take_unmapped(settings)
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    changed = with_program_settings(saved.program, written_pairs(settings), unmapped)
+    changed = with_program_settings(saved.program, written_pairs(settings))
     saved = replace(saved, program=changed, changes=changes)
     task = conversation_task(loaded, answer)
     evaluation = evaluate(saved, task, run.config(lm), tracker=tracker, run_name=run.run_name, resume=run.resume)
@@ -217,7 +215,7 @@ def evaluate_graphs(
     saved = with_graph_settings(saved, aggregate, task.search, by_lm=by_lm)
     with open_questions(task, run.limit, saved.program.config.max_depth) as (source, loaded):
         asked = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
-        config = run.config(lm, traces="none" if lm.is_none else "all")
+        config = run.config(lm, traces=not lm.is_none)
         evaluation = evaluate(saved, asked, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     return _finish(evaluation, kgqa_table, write_figures)
 

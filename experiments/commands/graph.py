@@ -10,10 +10,9 @@ counted; the others are checked.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,10 +30,9 @@ from experiments.commands.options import (
 from experiments.console import format_table, say, shorten, show, write_share
 from experiments.files import read_text
 from experiments.terminal import terminal_width
-from kg.errors import ConfigError, DataError
+from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kg.growing import GrowingGraph, NodeKey
     from kg.ontology import Ontology
     from kg.report_graphs import ReportGraph
 
@@ -136,7 +134,7 @@ def _show_ontology(ontology: Ontology, write_figures: WriteFigures) -> None:
 
 def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> None:
     """Shows companies with their names, types that wait, and the history; the figures have all types as JSON."""
-    from experiments.facade.knowledge import open_graph
+    from experiments.facade.knowledge import open_graph, types_as_json
     from kg.news import known_aliases, known_companies, shared_aliases
 
     with open_graph(path, read_only=True) as opened:
@@ -159,8 +157,8 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
     show(f"{facts} facts about {len(companies)} companies in {path}")
     write_figures(
         {
-            **_types_as_json(newest.values()),
-            "waiting": _types_as_json(waiting),
+            **types_as_json(newest.values()),
+            "waiting": types_as_json(waiting),
             "facts": facts,
             "companies": [asdict(company) for company in companies],
             "aliases": aliases,
@@ -170,18 +168,6 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
             ],
         }
     )
-
-
-def _types_as_json(kinds: Any) -> dict[str, list[dict[str, Any]]]:
-    """Types as `finpath ingest --types FILE` reads them."""
-    from kg.schema import EdgeType
-
-    left_out = ("created_by", "scope", "version")
-    rows = [(kind, {name: value for name, value in asdict(kind).items() if name not in left_out}) for kind in kinds]
-    return {
-        "node_types": [row for kind, row in rows if not isinstance(kind, EdgeType)],
-        "edge_types": [row for kind, row in rows if isinstance(kind, EdgeType)],
-    }
 
 
 @command.command(
@@ -296,7 +282,7 @@ def edit(
     write_figures: WriteFigures,
 ) -> None:
     """Changes a growing graph by hand; each change is an entry of its history, which can be undone."""
-    from experiments.facade.knowledge import open_graph
+    from experiments.facade.knowledge import known_node, open_graph, typed_value
     from kg.growing import Origin, SetProperty
     from kg.news import BY_HAND, add_news_types, join_alias, separation_updates
     from programs.advisor import take_back
@@ -312,10 +298,10 @@ def edit(
             write_figures({"undone": [entry.number for entry in undone], "facts": opened.facts()})
             return
         assert node is not None
-        key = _known_node(opened, node)
+        key = known_node(opened, node)
         before = {entry.number: entry.undone for entry in opened.history()}
         for name, text in changes.items():
-            update = SetProperty(key, name, _typed(opened, key, name, text))
+            update = SetProperty(key, name, typed_value(opened, key, name, text))
             if not opened.has_value(update):
                 opened.apply([update], Origin(BY_HAND))
         if alias or not_alias:
@@ -329,54 +315,3 @@ def edit(
             show(opened.in_words(entry))
     show(f"finpath graph edit {graph} --undo NUMBER takes one back" if entries else "nothing new: it is so already")
     write_figures({"changes": [entry.number for entry in entries]})
-
-
-def _known_node(graph: GrowingGraph, text: str) -> NodeKey:
-    """Returns the node of ``TYPE/NAME``, also by another name of it.
-
-    Raises:
-        DataError: The text is not of this form, no node of the type has the name, or several have.
-    """
-    from kg.growing import NodeKey
-    from kg.news import known_aliases
-    from kg.sentences import plain_name
-    from kg.text import nearest
-
-    kind, _, name = text.partition("/")
-    if not kind.strip() or not name.strip():
-        raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
-    key = NodeKey(kind.strip(), name)
-    graph.schema.node_type(key.type, graph.scope)  # an unknown type has near names of its own
-    if graph.node(key) is not None:
-        return key
-    pairs = known_aliases(graph) if any(known.name == "Alias" for known in graph.schema.types) else []
-    plain = plain_name(name)
-    keys = {entity for one, entity in pairs if entity.type == key.type and plain_name(one.name) == plain}
-    if len(keys) > 1:
-        raise DataError(
-            f"{name!r} is a name of {' and '.join(sorted(map(str, keys)))}: write the node by its full name"
-        )
-    if not keys:
-        names = (known.key.name for known in graph.nodes(key.type))
-        raise DataError(f"there is no node {key}; {nearest(name, names)}")
-    return keys.pop()
-
-
-def _typed(graph: GrowingGraph, key: NodeKey, name: str, text: str) -> Any:
-    """Returns a value as its schema wants it: texts as they are, the others as JSON writes them.
-
-    Raises:
-        DataError: The type has no such property, or it is the name by which the node is known.
-    """
-    kind = graph.schema.node_type(key.type, graph.scope)
-    if name not in kind.properties:
-        raise DataError(f"{key.type} has no property {name!r}; it has {', '.join(kind.properties)}")
-    if name in kind.required[:1] and text != key.name:
-        raise DataError(f"{name} is the name by which {key} is known, and cannot change; --alias adds another name")
-    rule = kind.properties_schema["properties"][name]
-    if not text or rule.get("type", "string") == "string":
-        return text or None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text  # the graph names the rule that it breaks

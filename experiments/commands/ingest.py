@@ -96,7 +96,7 @@ def command(
     import dspy
 
     from experiments.data import read_documents
-    from experiments.facade.knowledge import Reading, open_graph, use_types
+    from experiments.facade.knowledge import DocumentIngestion, open_graph, use_types
     from experiments.tracking import asked
 
     if not documents and types in _POLICIES:
@@ -115,7 +115,7 @@ def command(
     ):
         if types not in _POLICIES:
             show(f"{use_types(opened, types)} types are new or have a new version")
-        reading = Reading(opened, types if types in _POLICIES else "review")  # type: ignore[arg-type]
+        reading = DocumentIngestion(opened, types if types in _POLICIES else "review")  # type: ignore[arg-type]
         entries = list(reading.ingest(news, threads or lm.default_threads, log))
         insights, facts = reading.advisor.reflect(today), opened.facts()
     problems += reading.problems

@@ -18,7 +18,7 @@ from experiments.commands.options import (
     json_option,
     open_tracker,
 )
-from experiments.console import say, show
+from experiments.console import show
 from experiments.files import write_text
 from experiments.terminal import terminal_width
 from kg.errors import ConfigError
@@ -33,12 +33,10 @@ if TYPE_CHECKING:
     finpath inspect latest --failed --limit 5
     finpath inspect latest --failed --html pages    # pages/index.html, for a browser or for paper
     finpath inspect latest --turn Single_MRLW/2020/page_49.pdf-1:3    # after an evaluation on sample:dev
-    finpath inspect latest --graph MRLW/2020/page_49.pdf --json graph.json
     """,
 )
 @click.argument("run_reference", metavar="RUN", help=RUN)
 @click.option("--failed", is_flag=True, help="turns that are wrong or have no answer")
-@click.option("--graph", "report", metavar="REPORT", help="the triples of one report's graph, as Turtle")
 @click.option("--turn", metavar="CONVERSATION:NUMBER", help="one turn, with all candidates; turns count from 1")
 @click.option("--prompts", is_flag=True, help="with --turn: every call, with every prompt and reply")
 @click.option("--limit", type=POSITIVE, default=20, help="at most N turns (20)")
@@ -52,24 +50,19 @@ if TYPE_CHECKING:
 def command(
     run_reference: str,
     failed: bool,
-    report: str | None,
     turn: str | None,
     prompts: bool,
     limit: int,
     html: str | None,
     write_figures: WriteFigures,
 ) -> None:
-    """Shows the details of a tracked evaluation: turns, graphs, prompts, pages of conversations."""
-    exclusive(failed=failed, graph=report, turn=turn)
-    exclusive(graph=report, html=html)
+    """Shows the details of a tracked evaluation: turns, prompts, pages of conversations."""
+    exclusive(failed=failed, turn=turn)
     if prompts and not turn:
         raise ConfigError("prompts of one turn are shown: name it with --turn")
     tracker = open_tracker()
     record = find_run(tracker, run_reference)
-    if report:
-        figures = _graph(record, tracker, report)
-    else:
-        figures = _turns(record, tracker, turn, html, limit, failed=failed, prompts=prompts)
+    figures = _turns(record, tracker, turn, html, limit, failed=failed, prompts=prompts)
     write_figures({"run_id": record.id, **figures})
 
 
@@ -105,7 +98,7 @@ def _turns(
                 tracker, record, conversation=one.score.conversation_id, turn_index=one.score.turn_index
             )
             if not traces:
-                raise TrackingError(f"the run {record.name} kept no trace of {one.name}; evaluate with --traces all")
+                raise TrackingError(f"the run {record.name} kept no trace of {one.name}")
             show("\n" + describe_trace(traces[-1]))
             more["trace"] = traces[-1]
     else:
@@ -122,20 +115,3 @@ def _turns(
             write_text(Path(html) / file, text)
         show(str(Path(html) / "index.html"))
     return {"turns": [scored_turn_figures(turn) for turn in chosen], **more}
-
-
-def _graph(record: RunRecord, tracker: Tracker, reference: str) -> dict[str, object]:
-    from experiments.evaluation import report_graph
-
-    report, graph = report_graph(record, tracker, reference)
-    turtle = graph.to_turtle()
-    show(turtle.rstrip())
-    say(f"{len(graph.graph)} triples, {len(graph.observations)} figures; graph {graph.sha256[:12]} of {report.id}")
-    return {
-        "report": report.id,
-        "triples": len(graph.graph),
-        "figures": len(graph.observations),
-        "coverage": graph.coverage,
-        "sha256": graph.sha256,
-        "turtle": turtle,
-    }

@@ -35,7 +35,7 @@ SUMMARIES = {
     "evaluate": "Run a program over conversations or questions about a graph, and score it",
     "compare": "Compare evaluations on the same turns by paired tests",
     "ask": "Answer questions about a report, a graph or texts, with the calculation or path and its sources",
-    "inspect": "Show the details of a tracked evaluation: turns, graphs, prompts, pages of conversations",
+    "inspect": "Show the details of a tracked evaluation: turns, prompts, pages of conversations",
     "promote": "Set an alias on an evaluated program if a paired test shows that it is better",
     "data": "Fetch and check data sets",
     "graph": "Show, query and check the graphs of reports; show and change growing graphs",

@@ -16,7 +16,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import click
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from experiments.data import LoadedData
     from experiments.evaluation import EvaluationConfig
     from experiments.tracking import RunRecord, Tracker
-    from kg.report_graphs import Unmapped
 
 Function: TypeAlias = Callable[..., Any]
 WriteFigures: TypeAlias = Callable[[Any], None]
@@ -114,27 +113,12 @@ def options(*decorators: Function) -> Callable[[Function], Function]:
 
 
 def exclusive(*, required: bool = False, **given: object) -> None:
-    """Refuses more than one of some options.
-
-    Args:
-        required: Whether one must be given.
-        given: Their values by name.
-
-    Raises:
-        UsageError: More than one is given, or none although one is required.
-    """
+    """Raises UsageError where more than one of some options is given, or none although one is ``required``."""
     names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
     if len(names) > 1:
         raise click.UsageError(f"{' and '.join(names)} exclude each other")
     if required and not names:
         raise click.UsageError(f"one of {', '.join(f'--{name}' for name in given)} is required")
-
-
-def refuse(reason: str, **given: object) -> None:
-    """Raises UsageError with ``reason`` for the first option in ``given`` that has a value."""
-    for name, value in given.items():
-        if value:
-            raise click.UsageError(f"--{name.replace('_', '-')} {reason}")
 
 
 def json_option(function: Function) -> Function:
@@ -216,12 +200,7 @@ Flag = Literal["true", "false"]
 
 
 def take_choice(pairs: dict[str, str], name: str, choices: Any) -> Any:
-    """Removes a setting and returns its value; ``None`` where it is not given.
-
-    Args:
-        pairs: The settings.
-        name: The setting.
-        choices: A ``Literal`` of its values.
+    """Removes a setting and returns its value, one of a ``Literal``; ``None`` where it is not given.
 
     Raises:
         ConfigError: The value is none of them.
@@ -238,11 +217,7 @@ def written_pairs(pairs: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def set_option(text: str) -> Callable[[Function], Function]:
-    """``--set``: passes ``settings``, a dictionary.
-
-    Args:
-        text: The settings, for the help.
-    """
+    """``--set``: passes ``settings``, a dictionary; ``text`` is the help."""
 
     def decorate(function: Function) -> Function:
         @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)
@@ -259,11 +234,6 @@ PROGRAM_SETTINGS = (
     "a setting of the program, such as page_tokens=3000, seed=1, or unmapped=fail to fail a "
     "report with table rows that the ontology does not cover; may be given several times"
 )
-
-
-def take_unmapped(settings: dict[str, str]) -> Unmapped | None:
-    """Removes the treatment of rows outside the ontology from a program's settings, and returns it."""
-    return cast("Unmapped | None", take_choice(settings, "unmapped", Literal["keep", "fail"]))
 
 
 report_options = options(
@@ -294,8 +264,8 @@ class RunOptions:
     resume: bool = False
     no_track: bool = False
 
-    def config(self, lm: LMConfig, traces: Literal["none", "failed", "all"] = "all") -> EvaluationConfig:
-        """The settings of an evaluation with a language model; ``traces`` are the turns with a trace in MLflow."""
+    def config(self, lm: LMConfig, *, traces: bool = True) -> EvaluationConfig:
+        """The settings of an evaluation with a language model, and whether its turns have a trace in MLflow."""
         from experiments.evaluation import EvaluationConfig
 
         return EvaluationConfig(lm=lm, limit=self.limit, seed=self.seed, threads=self.threads, traces=traces)
@@ -339,10 +309,7 @@ def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass
 
 
 def open_tracker(*, writes: bool = False) -> Tracker:
-    """The tracking store that the environment names.
-
-    Args:
-        writes: Whether a run will be written, so that the store is checked now.
+    """The tracking store that the environment names; it is checked now where a run will be written (``writes``).
 
     Raises:
         TrackingError: The store cannot be written.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,110 +14,28 @@ import click
 from experiments.commands.options import (
     FILE,
     Command,
-    Flag,
     WriteFigures,
     json_option,
     lm_options,
     set_option,
-    take_choice,
     track_option,
 )
 from experiments.console import say, show
-from experiments.lms import LMConfig, lm_settings, reach_lm
+from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from experiments.tasks import ThoughtsSetup
     from experiments.tracking import Tracker
     from programs.thoughts import Thoughts
-    from programs.tools import ToolLimits
 
-TOOLS = (
-    "list_documents",
-    "inspect_document",
-    "find_in_document",
-    "search_documents",
-    "extract_archive",
-    "visit_page",
-    "find_in_page",
-    "web_search",
-    "wikipedia",
-    "find_in_wikipedia",
-    "run_python",
-    "price",
-    "ask_model",
-    "ask_about_image",
-)
-"""The tools that return facts; :mod:`programs.tools.catalogue` makes them."""
-
-_NUMBERS = ("max_iterations", "votes", "repairs", "calls", "shown")
 _SETTINGS = (
     "a setting; may be given several times. Of the loop: max_iterations=5, votes=1, repairs=2, calls=3 (of tools in an "
     "iteration), shown=40 (nodes in a prompt), retrieve=query, beam or both, explain=true, schema=open, investments or "
     "a JSON file with node_types and edge_types, types=auto, review or never. Of the tools: tools=NAME,NAME (those for "
-    f"documents, if there are any; of {', '.join(TOOLS)}), NAME.calls=2 or all.seconds=5 (or characters, size), "
-    "search_engine=URL of a SearXNG server, wikipedia=URL of a MediaWiki API, prices=FILE or URL, allowed=URL,URL to "
-    "visit pages below these alone, tool_lm=MODEL of ask_model and ask_about_image"
+    "documents, if there are any; docs/guide/thoughts.md lists them), NAME.calls=2 or all.seconds=5 (or characters, "
+    "size), search_engine=URL (SearXNG), wikipedia=URL (a MediaWiki API), prices=FILE or URL, allowed=URL,URL "
+    "to visit pages below these alone, tool_lm=MODEL of ask_model and ask_about_image"
 )
-
-
-def read_setup(settings: Mapping[str, str], lm: LMConfig) -> ThoughtsSetup:
-    """Returns the loop and its tools.
-
-    Args:
-        settings: The settings of the command line.
-        lm: The model of the loop, whose server is also that of ``tool_lm``.
-
-    Raises:
-        ConfigError: There is no such setting, or its value is wrong.
-    """
-    from typing import Literal
-
-    from experiments.tasks import ThoughtsSetup
-    from programs.thoughts import ThoughtsConfig
-    from programs.tools import ToolSettings, WebLimits
-
-    rest = dict(settings)
-    loop: dict[str, Any] = {"votes": 1, "retrieve": "both", "types": "auto"}
-    loop |= {name: _number(name, rest.pop(name)) for name in _NUMBERS if name in rest}
-    loop["explain"] = take_choice(rest, "explain", Flag) == "true"
-    for name, choices in (
-        ("retrieve", Literal["query", "beam", "both"]),
-        ("types", Literal["auto", "review", "never"]),
-    ):
-        loop[name] = take_choice(rest, name, choices) or loop[name]
-    own = {name: rest.pop(name) for name in ("search_engine", "wikipedia", "prices") if name in rest}
-    tools = tuple(filter(None, rest.pop("tools", "").split(",")))
-    if unknown := [name for name in tools if name not in TOOLS]:
-        raise ConfigError(f"tools must be of {', '.join(TOOLS)}; got {unknown[0]!r}")
-    name, allowed = rest.pop("tool_lm", ""), tuple(filter(None, rest.pop("allowed", "").split(",")))
-    model = lm_settings(LMConfig(name, lm.api_base))["lm"] if name else None
-    tool_settings = ToolSettings(**own, lm=model, seeing_lm=model, web=WebLimits(allowed=allowed))  # type: ignore[arg-type]
-    schema = rest.pop("schema", "open")
-    return ThoughtsSetup(tools, schema, ThoughtsConfig(**loop), read_limits(rest), tool_settings)
-
-
-def read_limits(settings: Mapping[str, str]) -> dict[str, ToolLimits]:
-    """Returns the limits of tools by their names, from settings such as ``run_python.seconds=5``.
-
-    Raises:
-        ConfigError: There is no such tool or limit.
-    """
-    from programs.tools import ToolLimits
-
-    names, limits = [field.name for field in fields(ToolLimits)], dict[str, dict[str, Any]]()
-    for key, text in settings.items():
-        tool, _, name = key.partition(".")
-        if tool not in (*TOOLS, "all") or name not in names:
-            raise ConfigError(f"there is no setting {key!r}; a limit is TOOL.{', TOOL.'.join(names)} or all.{names[0]}")
-        limits.setdefault(tool, {})[name] = float(_number(key, text)) if name == "seconds" else _number(key, text)
-    return {tool: ToolLimits(**values) for tool, values in limits.items()}
-
-
-def _number(name: str, text: str) -> int:
-    if not text.isdecimal():
-        raise ConfigError(f"{name} must be a whole number, got {text!r}")
-    return int(text)
 
 
 @click.command(
@@ -165,7 +82,7 @@ def command(
     import dspy
 
     from experiments.facade.knowledge import copied_graph
-    from experiments.tasks import documents_folder, supported_answer, thoughts_figures
+    from experiments.tasks import ThoughtsSetup, documents_folder, supported_answer, thoughts_figures
     from experiments.tracking import asked
     from kg.growing import GrowingGraph
 
@@ -175,7 +92,7 @@ def command(
         raise ConfigError("lm must name a language model, got none; questions without one: `finpath ask`")
     if keep and graph is None:
         raise click.UsageError("--keep needs --graph")
-    setup = read_setup(settings, lm)
+    setup = ThoughtsSetup.parse(settings, lm.api_base)
     with ExitStack() as stack:
         folder = stack.enter_context(documents_folder(documents))
         program = setup.program(folder)

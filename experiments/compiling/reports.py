@@ -32,7 +32,6 @@ from programs.lm import GuardedLM
 
 if TYPE_CHECKING:
     from kg.coreference import ReferenceModel
-    from kg.report_graphs import Unmapped
     from programs.conversation import ConversationQA
 
 NO_LM = LMConfig()
@@ -46,7 +45,6 @@ def report_job(
     lm: LMConfig = NO_LM,
     other_lms: Mapping[Role, LMConfig] | None = None,
     program_settings: Sequence[str] = (),
-    unmapped: Unmapped | None = None,
     dialogues: Dialogues | None = None,
     train_turns: int = 60,
     val_turns: int = 24,
@@ -63,8 +61,7 @@ def report_job(
         optimizers: One after the other; none leaves the program as it starts out, with its ontology.
         lm: The program's language model.
         other_lms: The models of other roles; by default the program's own. Its budget is for all together.
-        program_settings: ``KEY=VALUE`` texts: settings of how the program uses its language model.
-        unmapped: The treatment of line items outside the ontology; ``None`` for the program's own.
+        program_settings: ``KEY=VALUE`` texts, as :func:`experiments.saved.with_program_settings` takes them.
         dialogues: Further training conversations, without reports; those of the train split are left out.
         train_turns: Turns that prompt optimizers learn from, at most.
         val_turns: Turns of other reports that select a program, at most.
@@ -86,7 +83,7 @@ def report_job(
     def fit(run: Run, tell: Callable[[str], None]) -> Fit:
         lms = _language_models(lm, other_lms or {})
         compiled = compile_chain(
-            with_program_settings(_student(reference, train, tracker), program_settings, unmapped),
+            with_program_settings(_student(reference, train, tracker), program_settings),
             optimizers,
             conversation_examples(learned),
             lms=lms,

@@ -179,7 +179,7 @@ def load_conversations(source: Any, split: str | None = None, *, cache_dir: str 
 
 
 @dataclass(frozen=True)
-class Part:
+class ConversationFile:
     """One file of conversations: a file on disk, a member of an archive, or a data set.
 
     Attributes:
@@ -220,7 +220,7 @@ class Part:
             raise DataError(f"cannot be read: {error}", file=self.name) from error
 
 
-def find_part(source: Any, split: str | None = None) -> Part:
+def find_part(source: Any, split: str | None = None) -> ConversationFile:
     """The one part of a source, or that of the split; a source may end in ``:split``.
 
     Raises:
@@ -237,7 +237,7 @@ def find_part(source: Any, split: str | None = None) -> Part:
     return wanted[0]
 
 
-def find_parts(source: Any) -> list[Part]:
+def find_parts(source: Any) -> list[ConversationFile]:
     """Every part of a source, train before dev before test; only the one that a trailing ``:split`` names.
 
     Raises:
@@ -256,7 +256,7 @@ def find_parts(source: Any) -> list[Part]:
         path /= _ARCHIVE
     if path.is_dir():
         files = [path / name for name in SPLIT_OF_FILE if (path / name).is_file()]
-        parts = [Part(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", str(file)) for file in files]
+        parts = [ConversationFile(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", str(file)) for file in files]
     elif not path.is_file():
         raise DataError(
             "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, a data.zip, hf:NAME "
@@ -266,10 +266,10 @@ def find_parts(source: Any) -> list[Part]:
     elif zipfile.is_zipfile(path):
         parts = _members(path)
     else:
-        parts = [Part(SPLIT_OF_FILE.get(path.name, "data"), path.name, str(path))]
+        parts = [ConversationFile(SPLIT_OF_FILE.get(path.name, "data"), path.name, str(path))]
     if not parts:
         raise DataError(f"holds none of {', '.join(SPLIT_OF_FILE)}", file=str(source))
-    by_split: dict[str, Part] = {}
+    by_split: dict[str, ConversationFile] = {}
     for part in parts:
         if (other := by_split.setdefault(part.split, part)) != part:
             rule = f"holds two files of the split {part.split!r}: {other.name} and {part.name}"
@@ -287,14 +287,16 @@ def _opened_data_set(name: str) -> Any:
         raise DataError(f"cannot be read as a data set: {error}", file=name) from error
 
 
-def _data_set_parts(data: Any, name: str) -> list[Part]:
+def _data_set_parts(data: Any, name: str) -> list[ConversationFile]:
     """The splits of a data set; ``validation`` is ``dev``."""
     splits = dict(data) if isinstance(data, Mapping) else {"data": data}
     names = {split: f"{name}/{split}" if len(splits) > 1 else name for split in splits}
-    return [Part(_SPLIT_OF_NAME.get(split, "data"), names[split], name, rows=splits[split]) for split in splits]
+    return [
+        ConversationFile(_SPLIT_OF_NAME.get(split, "data"), names[split], name, rows=splits[split]) for split in splits
+    ]
 
 
-def _members(path: Path) -> list[Part]:
+def _members(path: Path) -> list[ConversationFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             # A Mac's archiver adds a shadow of every file under __MACOSX.
@@ -302,7 +304,7 @@ def _members(path: Path) -> list[Part]:
     except UNREADABLE as error:
         raise DataError(f"cannot be read: {error}", file=path.name) from error
     return [
-        Part(split, f"{path.name}/{member}", str(path), member)
+        ConversationFile(split, f"{path.name}/{member}", str(path), member)
         for name, split in SPLIT_OF_FILE.items()
         for member in members
         if PurePosixPath(member).name == name
@@ -409,7 +411,7 @@ def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[d
     ]
 
 
-def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:
+def _cached(part: ConversationFile, data: bytes, cache_dir: str | None) -> datasets.Dataset:
     """Returns every conversation of a file with its ``place`` and the ``rules`` that it breaks."""
     import datasets
 
@@ -439,7 +441,7 @@ def _cached(part: Part, data: bytes, cache_dir: str | None) -> datasets.Dataset:
             raise DataError(rule, file=part.name) from error
 
 
-def _fingerprint(part: Part, data: bytes) -> str:
+def _fingerprint(part: ConversationFile, data: bytes) -> str:
     """Returns a hash of the file's content and of the code that checks it."""
     digest = hashlib.sha256(data)
     digest.update(part.split.encode())
@@ -459,7 +461,7 @@ def _quiet(datasets_module: Any) -> Iterator[None]:
             datasets_module.enable_progress_bars()
 
 
-def _all_rows(part: Part) -> Iterator[dict[str, Any]]:
+def _all_rows(part: ConversationFile) -> Iterator[dict[str, Any]]:
     return checked_rows(part.read(), part.name)
 
 

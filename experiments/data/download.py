@@ -17,8 +17,9 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from experiments.data.conversations import find_parts
-from experiments.files import check_address, write_bytes
+from experiments.files import check_address
 from kg.errors import ConfigError, DataError
+from kg.files import replacing
 
 CONVFINQA_URL = "https://github.com/czyssrs/ConvFinQA/raw/main/data.zip"
 """The address of ConvFinQA's conversations, published by its authors."""
@@ -62,7 +63,8 @@ def fetch(url: str, destination_folder: str | Path, sha256: Mapping[str, str]) -
         found = hashlib.sha256(content if member == name else _member(content, member, url)).hexdigest()
         if found != expected.lower():
             raise DataError(f"{member} must have the sha256 {expected}, found {found}", file=str(target))
-    write_bytes(target, content)
+    with replacing(target) as written:
+        written.write(content)
     return target
 
 
@@ -111,6 +113,7 @@ def unpack(archive: Path) -> list[Path]:
                 raise DataError(f"is not the {file.name} of {archive.name}; move it away first", file=str(file))
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", file=str(file)) from error
-        write_bytes(file, content)
+        with replacing(file) as written:
+            written.write(content)
         files.append(file)
     return files

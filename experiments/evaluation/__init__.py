@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         choose_turn,
         read_reports,
         read_turns,
-        report_graph,
     )
     from experiments.evaluation.promotion import PromotionConfig, promote
     from experiments.evaluation.task import (
@@ -59,5 +58,4 @@ __all__ = [
     "promote",
     "read_reports",
     "read_turns",
-    "report_graph",
 ]

@@ -10,7 +10,6 @@ comparison reports it. Equal turns agree in conversation, place, question and go
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,7 +32,7 @@ from optimize.metrics import (
 
 Key = tuple[str, int]
 
-_SETTINGS = ("program", "kind", "data", "lm.name", "history", "limit", "optimizers")
+_SETTINGS = ("program", "kind", "data", "lm.name", "limit", "optimizers")
 
 
 def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tracked: bool = True) -> Comparison:
@@ -136,10 +135,7 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: i
     run.log_tags({f"finpath.compared.{place}": record.id for place, record in enumerate(records)})
     figures = comparison.figures()
     run.log_metrics(sectioned(figures))
-    for side in comparison.runs:
-        run.log_text(f"runs/{side['run_id']}.json", json.dumps(side, indent=2))
     run.log_description(describe_comparison(comparison, changed=0))
-    run.log_text("comparison.txt", describe_comparison(comparison, changed=50))
     run.log_table("changed", [_changed_row(one.name, turn) for one in comparison.differences for turn in one.changed])
 
 

@@ -55,7 +55,7 @@ from programs.turns import Turn, read_turn, turn_record
 KEY_TAG = "finpath.key"
 """The tag with the hash of an evaluation's settings."""
 
-_MARKED_KINDS = ("compile", "compare", "ontology")
+_MARKED_KINDS = ("compile", "compare")
 
 
 def evaluate(
@@ -129,7 +129,6 @@ def written_program(saved: SavedProgram, config: EvaluationConfig) -> str:
     """A program's name with the settings that differ from the defaults: ``beam (local, first 20)``."""
     different = [] if config.lm.is_none else [config.lm.name]
     different += [f"first {config.limit}"] if config.limit is not None else []
-    different += ["gold history"] if config.history == "gold" else []
     different += saved.changes
     return f"{saved.name} ({', '.join(different)})" if different else saved.name
 
@@ -153,17 +152,17 @@ class _Answering(Generic[ItemT, TurnT, ScoreT]):
 
     program: Any
     task: Task[ItemT, TurnT, ScoreT]
-    config: EvaluationConfig
+    traces: bool
 
     def __call__(self, item: ItemT, done: Sequence[Scored[TurnT, ScoreT]]) -> Iterator[Scored[TurnT, ScoreT]]:
         """Yields the turns; after the loss of a worker those that are done are answered again, and left out."""
-        answers = self.task.answer(self.program, item, self.config)
+        answers = self.task.answer(self.program, item)
         for index in range(self.task.size(item)):
             recorder = TurnRecorder()
             with recorder.recording():
                 turn, score, right = next(answers)
             if index >= len(done):
-                spans = recorder.spans if self.config.traces != "none" else ()
+                spans = recorder.spans if self.traces else ()
                 source = self.task.source(item)
                 yield Scored(item.id, index, turn, score, right, source, spans, recorder.start, recorder.end)
 
@@ -187,7 +186,7 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
         self.journal = journal_of(run.id)
         self.tracker = tracker
         self.settings = settings
-        self.writer = TraceWriter(tracker, run) if tracker is not None and config.traces != "none" else None
+        self.writer = TraceWriter(tracker, run) if tracker is not None and config.traces else None
         self._turns: dict[str, list[Scored[TurnT, ScoreT]]] = {}
         self._lock = threading.Lock()
         self._loaded, self._spent_before, self._seconds_before = 0, dict[str, float](), 0.0
@@ -241,7 +240,9 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
 
         waiting = [item for name, item in self.items.items() if name not in self._turns]
         try:
-            engine.run(_Answering(self.saved.program, self.task, self.config), waiting, keep, settings=self.settings)
+            engine.run(
+                _Answering(self.saved.program, self.task, self.config.traces), waiting, keep, settings=self.settings
+            )
         finally:
             bar.close()
 
@@ -262,7 +263,7 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
         }
         self.task.log(self.run, figures, done)
         if self.run.id is not None:
-            self.task.log_items(self.run, self.saved, list(self.items.values()), done, self.config.pages)
+            self.task.log_items(self.run, self.saved, list(self.items.values()), done)
         if self.writer is not None:
             self.writer.flush()
             if self.writer.failed:
@@ -286,12 +287,11 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
 
     def _trace(self, turns: Iterable[Scored[TurnT, ScoreT]]) -> None:
         for one in turns:
-            if self.writer is not None and not (self.config.traces == "failed" and one.right):
-                facts = self.task.trace(one)
-                if facts is not None:
-                    tags = {"finpath.program": self.saved.name, "finpath.correct": str(one.right).lower(), **facts.tags}
-                    facts = replace(facts, tags=tags)
-                    self.writer.add((one.item, one.index), facts, one.spans, one.start, one.end)
+            facts = self.task.trace(one) if self.writer is not None else None
+            if self.writer is not None and facts is not None:
+                tags = {"finpath.program": self.saved.name, "finpath.correct": str(one.right).lower(), **facts.tags}
+                facts = replace(facts, tags=tags)
+                self.writer.add((one.item, one.index), facts, one.spans, one.start, one.end)
 
 
 class Journal:

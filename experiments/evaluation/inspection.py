@@ -1,27 +1,23 @@
-"""Reads a tracked evaluation back: its turns, its reports and its graphs.
+"""Reads a tracked evaluation back: its turns and its reports.
 
     turns = read_turns(tracker.find("latest"), tracker)
     [turn.score.question for turn in turns if not turn.score.exact]
-    report_graph(tracker.find("latest"), tracker, "JKHY/2009/page_28.pdf")
 
-Everything comes from the run itself: its tables, its traces, its reports and its ontology.
+Everything comes from the run itself: its tables, its traces and its reports.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from experiments.evaluation.task import DETAILS, ONTOLOGY, REPORTS, TURNS
+from experiments.evaluation.task import DETAILS, REPORTS, TURNS
 from experiments.tracking import RunRecord, Tracker
 from kg.errors import TrackingError
 from kg.reports import Report
 from optimize.metrics import ScoredTurn, read_score
 from programs.turns import read_turn
-
-if TYPE_CHECKING:
-    from kg.report_graphs import ReportGraph
 
 
 def read_turns(record: RunRecord, tracker: Tracker) -> list[ScoredTurn]:
@@ -68,31 +64,3 @@ def read_reports(record: RunRecord, tracker: Tracker) -> dict[str, Report]:
     """
     kept: dict[str, dict[str, Any]] = json.loads(tracker.text(record, REPORTS))
     return {name: Report.from_dict({"id": name, **texts}) for name, texts in kept.items()}
-
-
-def choose_report(reports: dict[str, Report], reference: str) -> Report:
-    """The report that ``reference`` names: its id, a conversation's about it, or a part that only one has.
-
-    Raises:
-        TrackingError: There is none, or more than one.
-    """
-    found = [name for name in reports if name == reference] or [name for name in reports if reference in name]
-    found = found or [name for name in reports if name in reference]
-    if len(found) != 1:
-        some = ", ".join((found or list(reports))[:3])
-        raise TrackingError(f"{reference!r} names {len(found)} reports of the run, it must name one ({some}, ...)")
-    return reports[found[0]]
-
-
-def report_graph(record: RunRecord, tracker: Tracker, reference: str) -> tuple[Report, ReportGraph]:
-    """Returns a report of an evaluation with its graph, built again from the run's artifacts.
-
-    Raises:
-        TrackingError: The run has no reports or no ontology, or ``reference`` does not name one report.
-        FinpathError: The graph cannot be built.
-    """
-    from kg.ontology import Ontology
-    from kg.report_graphs import build_report_graph
-
-    report = choose_report(read_reports(record, tracker), reference)
-    return report, build_report_graph(report, Ontology.from_turtle(tracker.text(record, ONTOLOGY)))

@@ -2,7 +2,7 @@
 
     task = ConvFinQA(load_conversations("sample:dev"))
     for item in task.items():                                     # conversations
-        for turn, score, right in task.answer(program, item, config):
+        for turn, score, right in task.answer(program, item):
             ...
     task.figures(scored, seed=0)                                  # {"exe_accuracy": 0.71, "exe_accuracy_low": ...}
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
@@ -50,30 +50,22 @@ class EvaluationConfig:
 
     Attributes:
         lm: The language model of the program.
-        history: The earlier turns that a turn sees, with the program's own answers or the gold ones. The latter is a
-            diagnosis of carried-over errors, never a headline.
         limit: At most this many items, the first of the data.
         seed: Seed of the intervals.
         threads: Items at a time; ``None`` for 1, or 8 with a remote model.
-        traces: The turns whose traces are logged: none, those that are wrong or have no answer, or all.
-        pages: The number of wrong conversations whose pages are logged.
+        traces: Whether a trace of each turn is logged.
     """
 
     lm: LMConfig = field(default_factory=LMConfig)
-    history: Literal["own", "gold"] = "own"
     limit: int | None = None
     seed: int = 0
     threads: int | None = None
-    traces: Literal["none", "failed", "all"] = "all"
-    pages: int = 10
+    traces: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in (("limit", 1), ("threads", 1), ("pages", 0)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ConfigError(f"{name} must be at least {least}, got {value}")
-        if self.traces not in ("none", "failed", "all"):
-            raise ConfigError(f"traces must be none, failed or all, got {self.traces!r}")
+        for name, value in (("limit", self.limit), ("threads", self.threads)):
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be at least 1, got {value}")
 
     @property
     def thread_count(self) -> int:
@@ -169,7 +161,7 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
         """
 
     @abstractmethod
-    def answer(self, program: Any, item: ItemT, config: EvaluationConfig) -> Iterator[tuple[TurnT, ScoreT, bool]]:
+    def answer(self, program: Any, item: ItemT) -> Iterator[tuple[TurnT, ScoreT, bool]]:
         """Yields each turn of an item with its score and whether it is right.
 
         A turn that fails is a turn too; an exception ends the whole evaluation.
@@ -183,14 +175,9 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
         """Logs figures and tables; also called for a part of the turns, after a stop. Needs no items."""
 
     def log_items(
-        self,
-        run: Run,
-        saved: SavedProgram,
-        items: Sequence[ItemT],
-        scored: Sequence[Scored[TurnT, ScoreT]],
-        pages: int,
+        self, run: Run, saved: SavedProgram, items: Sequence[ItemT], scored: Sequence[Scored[TurnT, ScoreT]]
     ) -> None:
-        """Logs the items, and pages of the first ``pages`` that have a wrong turn."""
+        """Logs the items, and pages of the first that have a wrong turn."""
 
     def trace(self, scored: Scored[TurnT, ScoreT]) -> TraceFacts | None:  # noqa: ARG002
         """Returns what the trace of a turn shows in addition to its calls; ``None`` for no trace."""

@@ -1,12 +1,13 @@
 """Growing graphs: their folders, what is read into them, and what answers from them.
 
 >>> with open_graph("knowledge", new=True) as graph:
-...     list(Reading(graph, "review").ingest(documents, 1, log))
+...     list(DocumentIngestion(graph, "review").ingest(documents, 1, log))
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -25,7 +26,7 @@ from programs.lm import concurrently
 
 if TYPE_CHECKING:
     from experiments.tracking import QuestionLog
-    from kg.growing import TypePolicy
+    from kg.growing import NodeKey, TypePolicy
     from kg.investments import NewsDocument
     from programs.advisor import Ingestion, NewsReader
 
@@ -74,7 +75,7 @@ def graph_of_texts(folder: str) -> GrowingGraph:
     documents, problems = read_documents([folder])
     graph = GrowingGraph(None, investment_schema())
     with dspy.context(lm=None):
-        reading = Reading(graph, "never")
+        reading = DocumentIngestion(graph, "never")
         list(reading.ingest(documents, 1, QuestionLog(folder, tracked=False)))
     for problem in (*problems, *reading.problems):
         say(f"left out: {problem}")
@@ -106,7 +107,7 @@ def keep_answers(answers: GraphAnswers, folder: str) -> None:
         say(f"the facts of {len(insertions)} answers are not inserted: {error}")
 
 
-class Reading:
+class DocumentIngestion:
     """Documents that are read into a growing graph: by rules, and by the language model of an API that is set in DSPy.
 
     Args:
@@ -188,3 +189,66 @@ def use_types(graph: GrowingGraph, file: str) -> int:
     for left in graph.migrate():
         say(f"left as it is: {left.node.key}: {left.problem}")
     return changed
+
+
+def types_as_json(kinds: Any) -> dict[str, list[dict[str, Any]]]:
+    """Types as `finpath ingest --types FILE` reads them."""
+    from kg.schema import EdgeType
+
+    left_out = ("created_by", "scope", "version")
+    rows = [(kind, {name: value for name, value in asdict(kind).items() if name not in left_out}) for kind in kinds]
+    return {
+        "node_types": [row for kind, row in rows if not isinstance(kind, EdgeType)],
+        "edge_types": [row for kind, row in rows if isinstance(kind, EdgeType)],
+    }
+
+
+def known_node(graph: GrowingGraph, text: str) -> NodeKey:
+    """Returns the node of ``TYPE/NAME``, also by another name of it.
+
+    Raises:
+        DataError: The text is not of this form, no node of the type has the name, or several have.
+    """
+    from kg.growing import NodeKey
+    from kg.news import known_aliases
+    from kg.sentences import plain_name
+    from kg.text import nearest
+
+    kind, _, name = text.partition("/")
+    if not kind.strip() or not name.strip():
+        raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
+    key = NodeKey(kind.strip(), name)
+    graph.schema.node_type(key.type, graph.scope)  # an unknown type has near names of its own
+    if graph.node(key) is not None:
+        return key
+    pairs = known_aliases(graph) if any(known.name == "Alias" for known in graph.schema.types) else []
+    plain = plain_name(name)
+    keys = {entity for one, entity in pairs if entity.type == key.type and plain_name(one.name) == plain}
+    if len(keys) > 1:
+        raise DataError(
+            f"{name!r} is a name of {' and '.join(sorted(map(str, keys)))}: write the node by its full name"
+        )
+    if not keys:
+        names = (known.key.name for known in graph.nodes(key.type))
+        raise DataError(f"there is no node {key}; {nearest(name, names)}")
+    return keys.pop()
+
+
+def typed_value(graph: GrowingGraph, key: NodeKey, name: str, text: str) -> Any:
+    """Returns a value as its schema wants it: texts as they are, the others as JSON writes them.
+
+    Raises:
+        DataError: The type has no such property, or it is the name by which the node is known.
+    """
+    kind = graph.schema.node_type(key.type, graph.scope)
+    if name not in kind.properties:
+        raise DataError(f"{key.type} has no property {name!r}; it has {', '.join(kind.properties)}")
+    if name in kind.required[:1] and text != key.name:
+        raise DataError(f"{name} is the name by which {key} is known, and cannot change; --alias adds another name")
+    rule = kind.properties_schema["properties"][name]
+    if not text or rule.get("type", "string") == "string":
+        return text or None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text  # the graph names the rule that it breaks

@@ -22,7 +22,6 @@ from kg.facts import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_fil
 from kg.readers import is_file_list
 
 if TYPE_CHECKING:
-    from kg.report_graphs import Unmapped
     from programs.turns import AnyTurn, AnyWorld, TurnProgram
     from programs.worlds.entities import EntityTurn
     from programs.worlds.graph import QueryTurn
@@ -99,7 +98,6 @@ def find_subject(
     data: str = "sample:dev",
     program: str = "beam",
     settings: Sequence[str] = (),
-    unmapped: Unmapped | None = None,
 ) -> Subject:
     """The subject that the words of a command line name.
 
@@ -109,15 +107,14 @@ def find_subject(
         data: Conversations whose reports an id is looked up in.
         program: The program for reports; or for graphs one of the kinds kgqa or queries.
         settings: Settings of that program, as ``KEY=VALUE``.
-        unmapped: The treatment of a report's line items outside the ontology; ``None`` for the program's own.
 
     Raises:
         FinpathError: There is no such report, file or program; or settings are given and it has none.
     """
     kind = kind_of(about)
     if kind == "report":
-        return _report(about, data, program, settings, unmapped)
-    if settings or unmapped is not None:
+        return _report(about, data, program, settings)
+    if settings:
         raise ConfigError(f"set is for programs about reports, got a {kind}")
     if kind == "graph":
         return _geography() if list(about) == [GEOGRAPHY] else _graph(about, program)
@@ -141,16 +138,14 @@ def _subject(
     return Subject(kind, f"{kind} {title}", program, world, why, describe, answer_figures)
 
 
-def _report(
-    about: Sequence[str], data: str, program: str, settings: Sequence[str], unmapped: Unmapped | None
-) -> Subject:
+def _report(about: Sequence[str], data: str, program: str, settings: Sequence[str]) -> Subject:
     from experiments.rendering import basis_of, describe_turn, turn_figures
     from experiments.saved import find_program, shipped_references, with_program_settings
 
     found = resolve_report(about, data)
     for problem in found.problems:
         say(f"finpath: {problem}")
-    answering = with_program_settings(find_program(program, _tracker()).program, settings, unmapped)
+    answering = with_program_settings(find_program(program, _tracker()).program, settings)
     world = answering.world(report=found.report, references=shipped_references())
 
     def why(turn: AnyTurn) -> Iterator[str]:

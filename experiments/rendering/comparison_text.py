@@ -68,7 +68,7 @@ def describe_comparison(comparison: Comparison, changed: int = 10, width: int | 
 def _runs_table(comparison: Comparison, width: int | None) -> str:
     """The runs that were compared, with model and limit, and with other settings in which they differ."""
     settings = {"run_id": "run", "lm.name": "model", "limit": "limit"}
-    settings |= {name: name for name in ("history", "data") if len({one.get(name) for one in comparison.runs}) > 1}
+    settings |= {"data": "data"} if len({one.get("data") for one in comparison.runs}) > 1 else {}
     names = short_names([one["run_name"] for one in comparison.runs])
     rows = [[name, *map(one.get, settings)] for name, one in zip(names, comparison.runs, strict=True)]
     return format_table(["", *settings.values()], rows, width=width)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from experiments.saved.programs import (
         REPORT_KINDS,
         SHIPPED,
-        Origin,
+        ProgramOrigin,
         SavedProgram,
         check_replaceable,
         find_program,
@@ -35,7 +35,7 @@ else:
 __all__ = [
     "REPORT_KINDS",
     "SHIPPED",
-    "Origin",
+    "ProgramOrigin",
     "SavedProgram",
     "check_replaceable",
     "find_program",

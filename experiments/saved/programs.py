@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from experiments.tracking import Tracker
     from kg.ontology import Ontology
     from kg.paths import PathRanker
-    from kg.report_graphs import Unmapped
     from kg.scoring import DerivationScorer
     from programs.conversation import ConversationQA
     from programs.worlds.paths import Aggregation
@@ -60,7 +59,7 @@ UNTRAINED = "untrained"
 
 
 @dataclass(frozen=True)
-class Origin:
+class ProgramOrigin:
     """The origin of a program.
 
     Attributes:
@@ -102,7 +101,7 @@ def shipped_programs() -> list[str]:
     return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), "agent", UNTRAINED})
 
 
-def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str, Any]) -> Path:
+def save_program(program: Any, folder: str | Path, origin: ProgramOrigin | Mapping[str, Any]) -> Path:
     """Writes a program's folder completely or not at all; replaces an earlier saved program.
 
     Args:
@@ -120,7 +119,7 @@ def save_program(program: Any, folder: str | Path, origin: Origin | Mapping[str,
         new = temporary / "new"
         new.mkdir()
         try:
-            _write(program, new, asdict(origin) if isinstance(origin, Origin) else origin)
+            _write(program, new, asdict(origin) if isinstance(origin, ProgramOrigin) else origin)
         except OSError as error:
             error.filename = str(target)
             raise
@@ -486,24 +485,27 @@ def _tuples(value: Any) -> Any:
     return {key: _tuples(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def with_program_settings(
-    program: ConversationQA, settings: Sequence[str], unmapped: Unmapped | None = None
-) -> ConversationQA:
+def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> ConversationQA:
     """A copy of a program with other settings.
 
     Args:
         program: The program.
-        settings: The use of its language model: ``evidence=index``, ``understand=true``.
-        unmapped: The treatment of line items outside the ontology; ``None`` for the program's own.
+        settings: The use of its language model, ``page_tokens=3000``; and ``unmapped=keep`` or ``fail``, the treatment
+            of line items outside the ontology.
 
     Raises:
         ConfigError: It has no such setting.
     """
     from optimize.settings import with_setting
 
-    changed = program.with_unmapped(unmapped if unmapped is not None else program.unmapped)
+    changed = program.with_unmapped(program.unmapped)
     for text in settings:
         key, equals, value = text.partition("=")
+        if key.strip() == "unmapped":
+            if value.strip() not in ("keep", "fail"):
+                raise ConfigError(f"unmapped must be 'keep' or 'fail', got {value.strip()!r}")
+            changed = changed.with_unmapped(value.strip())  # type: ignore[arg-type]
+            continue
         evidence = getattr(changed.turn, "evidence", None)
         if not equals or evidence is None:
             rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.lms import LMConfig
-from experiments.saved.programs import Origin, SavedProgram, save_program
+from experiments.saved.programs import ProgramOrigin, SavedProgram, save_program
 from experiments.tracking import model_packages
 from experiments.tracking.tracker import quiet_mlflow
 
@@ -60,7 +60,11 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, gra
             logger.setLevel(logging.ERROR)
             warnings.simplefilter("ignore")  # MLflow's advice on types
             has_folder = "files" in saved.config  # a shipped program with nothing fitted has none
-            folder = saved.folder if has_folder else save_program(saved.program, Path(temporary) / "program", Origin())
+            folder = (
+                saved.folder
+                if has_folder
+                else save_program(saved.program, Path(temporary) / "program", ProgramOrigin())
+            )
             artifacts = {"program": str(folder)}
             if graph is not None and len(graph.index) <= MOST_TRIPLES:
                 artifacts["graph"] = str(Path(temporary) / "graph.npz")

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.tasks.advisor import EvaluationPlan, evaluate_advisor
     from experiments.tasks.convfinqa import ConvFinQA, OpenAnswers, answers_table, conversation_task, figures_table
-    from experiments.tasks.geography import GraphConversations, is_right, load_geography, scripted_conversations
+    from experiments.tasks.geography import is_right, load_geography
     from experiments.tasks.kgqa import KGQuestions, kgqa_table
     from experiments.tasks.thoughts import (
         ThoughtsItem,
@@ -23,8 +22,6 @@ else:
 
 __all__ = [
     "ConvFinQA",
-    "EvaluationPlan",
-    "GraphConversations",
     "KGQuestions",
     "OpenAnswers",
     "ThoughtsItem",
@@ -33,13 +30,11 @@ __all__ = [
     "answers_table",
     "conversation_task",
     "documents_folder",
-    "evaluate_advisor",
     "figures_table",
     "is_right",
     "kgqa_table",
     "load_geography",
     "read_tasks",
-    "scripted_conversations",
     "supported_answer",
     "thoughts_figures",
 ]

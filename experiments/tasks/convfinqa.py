@@ -35,7 +35,6 @@ from experiments.evaluation.task import (
 from experiments.rendering import make_pages
 from experiments.saved import SavedProgram
 from experiments.tracking import REPORT_TAG, DataInput, Run, RunKind, TraceFacts, sectioned
-from kg.derivations import Derivation
 from kg.errors import DataError
 from optimize.metrics import (
     ScoredTurn,
@@ -48,13 +47,13 @@ from optimize.metrics import (
 )
 from optimize.metrics.abstention import AnswerScore, abstention_figures, read_gold, risk_coverage
 from programs.conversation import ConversationQA
-from programs.turns import PastTurn, Turn, plain, turn_record
-from programs.worlds.documents import earlier_turns
+from programs.turns import Turn, plain, turn_record
 
 logger = logging.getLogger(__name__)
 
 _CANDIDATES_IN_ROW = 5
 _DOCUMENTS = 10
+_PAGES = 10
 
 
 class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
@@ -110,7 +109,6 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
             "unmapped": program.unmapped,
             "evidence": evidence,
             "lm": [config.lm.name, config.lm.api_base, config.lm.temperature, config.lm.max_tokens],
-            "history": config.history,
             "limit": config.limit,
             "seed": config.seed,
             "data": data.sha256,
@@ -124,11 +122,9 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
             **{f"evidence.{name}": value for name, value in shown.items()},
             **({"evidence.fitted": ",".join(evidence["plans"])} if evidence is not None else {}),
             **config.lm.params(),
-            "history": config.history,
             "limit": config.limit if config.limit is not None else "all",
             "seed": config.seed,
             "threads": config.thread_count,
-            "traces": config.traces,
             "data": data.name,
             "split": data.split,
             "optimizers": ",".join(step["name"] for step in saved.config.get("optimizers", [])) or "none",
@@ -145,7 +141,6 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         figures = {
             "program": saved.name,
             "lm": config.lm.name,
-            "history": config.history,
             "limit": config.limit,
             "data": data.name,
             "data_sha256": data.sha256,
@@ -155,11 +150,8 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         used = len(data.conversations[: config.limit])
         return Description(key, params, tags, figures, DataInput(data.name, data.sha256, data.split, used))
 
-    def answer(
-        self, program: ConversationQA, item: ConversationRecord, config: EvaluationConfig
-    ) -> Iterator[tuple[Turn, ScoreT, bool]]:
+    def answer(self, program: ConversationQA, item: ConversationRecord) -> Iterator[tuple[Turn, ScoreT, bool]]:
         """Yields the turns of a conversation."""
-        past = _gold_history(item) if config.history == "gold" else None
         state, broken = None, None
         try:
             state = program.start(program.world(item.report))
@@ -170,8 +162,6 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
                 if state is None:
                     assert broken is not None
                     raise broken
-                if past is not None:
-                    state = program.start(state.world, earlier_turns(past[:index]))
                 state = program.ask(state, question)
                 turn = state.turns[-1]
             except Exception as error:  # noqa: BLE001 - any error costs this turn only; it is counted
@@ -191,7 +181,6 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         saved: SavedProgram,
         items: Sequence[ConversationRecord],
         scored: Sequence[Scored[Turn, ScoreT]],  # noqa: ARG002
-        pages: int,  # noqa: ARG002
     ) -> None:
         """Logs the reports and the ontology, so that a turn can be inspected without the original files."""
         reports = {one.report.id: one.report for one in items}
@@ -249,16 +238,15 @@ class ConvFinQA(ConversationTask[TurnScore]):
         saved: SavedProgram,
         items: Sequence[ConversationRecord],
         scored: Sequence[Scored[Turn, TurnScore]],
-        pages: int,
     ) -> None:
         """Logs the reports, and pages of the first conversations that have a wrong turn."""
-        super().log_items(run, saved, items, scored, pages)
+        super().log_items(run, saved, items, scored)
         groups: dict[str, list[ScoredTurn]] = {}
         for one in scored:
             groups.setdefault(one.item, []).append(ScoredTurn(one.source, one.score, one.turn))
         failed = [turns for turns in groups.values() if not all(turn.score.exact for turn in turns)]
-        if failed[:pages]:
-            texts = make_pages(failed[:pages], {one.report.id: one.report for one in items}, run.name)
+        if failed:
+            texts = make_pages(failed[:_PAGES], {one.report.id: one.report for one in items}, run.name)
             for file, text in texts.items():
                 run.log_text(f"pages/{file}", text)
 
@@ -419,12 +407,3 @@ def _search_span(one: Scored[Turn, TurnScore]) -> list[dict[str, Any]]:
     span = {"id": "search", "parent": None, "name": "search", "type": "RETRIEVER", "start": min(start, end), "end": end}
     more = {"inputs": {"question": one.turn.question}, "outputs": documents, "error": None, "usage": None}
     return [{**span, **more}] if documents else []
-
-
-def _gold_history(conversation: ConversationRecord) -> tuple[PastTurn, ...]:
-    assert conversation.programs is not None
-    derivations = [Derivation.parse(program) for program in conversation.programs]
-    return tuple(
-        PastTurn(question, derivation, derivation.execute(conversation.report.table))
-        for question, derivation in zip(conversation.questions, derivations, strict=True)
-    )

@@ -91,7 +91,6 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         self,
         program: KGQA,
         item: KGQuestion,
-        config: EvaluationConfig,  # noqa: ARG002
     ) -> Iterator[tuple[PathTurn, KGQAScore, bool]]:
         """Yields the answer to a question, scored by its graph; an error in reading the graph costs this only."""
         try:

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -27,20 +27,35 @@ from typing import Any, Literal
 from experiments.data import read_types
 from experiments.evaluation.task import Description, EvaluationConfig, Scored, Task, accuracy_figures
 from experiments.files import read_text
+from experiments.lms import LMConfig, lm_settings
 from experiments.saved import SavedProgram, shipped_meaning
 from experiments.tracking import DataInput, Run, TraceFacts
-from kg.errors import DataError, FinpathError, LMError
+from kg.errors import ConfigError, DataError, FinpathError, LMError
 from kg.growing import GrowingGraph
 from kg.schema import Schema
 from programs.lm import metered
 from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts, ThoughtsConfig
-from programs.tools import ToolLimits, ToolManager, ToolSettings, load_tools
+from programs.tools import TOOLS, ToolLimits, ToolManager, ToolSettings, WebLimits, load_tools
 
 DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive")
 """The tools of questions that come with documents."""
 
 MOST_BYTES = 500_000_000
 """Bytes of all documents of a question."""
+
+NUMBERS = ("max_iterations", "votes", "repairs", "calls", "shown")
+"""The settings of the loop that are whole numbers."""
+
+
+def whole_number(name: str, text: str) -> int:
+    """Returns the number of a setting.
+
+    Raises:
+        ConfigError: The text is no whole number.
+    """
+    if not text.isdecimal():
+        raise ConfigError(f"{name} must be a whole number, got {text!r}")
+    return int(text)
 
 
 @dataclass(frozen=True)
@@ -60,6 +75,38 @@ class ThoughtsSetup:
     config: ThoughtsConfig = field(default_factory=lambda: ThoughtsConfig(types="auto", retrieve="both"))
     limits: Mapping[str, ToolLimits] = field(default_factory=dict)
     settings: ToolSettings = field(default_factory=ToolSettings)
+
+    @classmethod
+    def parse(cls, texts: Mapping[str, str], api_base: str | None = None) -> ThoughtsSetup:
+        """Reads a setup as a command takes it: ``max_iterations=3``, ``tools=wikipedia``, ``run_python.calls=2``.
+
+        Args:
+            texts: Texts of the settings by their names.
+            api_base: The server of ``tool_lm``.
+
+        Raises:
+            ConfigError: There is no such setting, or its value is wrong.
+        """
+        rest = dict(texts)
+        loop: dict[str, Any] = {"votes": 1, "retrieve": "both", "types": "auto"}
+        loop |= {name: whole_number(name, rest.pop(name)) for name in NUMBERS if name in rest}
+        loop |= {name: rest.pop(name) for name in ("retrieve", "types") if name in rest}
+        loop["explain"] = rest.pop("explain", "false") == "true"
+        tools, allowed = (tuple(filter(None, rest.pop(name, "").split(","))) for name in ("tools", "allowed"))
+        own = {name: rest.pop(name) for name in ("search_engine", "wikipedia", "prices") if name in rest}
+        name = rest.pop("tool_lm", "")
+        lm = lm_settings(LMConfig(name, api_base))["lm"] if name else None
+        settings = ToolSettings(**own, lm=lm, seeing_lm=lm, web=WebLimits(allowed=allowed))  # type: ignore[arg-type]
+        schema, names = rest.pop("schema", "open"), [limit.name for limit in fields(ToolLimits)]
+        limits: dict[str, dict[str, Any]] = {}
+        for key, text in rest.items():
+            tool, _, limit = key.partition(".")
+            if tool not in (*TOOLS, "all") or limit not in names:
+                rule = f"a limit is TOOL.{', TOOL.'.join(names)} or all.{names[0]}"
+                raise ConfigError(f"there is no setting {key!r}; {rule}")
+            limits.setdefault(tool, {})[limit] = whole_number(key, text)
+        own_limits = {tool: ToolLimits(**values) for tool, values in limits.items()}
+        return cls(tools, schema, ThoughtsConfig(**loop), own_limits, settings)
 
     def types(self) -> Schema:
         """Returns the types that the graph begins with."""
@@ -207,7 +254,6 @@ class ThoughtsQuestions(Task[ThoughtsItem, StepResult, Verdict]):
         self,
         program: Any,  # noqa: ARG002
         item: ThoughtsItem,
-        config: EvaluationConfig,  # noqa: ARG002
     ) -> Iterator[tuple[StepResult, Verdict, bool]]:
         """Yields the question's result; a question without a right answer is right if there is no answer."""
         started = time.perf_counter()

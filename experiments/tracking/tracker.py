@@ -34,9 +34,7 @@ from experiments.tracking.environment import PROCESS_TAG, this_process
 from kg.errors import TrackingError
 from kg.locks import locked
 
-RunKind = Literal[
-    "ontology", "compile", "evaluate", "compare", "kgqa", "conversations", "answers", "advisor", "thoughts", "ask"
-]
+RunKind = Literal["compile", "evaluate", "compare", "kgqa", "answers", "thoughts", "ask"]
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d{1,9}))?")

@@ -20,22 +20,18 @@ from typing import Annotated, ClassVar
 
 import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from kg.encoder import TextEncoder, WordPiece
 from kg.errors import ConfigError
-from kg.figures import Idf, ReportIndex
-from kg.files import replacing
+from kg.figures import ReportIndex
 from kg.ontology import build_ontology
 from kg.reports import Report
-from kg.scoring import DerivationScorer
 from optimize.encoders.blend import fit_blend
-from optimize.encoders.examples import base_vocabulary, encoder_data
+from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutConversation, HeldOutFit, held_out_conversations, pages_of
-from optimize.encoders.settings import EncoderConfig
-from optimize.fitting import Dialogues, Progress, silent
+from optimize.fitting import ConversationFit, Dialogues, Progress, silent
 from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,
@@ -54,7 +50,8 @@ from programs.worlds.reader import ReportReader
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 _LEAST_HELD_OUT = 2
-_SCORER, _ENCODER, _TRAINING = "scorer.json", "encoder", "training.pt"
+CHECKPOINT = "training.pt"
+"""The file of the training's state in the folder of a fit."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class EncoderSettings:
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
 
 
-class FitEncoder(Teleprompter):
+class FitEncoder(ConversationFit):
     """Fits scorer, encoder, blend and confidence on training conversations; asks no language model.
 
     Args:
@@ -88,7 +85,7 @@ class FitEncoder(Teleprompter):
         dialogues: Learned from, but for those about a held-out page.
         without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
             report does not answer; the confidence is fitted on them too.
-        folder: Keeps the scorer, the checkpoint of the training and the encoder, to continue from.
+        folder: Keeps the checkpoint of the training, to continue from.
         progress: Receives the stages.
     """
 
@@ -109,55 +106,31 @@ class FitEncoder(Teleprompter):
         self.seed, self.dialogues, self.without_programs = seed, dialogues, without_programs
         self.folder, self.progress = folder, progress
 
-    def compile(
-        self,
-        student: ConversationQA,
-        *,
-        trainset: list[dspy.Example],
-        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
-        valset: list[dspy.Example] | None = None,  # noqa: ARG002
-    ) -> ConversationQA:
-        """A copy of ``student`` with weights fitted on ``trainset``.
-
-        Args:
-            student: The program; it is not changed.
-            trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
-            teacher: Not used.
-            valset: Not used: a share of the reports of ``trainset`` is held out.
-
-        Raises:
-            ConfigError: The program does not search by a scorer, torch is not installed, the base model is not there,
-                or there are too few reports.
-            DataError: The base model cannot be read, or nothing can be fitted.
-        """
-        if not isinstance(student.turn, BeamQA):
-            raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'encoder'")
+    def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
+        """Fits scorer, encoder, blend, the choice among names, and the confidence."""
         base = self._base()
+        vocabulary = base_vocabulary(base)
         inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
         self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
         unknown = {document_name(example.report.id) for example in outside}
         dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
         ontology = build_ontology({example.report.id: example.report for example in inside}.values())
-        reader = ReportReader(ontology, student.turn.reader.scorer)
+        reader = ReportReader(ontology, turn.reader.scorer)
         turns, idf = training_data(reader, inside, dialogues)
 
         def read(report: Report) -> ReportIndex:
             return read_index(reader, report, idf)
 
         held_out = held_out_conversations(outside, read)
-        scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
-        encoder = self._encoder(base, turns, held_out).with_pages(pages_seen(inside, dialogues))
+        described = describe_data(inside, dialogues)
+        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
+        encoder = self._encoder(base, vocabulary, turns, held_out).with_pages(pages_seen(inside, dialogues))
         scorer = replace(scorer, encoder=encoder)
-        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], student.turn.config, self.progress)
-        judged = HeldOutFit(
-            scorer, student.turn.config, held_out, self.without_programs, read, self.seed, self.progress
-        )
+        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], turn.config, self.progress)
+        judged = HeldOutFit(scorer, turn.config, held_out, self.without_programs, read, self.seed, self.progress)
         judged = judged.with_naming()
         scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
-        compiled: ConversationQA = student.deepcopy()
-        compiled.turn.reader = ReportReader(student.ontology, scorer)
-        compiled._compiled = True
-        return compiled
+        turn.reader = ReportReader(program.ontology, scorer)
 
     def _base(self) -> Path:
         missing = [name for name in ("torch", "onnx") if find_spec(name) is None]
@@ -168,34 +141,15 @@ class FitEncoder(Teleprompter):
         if not self.settings.base:
             rule = "encoder.base must name the folder of a sentence encoder such as all-MiniLM-L6-v2"
             raise ConfigError(f"{rule} (model.safetensors, vocab.txt), got none")
-        base = Path(self.settings.base).expanduser()
-        absent = [name for name in ("model.safetensors", "vocab.txt") if not (base / name).is_file()]
-        if absent:
-            raise ConfigError(f"encoder.base must hold a base model, and {base / absent[0]} is not there")
-        return base
-
-    def _scorer(self, turns: Sequence[TrainingTurn], idf: Idf, description: str) -> DerivationScorer:
-        """The scorer, from the folder where it is kept there."""
-        kept = self.folder / _SCORER if self.folder is not None else None
-        if kept is not None and kept.exists():
-            return DerivationScorer.from_json(kept.read_text(encoding="utf-8"))
-        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, description, self.progress)
-        if kept is not None:
-            with replacing(kept) as file:
-                file.write(scorer.to_json().encode())
-        return scorer
+        return Path(self.settings.base).expanduser()
 
     def _encoder(
-        self, base: Path, turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]
+        self, base: Path, vocabulary: list[str], turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]
     ) -> TextEncoder:
-        """The trained encoder, from the folder where it is kept there."""
+        """The trained encoder; a training that was stopped continues from its checkpoint."""
         from optimize.encoders.export import export_encoder
         from optimize.encoders.training import train_encoder
 
-        kept = self.folder / _ENCODER if self.folder is not None else None
-        if kept is not None and kept.is_dir():
-            return TextEncoder.read(kept)
-        vocabulary = base_vocabulary(base)
         wordpiece = WordPiece(vocabulary)
         data = encoder_data(turns, wordpiece)
         model = train_encoder(
@@ -204,17 +158,11 @@ class FitEncoder(Teleprompter):
             self.settings.training,
             self.seed,
             held_out=encoder_data([turn for one in held_out for turn in one.turns], wordpiece),
-            checkpoint=self.folder / _TRAINING if self.folder is not None else None,
+            checkpoint=self.folder / CHECKPOINT if self.folder is not None else None,
             progress=self.progress,
         )
         self.progress("encoder: export")
-        encoder = export_encoder(model, vocabulary, data)
-        if kept is not None:
-            new = kept.with_name(f".{kept.name}.new")
-            encoder.write(new)
-            new.rename(kept)
-            kept.with_name(_TRAINING).unlink(missing_ok=True)
-        return encoder
+        return export_encoder(model, vocabulary, data)
 
 
 def split_reports(

@@ -20,10 +20,9 @@ import numpy as np
 import torch
 
 from kg.errors import DataError
-from optimize.encoders.examples import MASK, EncoderData, EncoderExample, base_vocabulary
+from optimize.encoders.examples import MASK, EncoderConfig, EncoderData, EncoderExample, base_vocabulary
 from optimize.encoders.model import Encoder, Reader
 from optimize.encoders.reading import EncoderPass, Unit, batches, by_page, held_out_loss, thinned
-from optimize.encoders.settings import EncoderConfig
 from optimize.fitting import Progress, silent
 
 _BETAS = (0.9, 0.98)

@@ -21,7 +21,6 @@ from typing import Annotated, Any, ClassVar
 
 import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
@@ -29,7 +28,7 @@ from kg.search import merge_key
 from optimize.evidence.demonstrations import ShownTurns, choose_demonstrations
 from optimize.evidence.searches import PartSearch, unseen
 from optimize.evidence.weights import JudgedTurn, choose_blend, improves
-from optimize.fitting import Dialogues, Progress, silent
+from optimize.fitting import ConversationFit, Dialogues, Progress, silent
 from optimize.scorers import ScorerConfig, content_sha256
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
@@ -67,7 +66,7 @@ class EvidenceSettings:
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
 
 
-class FitEvidence(Teleprompter):
+class FitEvidence(ConversationFit):
     """Fits the weights of evidence and of the beam's own confidence.
 
     Args:
@@ -92,39 +91,19 @@ class FitEvidence(Teleprompter):
         self.seed, self.dialogues, self.progress = seed, dialogues, progress
         self.report: dict[str, Any] = {}
 
-    def compile(
-        self,
-        student: ConversationQA,
-        *,
-        trainset: list[dspy.Example],
-        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
-        valset: list[dspy.Example] | None = None,  # noqa: ARG002
-    ) -> ConversationQA:
-        """Returns a copy of ``student`` with weights for the current language model.
+    def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
+        """Fits the weights for the current language model.
 
-        Its demonstrations are kept; conversations with a question of a demonstration are left out of the fit.
+        The program's demonstrations are kept; conversations with a question of a demonstration are left out of the fit.
         Afterwards ``report`` holds the cross-validated figures.
-
-        Args:
-            student: The program; it is not changed.
-            trainset: Conversation examples: ``report``, ``questions``, ``programs`` and ``answers``.
-            teacher: Not used.
-            valset: Not used: everything is selected by cross-validation on train.
-
-        Raises:
-            ConfigError: It needs pages that the search has not seen, and there are none.
         """
         lm = dspy.settings.lm
-        compiled: ConversationQA = student.deepcopy()
-        assert isinstance(compiled.turn, BeamQA)
-        shown = self._shown(compiled.turn, trainset)
-        judged = self._judge(compiled, trainset, shown.demonstrations, shown.conversations, lm)
+        shown = self._shown(turn, trainset)
+        judged = self._judge(program, trainset, shown.demonstrations, shown.conversations, lm)
         self.progress(f"weights, on {len(judged)} turns")
-        plans = {**compiled.turn.evidence.plans, **self._plans(compiled.turn, judged, lm)}
+        plans = {**turn.evidence.plans, **self._plans(turn, judged, lm)}
         self.progress(_words(self.report))
-        compiled.evidence = replace(compiled.turn.evidence, demonstrations=shown.demonstrations, plans=plans)
-        compiled._compiled = True
-        return compiled
+        program.evidence = replace(turn.evidence, demonstrations=shown.demonstrations, plans=plans)
 
     def _shown(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> ShownTurns:
         """Returns the program's demonstrations; if it has none, some from ``trainset``."""

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import dspy
-from dspy.teleprompt import Teleprompter
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
@@ -27,7 +26,7 @@ from optimize.encoders import split_reports
 from optimize.evidence import EvidenceSettings, FitEvidence, unseen
 from optimize.finetuning.adapter import AdapterConfig, check_packages, train_adapter
 from optimize.finetuning.examples import training_chats
-from optimize.fitting import Plot, Progress, silent
+from optimize.fitting import ConversationFit, Plot, Progress, silent
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidencePlan
@@ -58,7 +57,7 @@ class FinetuneSettings:
     training: AdapterConfig = field(default_factory=AdapterConfig)
 
 
-class FitAdapter(Teleprompter):
+class FitAdapter(ConversationFit):
     """Trains an adapter of an embedded model, and fits the weights of its evidence.
 
     Args:
@@ -85,29 +84,8 @@ class FitAdapter(Teleprompter):
         self.seed, self.folder, self.progress, self.plot = seed, folder, progress, plot
         self.card: dict[str, Any] = {}
 
-    def compile(
-        self,
-        student: ConversationQA,
-        *,
-        trainset: list[dspy.Example],
-        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
-        valset: list[dspy.Example] | None = None,  # noqa: ARG002
-    ) -> ConversationQA:
-        """Returns a copy of ``student`` with a plan for the model with its new adapter.
-
-        Args:
-            student: The program; it is not changed.
-            trainset: Conversation examples: ``report``, ``questions``, ``programs`` and ``answers``.
-            teacher: Not used.
-            valset: Not used: a share of the reports of ``trainset`` is held out.
-
-        Raises:
-            ConfigError: The program does not search by a scorer, the model is not embedded or has an adapter already,
-                or a package is missing.
-            DataError: Nothing can be learned, or no held-out turn has candidates.
-        """
-        if not isinstance(student.turn, BeamQA):
-            raise ConfigError(f"the {student.kind} has no candidates to choose among: choose another optimizer")
+    def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
+        """Trains the adapter, and adds a plan for the model with it."""
         lm = dspy.settings.lm
         engine = getattr(lm, "engine", None)
         if not isinstance(engine, EmbeddedEngine):
@@ -116,13 +94,13 @@ class FitAdapter(Teleprompter):
         if engine.settings.adapter is not None:
             raise ConfigError(f"optimizer 'finetune' begins from a model without an adapter, got {engine.name}")
         check_packages()
-        inside, outside = self._split(student.turn, [one for one in trainset if _is_certain(one)])
+        inside, outside = self._split(turn, [one for one in trainset if _is_certain(one)])
         self.progress(f"{len(inside)} conversations to learn, {len(outside)} held out")
         evidence = EvidenceSettings(turns=self.settings.turns)
         self.card = train_adapter(
             engine,
-            training_chats(student.turn, inside, evidence.shown),
-            training_chats(student.turn, outside[:MEASURED], evidence.shown),
+            training_chats(turn, inside, evidence.shown),
+            training_chats(turn, outside[:MEASURED], evidence.shown),
             name=self.settings.name,
             config=self.settings.training,
             seed=self.seed,
@@ -131,12 +109,10 @@ class FitAdapter(Teleprompter):
             plot=self.plot,
         )
         tuned = lm.copy(model=f"{engine.name}+{self.settings.name}")
-        brief: ConversationQA = student.deepcopy()
-        assert isinstance(brief.turn, BeamQA)
-        plans = {**brief.turn.evidence.plans, tuned.model: EvidencePlan("brief")}
-        brief.evidence = replace(brief.turn.evidence, plans=plans)
+        plans = {**turn.evidence.plans, tuned.model: EvidencePlan("brief")}
+        program.evidence = replace(turn.evidence, plans=plans)
         with dspy.context(lm=tuned):
-            return FitEvidence(evidence, seed=self.seed, progress=self.progress).compile(brief, trainset=outside)
+            FitEvidence(evidence, seed=self.seed, progress=self.progress).fit(program, turn, outside)
 
     def _split(self, turn: BeamQA, trainset: Sequence[dspy.Example]) -> tuple[list[dspy.Example], list[dspy.Example]]:
         """The conversations to learn, and those on whose pages the evidence is weighed."""

@@ -11,19 +11,18 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import dspy
-from dspy.teleprompt import Teleprompter
 
-from kg.errors import ConfigError
 from kg.figures import Idf, ReportIndex
 from kg.reports import Report
-from optimize.fitting import Dialogues, Progress, silent
+from optimize.fitting import ConversationFit, Dialogues, Progress, silent
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
+from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.worlds.reader import ReportReader
 
 
-class FitScorer(Teleprompter):
+class FitScorer(ConversationFit):
     """Fits the scorer on training conversations; asks no language model.
 
     Args:
@@ -48,34 +47,12 @@ class FitScorer(Teleprompter):
         self.settings = settings if settings is not None else ScorerConfig()
         self.seed, self.dialogues, self.progress = seed, dialogues, progress
 
-    def compile(
-        self,
-        student: ConversationQA,
-        *,
-        trainset: list[dspy.Example],
-        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
-        valset: list[dspy.Example] | None = None,  # noqa: ARG002
-    ) -> ConversationQA:
-        """Returns a copy of ``student`` with weights fitted on ``trainset``.
-
-        Args:
-            student: The program; it is not changed.
-            trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
-            teacher: Not used.
-            valset: Not used: settings are chosen by cross-validation on train.
-
-        Raises:
-            ConfigError: The program does not search by a scorer.
-        """
-        if student.scorer is None:
-            raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer than 'scorer'")
-        turns, idf = training_data(student.turn.reader, trainset, self.dialogues)
+    def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
+        """Fits the weights of the scorer."""
+        turns, idf = training_data(turn.reader, trainset, self.dialogues)
         described = describe_data(trainset, self.dialogues)
         scorer = fit_scorer(turns, idf, self.settings, self.seed, described, self.progress)
-        compiled: ConversationQA = student.deepcopy()
-        compiled.turn.reader = ReportReader(student.ontology, scorer, student.unmapped)
-        compiled._compiled = True
-        return compiled
+        turn.reader = ReportReader(program.ontology, scorer, program.unmapped)
 
 
 def training_data(

@@ -7,14 +7,13 @@ from programs.advisor.extraction import DocumentReader, NewsReader
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
 from programs.advisor.queries import answer_question
 from programs.advisor.shaping import left_out, shaped
-from programs.worlds.news.answering import AnswerMemory, Answers, GraphAnswers, TypedAnswers, is_contradiction
+from programs.worlds.news.answering import AnswerMemory, GraphAnswers, SupportedAnswers, TypedAnswers
 from programs.worlds.news.documents import NearDocument, near_documents
 from programs.worlds.news.readings import PassageAnswer, ReadingModel
 
 __all__ = [
     "Advisor",
     "AnswerMemory",
-    "Answers",
     "Briefing",
     "DocumentExtraction",
     "DocumentReader",
@@ -26,10 +25,10 @@ __all__ = [
     "Portfolio",
     "Profile",
     "ReadingModel",
+    "SupportedAnswers",
     "TypedAnswers",
     "answer_question",
     "by_symbol",
-    "is_contradiction",
     "left_out",
     "near_documents",
     "shaped",

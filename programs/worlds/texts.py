@@ -25,7 +25,14 @@ from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandid
 from programs.lm import is_embedded
 from programs.turns import AnyTurn, Kept, State, TextDetail, Turn
 from programs.worlds.base import Execution, Search, World
-from programs.worlds.news.answering import EMPTY, Answers, GraphAnswers, Proposed, is_empty, retrieved_answers_of
+from programs.worlds.news.answering import (
+    EMPTY,
+    GraphAnswers,
+    Proposed,
+    SupportedAnswers,
+    is_empty,
+    retrieved_answers_of,
+)
 from programs.worlds.news.citing import cited, citing_model, near, shown
 from programs.worlds.news.documents import NearDocument, near_documents
 from programs.worlds.news.quoting import quotation, quote, quote_models, quoting_model
@@ -82,7 +89,7 @@ class TextSearch(Search):
         self._rules = Proposed(EMPTY)
         if not self._known and not is_empty(question):
             self._rules = answers.proposed(question)
-        self.candidates: tuple[Answers, ...] = (self._rules.answers,)
+        self.candidates: tuple[SupportedAnswers, ...] = (self._rules.answers,)
         self._quoter: dspy.LM | None = None
         self._reads, self._why = False, ""
 
@@ -184,16 +191,16 @@ class TextSearch(Search):
             found = execution.candidate or PassageAnswer(why="; ".join(execution.understanding.refused))
         if found.steps:
             sources = (answers.as_published(one).text for one in found.passages)
-            return Proposed(Answers(found.values, (found.steps, *sources), "", found.confidence))
+            return Proposed(SupportedAnswers(found.values, (found.steps, *sources), "", found.confidence))
         if found.values:
             reader = str((self._quoter if self._quoter is not None else dspy.settings.lm).model)
             pairs = zip(found.values, found.passages, strict=True)
             facts = [answers.answered_fact(self.question, *one, found.confidence, reader) for one in pairs]
-            return Proposed(Answers(found.values, (), "", found.confidence), tuple(facts))
+            return Proposed(SupportedAnswers(found.values, (), "", found.confidence), tuple(facts))
         is_kept = not self._reads or rules.confidence is None or rules.confidence >= self._model.rules
         if (rules.values and is_kept) or not (self._reads or self._why):
             return self._rules
-        return Proposed(Answers((), (), found.why or rules.why, found.confidence or None))
+        return Proposed(SupportedAnswers((), (), found.why or rules.why, found.confidence or None))
 
     def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> TextTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`; what sentences state is inserted."""
@@ -212,7 +219,7 @@ class TextSearch(Search):
         return {"calculation": "none", "facts": "\n".join((turn.detail or TextDetail()).facts)}
 
 
-def answers_of(turn: TextTurn) -> Answers:
+def answers_of(turn: TextTurn) -> SupportedAnswers:
     """The answers of a turn, with what they rest on."""
     detail = turn.detail or TextDetail()
-    return Answers(turn.answer or (), detail.facts, turn.message, turn.confidence, detail.retrieved)
+    return SupportedAnswers(turn.answer or (), detail.facts, turn.message, turn.confidence, detail.retrieved)

@@ -29,7 +29,7 @@ from experiments.data.graphs import open_graph
 from experiments.data.questions import load_questions
 from experiments.facade.documents import _read_report
 from experiments.files import read_text
-from experiments.saved import Origin, load_program, save_program
+from experiments.saved import ProgramOrigin, load_program, save_program
 from kg.derivations import Derivation
 from kg.errors import DataError
 from kg.facts import FactGraph, read_file
@@ -156,7 +156,7 @@ def _program() -> Any:
 @cache
 def _saved_files() -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
-        saved = save_program(_program(), Path(folder) / "p", Origin())
+        saved = save_program(_program(), Path(folder) / "p", ProgramOrigin())
         return {path.name: path.read_bytes() for path in saved.iterdir()}
 
 

@@ -44,7 +44,7 @@ from programs.worlds.graph import GraphConfig, GraphWorld, QueryTurn
 
 
 @dataclass(frozen=True)
-class Answers:
+class SupportedAnswers:
     """The answers of a question.
 
     Attributes:
@@ -64,7 +64,7 @@ class Answers:
     retrieved: tuple[RetrievedAnswer, ...] = ()
 
 
-EMPTY = Answers((), (), "the question has no words")
+EMPTY = SupportedAnswers((), (), "the question has no words")
 """The answer to an empty question."""
 
 
@@ -82,7 +82,7 @@ class Proposed:
         facts: The facts of sentences that answer; none where it rests on other facts.
     """
 
-    answers: Answers
+    answers: SupportedAnswers
     facts: tuple[AnsweredFact, ...] = ()
 
 
@@ -170,7 +170,7 @@ class GraphAnswers:
     def _typed(self, question: str) -> tuple[str, ...]:
         return self._news.answer(question).values if self._news is not None else ()
 
-    def answer(self, question: str) -> Answers:
+    def answer(self, question: str) -> SupportedAnswers:
         """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
         if is_empty(question):
             return EMPTY
@@ -180,7 +180,7 @@ class GraphAnswers:
         found = self.proposed(question)
         return self.insert(question, found.facts) if found.facts else found.answers
 
-    def insert(self, question: str, facts: Sequence[AnsweredFact]) -> Answers:
+    def insert(self, question: str, facts: Sequence[AnsweredFact]) -> SupportedAnswers:
         """Inserts facts that answer a question, and answers it from the graph."""
         return retrieved_answers_of(self.memory.inserted(question, facts))
 
@@ -232,28 +232,28 @@ class GraphAnswers:
         if found.values and self.clauses.leaves_to_facts(question):
             return Proposed(self._stated(question, found))
         by_graph = self._by_graph(question)
-        return Proposed(by_graph if by_graph.values else Answers((), (), clause.why, clause.confidence))
+        return Proposed(by_graph if by_graph.values else SupportedAnswers((), (), clause.why, clause.confidence))
 
     def _by_sentences(self, question: str, clause: ClauseAnswer, found: NewsAnswer) -> Proposed:
         """Returns the answer of sentences; none if its confidence is low and typed facts have another one."""
         is_low = clause.confidence <= _LEAST_CONFIDENCE
         if is_low and found.values and not _agree(clause.values, found.values):
             why = f"sentences say {clause.values[0]!r}, and facts say {found.values[0]!r}"
-            return Proposed(Answers((), (), why, clause.confidence))
+            return Proposed(SupportedAnswers((), (), why, clause.confidence))
         sourced = tuple(self.as_published(one).text for one in clause.passages)
-        answers = Answers(clause.values, sourced, confidence=clause.confidence)
+        answers = SupportedAnswers(clause.values, sourced, confidence=clause.confidence)
         return Proposed(answers, tuple(self._facts_of(question, clause)))
 
     def in_words_of_news(self, question: str) -> str:
         """Returns a question with the full names in place of those that a person joined, which no sentence may have."""
         return with_full_names(question, self._joined)
 
-    def _stated(self, question: str, found: NewsAnswer) -> Answers:
+    def _stated(self, question: str, found: NewsAnswer) -> SupportedAnswers:
         """Answers a question by the statements of news, if sentences do not speak against them, or by the graph."""
         if found.values and self.clauses is not None and found.values[0] not in ("yes", "no"):
             share = self.clauses.share_of(question, found.values)
             if share < _LEAST_SHARE:
-                return Answers((), (), f"facts say {'; '.join(found.values)}, and sentences do not", share)
+                return SupportedAnswers((), (), f"facts say {'; '.join(found.values)}, and sentences do not", share)
         return _by_facts(found) if found.values else self._by_graph(question)
 
     def _of_another_time(self, question: str, said: Sequence[str], found: NewsAnswer) -> bool:
@@ -288,18 +288,18 @@ class GraphAnswers:
     def _view(self) -> EntityGraph:
         return entity_view(self._graph)
 
-    def _by_graph(self, question: str) -> Answers:
+    def _by_graph(self, question: str) -> SupportedAnswers:
         """Answers a question by the graph's own types, edges and names: by its lexicon, or as any graph."""
         turn = EntityWorld(self._view).answered(question)
         if turn.answer == "no" and not self._is_denied(turn):  # news leave out more than they tell
-            return Answers((), (), "the graph does not state it, and that is no denial")
+            return SupportedAnswers((), (), "the graph does not state it, and that is no denial")
         if turn.detail is not None and turn.detail.found is not None:
-            return Answers(_values(turn), tuple(turn.detail.found.facts[:_MOST_FACTS]))
+            return SupportedAnswers(_values(turn), tuple(turn.detail.found.facts[:_MOST_FACTS]))
         if self._by_query is not None:
             found = self._by_query.answer(self._view, question)
             if found is not None:
                 return found
-        return Answers((), (), turn.message)
+        return SupportedAnswers((), (), turn.message)
 
     def _is_denied(self, turn: EntityTurn) -> bool:
         """Whether a subject of a question has another value of what is asked."""
@@ -324,7 +324,7 @@ class TypedAnswers:
         self._config = GraphConfig(answer_from=answer_from)
         self._read: tuple[EntityGraph, GraphWorld] | None = None
 
-    def answer(self, view: EntityGraph, question: str) -> Answers | None:
+    def answer(self, view: EntityGraph, question: str) -> SupportedAnswers | None:
         """Returns the answer, or ``None`` where the confidence is too low.
 
         Args:
@@ -337,7 +337,9 @@ class TypedAnswers:
         if turn.answer in (None, "no") or not turn.words:
             return None
         detail = turn.detail or QueryDetail()
-        return Answers(_values(turn), tuple(detail.facts[:_MOST_FACTS]) or (detail.path,), confidence=turn.confidence)
+        return SupportedAnswers(
+            _values(turn), tuple(detail.facts[:_MOST_FACTS]) or (detail.path,), confidence=turn.confidence
+        )
 
 
 def _values(turn: EntityTurn | QueryTurn) -> tuple[str, ...]:
@@ -374,10 +376,10 @@ _LEAST_CONFIDENCE = 0.6
 """The confidence up to which an answer must not contradict the typed facts."""
 
 
-def _by_facts(found: NewsAnswer) -> Answers:
+def _by_facts(found: NewsAnswer) -> SupportedAnswers:
     """Returns the answer of typed facts with their sentences."""
     sourced = tuple(_sourced(fact) for fact in dict.fromkeys(found.facts))
-    return Answers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
+    return SupportedAnswers(found.values, sourced, confidence=min(fact.confidence for fact in found.facts))
 
 
 def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -385,19 +387,15 @@ def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 _OTHERWISE = "otherwise "
+"""The beginning of a fact that is a sentence of the same day with another value."""
 
 
-def is_contradiction(fact: str) -> bool:
-    """Whether a line of :attr:`Answers.facts` is a sentence of the same day that has another value."""
-    return fact.startswith(_OTHERWISE)
-
-
-def retrieved_answers_of(known: Sequence[RetrievedAnswer]) -> Answers:
+def retrieved_answers_of(known: Sequence[RetrievedAnswer]) -> SupportedAnswers:
     """Returns the answers of inserted facts."""
     against = tuple(f"{_OTHERWISE}{text}" for one in known for text in one.against)
     quoted = (*dict.fromkeys(one.quoted for one in known), *against)
     values = tuple(one.value for one in known)
-    return Answers(values, quoted, confidence=min(one.confidence for one in known), retrieved=tuple(known))
+    return SupportedAnswers(values, quoted, confidence=min(one.confidence for one in known), retrieved=tuple(known))
 
 
 def _sourced(fact: Fact) -> str:

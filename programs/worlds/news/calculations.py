@@ -38,7 +38,7 @@ _PERCENT = "%"
 
 
 @dataclass(frozen=True)
-class Quantity:
+class WrittenAmount:
     """An amount, or a day.
 
     Attributes:
@@ -97,19 +97,19 @@ class _Reading:
     def __init__(self, parts: list[str], lookup: Lookup) -> None:
         self._parts, self._lookup, self._place = parts, lookup, 0
 
-    def whole(self) -> Quantity:
+    def whole(self) -> WrittenAmount:
         found = self._sum()
         if self._place < len(self._parts):
             raise ValueError(f"{self._parts[self._place]!r} is not expected in the calculation")
         return found
 
-    def _sum(self) -> Quantity:
+    def _sum(self) -> WrittenAmount:
         found = self._product()
         for sign in self._signs("+-"):
             found = _added(found, self._product(), sign)
         return found
 
-    def _product(self) -> Quantity:
+    def _product(self) -> WrittenAmount:
         found = self._one()
         for sign in self._signs("*/"):
             found = (_multiplied if sign == "*" else _divided)(found, self._one())
@@ -120,7 +120,7 @@ class _Reading:
             self._place += 1
             yield self._parts[self._place - 1]
 
-    def _one(self) -> Quantity:
+    def _one(self) -> WrittenAmount:
         if self._place >= len(self._parts):
             raise ValueError("the calculation ends too early")
         part = self._parts[self._place]
@@ -134,16 +134,16 @@ class _Reading:
         return _quantity(part if _CONSTANT.fullmatch(part) else self._lookup(part))
 
 
-def _quantity(text: str) -> Quantity:
+def _quantity(text: str) -> WrittenAmount:
     try:
-        return Quantity(Decimal(date.fromisoformat(text).toordinal()), _DAY)
+        return WrittenAmount(Decimal(date.fromisoformat(text).toordinal()), _DAY)
     except ValueError:
         text = in_digits(text)
         found = scaled_amount(text)
     if found is None:
         raise ValueError(f"{text!r} is no amount and no day")
     number, scale, unit = found
-    return Quantity(number, _PERCENT if text.rstrip().endswith(_PERCENT) else unit, text, scale)
+    return WrittenAmount(number, _PERCENT if text.rstrip().endswith(_PERCENT) else unit, text, scale)
 
 
 def in_digits(text: str) -> str:
@@ -154,24 +154,24 @@ def in_digits(text: str) -> str:
     return re.sub(r"^one\b", "1", text, flags=re.IGNORECASE)
 
 
-def _added(one: Quantity, other: Quantity, sign: str) -> Quantity:
+def _added(one: WrittenAmount, other: WrittenAmount, sign: str) -> WrittenAmount:
     total = one.number + other.number if sign == "+" else one.number - other.number
     days = other.unit in ("day", "days")
     if one.unit == _DAY and days:
         step = timedelta(int(other.number))
         begin = date.fromordinal(int(one.number))
-        return Quantity(Decimal((begin + step if sign == "+" else begin - step).toordinal()), _DAY)
+        return WrittenAmount(Decimal((begin + step if sign == "+" else begin - step).toordinal()), _DAY)
     if one.unit == other.unit == _DAY and sign == "-":
-        return Quantity(abs(total), "days", "1 days" if abs(total) != 1 else "1 day")
+        return WrittenAmount(abs(total), "days", "1 days" if abs(total) != 1 else "1 day")
     if _DAY in (one.unit, other.unit):
         raise ValueError("a day is only joined with days")
     if _are_apart(one, other):
         raise ValueError(f"{one.written!r} and {other.written!r} have other units")
     form = one if one.unit or not other.unit else other
-    return Quantity(total, form.unit, form.written, form.scale)
+    return WrittenAmount(total, form.unit, form.written, form.scale)
 
 
-def _are_apart(one: Quantity, other: Quantity) -> bool:
+def _are_apart(one: WrittenAmount, other: WrittenAmount) -> bool:
     """Whether two units are measures that differ; counted nouns may: 1,240 jobs less 320 places."""
     measures = {unit for unit in (one.unit, other.unit) if unit and (unit in _MEASURES or unit in _currencies())}
     return one.unit != other.unit and bool(one.unit and other.unit and measures)
@@ -182,25 +182,25 @@ def _currencies() -> frozenset[str]:
     return frozenset(word.lower() for word in language().currency_of)
 
 
-def _multiplied(one: Quantity, other: Quantity) -> Quantity:
+def _multiplied(one: WrittenAmount, other: WrittenAmount) -> WrittenAmount:
     if _DAY in (one.unit, other.unit):
         raise ValueError("a day cannot be multiplied")
     if _PERCENT in (one.unit, other.unit) and one.unit and other.unit:
         share, whole = (one, other) if one.unit == _PERCENT else (other, one)
-        return Quantity(whole.number * share.number / 100, whole.unit, whole.written, whole.scale)
+        return WrittenAmount(whole.number * share.number / 100, whole.unit, whole.written, whole.scale)
     if one.unit and other.unit:
         raise ValueError(f"{one.written!r} and {other.written!r} both have a unit")
     form = one if one.unit or not other.unit else other
-    return Quantity(one.number * other.number, form.unit, form.written, form.scale)
+    return WrittenAmount(one.number * other.number, form.unit, form.written, form.scale)
 
 
-def _divided(one: Quantity, other: Quantity) -> Quantity:
+def _divided(one: WrittenAmount, other: WrittenAmount) -> WrittenAmount:
     if _DAY in (one.unit, other.unit):
         raise ValueError("a day cannot be divided")
     if one.unit == other.unit or not one.unit:
-        return Quantity(one.number / other.number)
+        return WrittenAmount(one.number / other.number)
     if other.unit == _PERCENT:
-        return Quantity(one.number / (other.number / 100), one.unit, one.written, one.scale)
+        return WrittenAmount(one.number / (other.number / 100), one.unit, one.written, one.scale)
     if other.unit:
         raise ValueError(f"{one.written!r} and {other.written!r} have other units")
-    return Quantity(one.number / other.number, one.unit, one.written, one.scale)
+    return WrittenAmount(one.number / other.number, one.unit, one.written, one.scale)

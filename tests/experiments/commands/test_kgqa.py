@@ -68,7 +68,7 @@ def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypat
         ),
         (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "questions about graphs need kind 'kgqa'"),
         (["evaluate", "beam", "--data", "sample:dev", "--set", "max_depth=2"], 1, "max_depth"),
-        (["evaluate", "beam", "--data", "sample:dev", "--predictions", "p"], 2, "--predictions needs --questions"),
+        (["evaluate", "beam", "--data", "sample:dev", "--predictions", "p"], 2, "--predictions need --questions"),
         (["compile", "kgqa", "--train", "sample:train", "--out", "x"], 2, "questions about a graph need --format"),
         ([*COMPILE, "sample:train"], 2, "kgqa needs --out"),
     ],

@@ -11,17 +11,13 @@ import dspy
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.thoughts import TOOLS, read_limits, read_setup
 from experiments.data import read_types
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
-from experiments.tasks.thoughts import ThoughtsQuestions, is_same_answer, read_tasks
+from experiments.tasks.thoughts import ThoughtsQuestions, ThoughtsSetup, is_same_answer, read_tasks
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError, DataError
 from kg.growing import GrowingGraph
-from programs.thoughts.work import TYPE_TOOLS
-from programs.tools import TOOLS as CATALOGUE
 from tests.experiments.openai_server import ScriptedServer
 
 PORTS = """port | tonnes | insurer
@@ -153,7 +149,7 @@ def test_tasks_are_scored_from_their_files(
     nothing = {"query": "SELECT ?n WHERE { ?n a type:Nothing }"}
     retrieve = {"next_step": "retrieve", "missing": ""}
     unknown = [SCRIPT[0], {"calls": "[]"}, {"updates": "[]"}, retrieve, nothing, nothing, {"answer": "unknown"}]
-    setup = read_setup({"max_iterations": "2", "retrieve": "query"}, LMConfig())
+    setup = ThoughtsSetup.parse({"max_iterations": "2", "retrieve": "query"})
     task = ThoughtsQuestions(read_tasks(tasks), setup, "tasks")
     lm = scripted_lm([*SCRIPT, *unknown])
     settings = {"lm": lm, "adapter": dspy.ChatAdapter(use_json_adapter_fallback=False)}
@@ -180,22 +176,17 @@ def test_answers_are_compared_as_gaia_does(answer: str, right: str, same: bool) 
 
 def test_settings_are_of_the_loop_of_tools_and_of_their_limits() -> None:
     settings = {"tools": "wikipedia,run_python", "votes": "3", "explain": "true", "allowed": "http://a/,http://b/"}
-    setup = read_setup({**settings, "run_python.calls": "2", "prices": "p.csv"}, LMConfig())
+    setup = ThoughtsSetup.parse({**settings, "run_python.calls": "2", "prices": "p.csv"})
     assert (setup.tools, setup.config.votes, setup.config.explain) == (("wikipedia", "run_python"), 3, True)
     assert (setup.config.types, setup.settings.prices) == ("auto", "p.csv")
     assert setup.settings.web.allowed == ("http://a/", "http://b/")
     assert setup.limits["run_python"].calls == 2
-    limits = read_limits({"run_python.seconds": "5", "run_python.calls": "2", "all.characters": "400"})
+    texts = {"run_python.seconds": "5", "run_python.calls": "2", "all.characters": "400"}
+    limits = ThoughtsSetup.parse(texts).limits
     assert (limits["run_python"].seconds, limits["run_python"].calls, limits["all"].characters) == (5.0, 2, 400)
     for key, text in (("python.calls", "1"), ("wikipedia.calls", "many"), ("wikipedia.hours", "1"), ("colour", "red")):
         with pytest.raises(ConfigError, match=r"there is no setting|must be a whole number"):
-            read_setup({key: text}, LMConfig())
-    with pytest.raises(ConfigError, match="tools must be of"):
-        read_setup({"tools": "hammer"}, LMConfig())
-
-
-def test_the_command_knows_every_tool_that_returns_facts() -> None:
-    assert set(TOOLS) | set(TYPE_TOOLS) == set(CATALOGUE)
+            ThoughtsSetup.parse({key: text})
 
 
 def test_a_broken_task_is_named_with_its_line(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.tasks.advisor import SAMPLE
 from kg.growing.graph import GrowingGraph
 from kg.growing.view import entity_view
+from tests.demonstrations import ADVISOR as SAMPLE
 
 RULE = str(SAMPLE / "documents" / "12-rule.txt")
 RESULTS = str(SAMPLE / "documents" / "01-helixon-results.txt")

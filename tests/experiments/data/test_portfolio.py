@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from experiments.data import make_database, read_portfolio
-from experiments.tasks.advisor import SAMPLE
 from kg.errors import DataError
 from programs.advisor import Profile
+from tests.demonstrations import ADVISOR as SAMPLE
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -82,16 +81,6 @@ def test_each_thread_calculates_alone(
         assert blas_threads() == before
     assert all(counts <= {1} for counts in seen)
     assert len(seen) == 5
-
-
-def test_gold_history_is_given_on_request_only(make_saved: Make, data: LoadedData) -> None:
-    own, gold = make_saved(revenue="6"), make_saved(revenue="6")
-    evaluate(own, ConvFinQA(data), EvaluationConfig())
-    evaluate(gold, ConvFinQA(data), EvaluationConfig(history="gold"))
-    for saved, answer in ((own, 6), (gold, 5)):
-        seen = dict(saved.program.seen)  # type: ignore[attr-defined]
-        assert [turn.answer for turn in seen["and the change?"]] == [Decimal(answer)]
-        assert list(seen["revenue?"]) == []
 
 
 def test_limit_takes_the_first_conversations(make_saved: Make, data: LoadedData) -> None:

@@ -89,24 +89,6 @@ def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture
         inspect("--prompts")
 
 
-@pytest.mark.slow
-def test_the_graph_of_a_report_is_built_again_from_the_run(
-    tracker: Tracker, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    from experiments.data import load_conversations
-    from experiments.saved import find_program
-
-    program, conversations = find_program("beam"), load_conversations("sample:dev")
-    evaluate(program, ConvFinQA(conversations), EvaluationConfig(limit=1), tracker=tracker, run_name="real")
-    report = conversations.conversations[0].report
-    inspect("--graph", report.id, "--json", str(tmp_path / "graph.json"), run="real")
-    graph, _ = program.program.turn.reader.read(report)
-    assert capsys.readouterr().out.strip() == graph.to_turtle().strip()
-    assert json.loads((tmp_path / "graph.json").read_text())["sha256"] == graph.sha256
-    with pytest.raises(TrackingError, match="names 0 reports"):
-        inspect("--graph", "nowhere", run="real")
-
-
 def test_two_views_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", "latest", "--failed", "--turn", "a:1"]) == 2
     assert "--failed and --turn exclude each other" in capsys.readouterr().err

@@ -26,7 +26,7 @@ Make = Callable[..., SavedProgram]
     [
         (EvaluationConfig(), (), "beam"),
         (EvaluationConfig(limit=3), (), "beam (first 3)"),
-        (EvaluationConfig(LMConfig("local"), "gold"), (), "beam (local, gold history)"),
+        (EvaluationConfig(LMConfig("local")), (), "beam (local)"),
         (EvaluationConfig(limit=3), ("understand=true",), "beam (first 3, understand=true)"),
     ],
 )

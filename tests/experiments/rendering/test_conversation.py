@@ -7,8 +7,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from experiments.commands.main import main
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate, read_turns
@@ -173,14 +171,6 @@ def test_pages_of_what_went_wrong_are_on_the_run(
     assert "revenue?" in (tmp_path / "pages" / "Single_ACME-2020-page_0.pdf-1.html").read_text()
     assert "page_0" in (tmp_path / "pages" / "index.html").read_text()
     assert len(read_turns(record, tracker)) == 5
-
-
-def test_no_pages_where_none_are_asked_for(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
-    from kg.errors import TrackingError
-
-    evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(pages=0), tracker=tracker)
-    with pytest.raises(TrackingError, match=r"index\.html"):
-        tracker.text(tracker.find("latest"), "pages/index.html")
 
 
 def test_each_conversation_has_a_page_of_its_own() -> None:

@@ -11,7 +11,7 @@ import dspy
 import numpy as np
 import pytest
 
-from experiments.saved import Origin, find_program, load_program, save_program
+from experiments.saved import ProgramOrigin, find_program, load_program, save_program
 from experiments.saved.programs import CONFIG, EVIDENCE, SCORER
 from kg.candidates.search import DerivationConfig
 from kg.encoder import TextEncoder
@@ -35,7 +35,9 @@ def program() -> ConversationQA:
 
 @pytest.fixture
 def folder(program: ConversationQA, tmp_path: Path) -> Path:
-    return save_program(program, tmp_path / "mine", Origin(optimizers=({"name": "scorer", "settings": {}},), seed=3))
+    return save_program(
+        program, tmp_path / "mine", ProgramOrigin(optimizers=({"name": "scorer", "settings": {}},), seed=3)
+    )
 
 
 def test_a_saved_program_answers_as_before(program: ConversationQA, folder: Path) -> None:
@@ -52,8 +54,9 @@ def test_a_saved_program_answers_as_before(program: ConversationQA, folder: Path
 def test_instructions_and_demonstrations_are_kept(program: ConversationQA, tmp_path: Path) -> None:
     predictor = program.predictors()[0]
     predictor.signature = predictor.signature.with_instructions("changed")
-    predictor.demos = [{"question": "q"}]
-    loaded = load_program(save_program(program, tmp_path / "other", Origin())).program.predictors()[0]
+    outputs = dict.fromkeys(predictor.signature.output_fields, "1")
+    predictor.demos = [{"question": "q", **outputs}]
+    loaded = load_program(save_program(program, tmp_path / "other", ProgramOrigin())).program.predictors()[0]
     assert loaded.signature.instructions == "changed"
     assert loaded.demos[0]["question"] == "q"
 
@@ -62,14 +65,14 @@ def test_prompts_with_other_fields_are_refused(tmp_path: Path) -> None:
     program = ConversationQA.for_graphs()
     predict = program.beam.understand.predict
     predict.signature = predict.signature.delete("readings")
-    folder = save_program(program, tmp_path / "earlier", Origin())
+    folder = save_program(program, tmp_path / "earlier", ProgramOrigin())
     rule = "prompts of beam.understand.predict have 6 fields, finpath's have 7: compile it again"
     with pytest.raises(TrackingError, match=rule):
         load_program(folder)
 
 
 def test_saving_again_replaces_and_leaves_nothing_behind(program: ConversationQA, folder: Path) -> None:
-    save_program(program, folder, Origin(seed=4))
+    save_program(program, folder, ProgramOrigin(seed=4))
     assert load_program(folder).config["seed"] == 4
     assert [path.name for path in folder.parent.iterdir()] == ["mine"]
 
@@ -77,7 +80,7 @@ def test_saving_again_replaces_and_leaves_nothing_behind(program: ConversationQA
 def test_what_is_no_saved_program_is_not_replaced(program: ConversationQA, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(ConfigError, match="out must be a new or empty folder"):
-        save_program(program, tmp_path, Origin())
+        save_program(program, tmp_path, ProgramOrigin())
     assert (tmp_path / "thesis.txt").exists()
 
 
@@ -134,7 +137,7 @@ def test_the_encoder_is_kept_in_a_folder_of_its_own(
     program: ConversationQA, encoder: TextEncoder, tmp_path: Path
 ) -> None:
     program.turn.reader.scorer = replace(program.turn.reader.scorer, encoder=encoder)
-    folder = save_program(program, tmp_path / "one", Origin())
+    folder = save_program(program, tmp_path / "one", ProgramOrigin())
     saved = load_program(folder)
     assert saved.program.scorer.encoder.files == encoder.files
     assert saved.program.scorer.sha256 == program.scorer.sha256
@@ -152,7 +155,7 @@ def test_a_scorer_that_lost_its_encoder_is_refused(
     program: ConversationQA, encoder: TextEncoder, tmp_path: Path
 ) -> None:
     program.turn.reader.scorer = replace(program.turn.reader.scorer, encoder=encoder)
-    folder = save_program(program, tmp_path / "one", Origin())
+    folder = save_program(program, tmp_path / "one", ProgramOrigin())
     config = json.loads((folder / CONFIG).read_text())
     files = {name: sha256 for name, sha256 in config["files"].items() if not name.startswith("encoder/")}
     (folder / CONFIG).write_text(json.dumps({**config, "files": files}))
@@ -164,7 +167,7 @@ def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Pa
     plan = EvidencePlan("page", 5, Blend({"beam": 0.9, "share": 0.25}, {"rest": 1}))
     shown = (Demonstration("Q1: what was the revenue?", "[revenue, 2020]"),)
     program.evidence = EvidenceConfig(seed=3, demonstrations=shown, plans={"openai/gpt": plan})
-    saved = load_program(save_program(program, tmp_path / "one", Origin())).program
+    saved = load_program(save_program(program, tmp_path / "one", ProgramOrigin())).program
     assert saved.evidence == program.evidence
     assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {
         "beam": 0.9,
@@ -183,7 +186,7 @@ def test_a_saved_program_cannot_bring_its_own_model(
     """It would be asked in place of the user's, with the user's key."""
     for _, predictor in program.named_predictors():
         predictor.lm = dspy.LM("openai/planted")
-    folder = save_program(program, tmp_path / "planted", Origin())
+    folder = save_program(program, tmp_path / "planted", ProgramOrigin())
     assert "openai/planted" in (folder / "program.json").read_text(encoding="utf-8")
     loaded = load_program(folder).program
     assert [predictor.lm for _, predictor in loaded.named_predictors() if predictor.lm is not None] == []

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 import pytest
 
 from experiments.data import news_rules, read_documents
-from experiments.tasks import EvaluationPlan
-from experiments.tasks.advisor import SAMPLE, TODAY, is_right
 from kg.errors import QueryError
 from kg.growing.graph import GrowingGraph
 from kg.growing.proposals import TypeProposals
@@ -24,6 +22,7 @@ from kg.questions.graph import EntityGraph
 from kg.questions.reader import answer_entities
 from programs.advisor.advisor import Advisor
 from programs.conversation import ConversationQA
+from tests.demonstrations import ADVISOR, TODAY, advisor_questions, ask_advisor, names_all
 
 VARIANTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Where is Vantor Devices plc based?", ("Ireland",)),
@@ -112,7 +111,7 @@ UNANSWERABLE: tuple[tuple[str, str], ...] = (
 def _graph() -> GrowingGraph:
     graph = GrowingGraph(None, investment_schema())
     advisor = Advisor(graph, RuleReader(graph, news_rules()), TypeProposals(graph, "auto"))
-    documents, problems = read_documents([str(SAMPLE / "documents")])
+    documents, problems = read_documents([str(ADVISOR / "documents")])
     assert not problems
     for document in documents:
         advisor.ingest(document)
@@ -132,11 +131,18 @@ def _answered(view: EntityGraph, question: str) -> tuple[str, ...]:
     return labels if labels and not turn.words.isdecimal() else (turn.words,)
 
 
+def test_the_demonstration() -> None:
+    figures = ask_advisor()
+    assert all(row["before"] is None for row in figures["rows"])
+    names = ("facts_before", "facts_after", "answered_before", "answered_after", "briefings", "types_created")
+    assert [figures[name] for name in names] == [0, 345, 0, 30, 5, 4]
+
+
 def test_the_questions_of_the_demonstration_are_answered(view: EntityGraph) -> None:
     wrong = []
-    for entry in EvaluationPlan().questions():
+    for entry in advisor_questions():
         turn = ConversationQA.for_graphs()(graph=view, questions=[entry["question"]]).turns[0]
-        if not is_right(turn.words, entry["answers"]):
+        if not names_all(turn.words, entry["answers"]):
             wrong.append((entry["question"], turn.words, turn.message))
     assert not wrong
 
@@ -144,7 +150,7 @@ def test_the_questions_of_the_demonstration_are_answered(view: EntityGraph) -> N
 @pytest.mark.parametrize(("question", "answers"), VARIANTS)
 def test_other_wordings_and_other_entities(view: EntityGraph, question: str, answers: tuple[str, ...]) -> None:
     found = _answered(view, question)
-    assert sorted(found) == sorted(answers) or is_right(found[0], list(answers))
+    assert sorted(found) == sorted(answers) or names_all(found[0], list(answers))
 
 
 @pytest.mark.parametrize(("question", "message"), UNANSWERABLE)

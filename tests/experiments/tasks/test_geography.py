@@ -10,14 +10,12 @@ import pytest
 from rdflib import Graph, Namespace
 from rdflib.namespace import RDF, RDFS
 
-from experiments.evaluation import evaluate
-from experiments.saved import SavedProgram
-from experiments.tasks import GraphConversations, is_right, load_geography, scripted_conversations
-from experiments.tracking import Tracker
+from experiments.tasks import is_right, load_geography
 from kg.questions.graph import EntityGraph
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
 from programs.worlds.entities import EntityWorld
+from tests.demonstrations import geography_turns
 
 ROOT = Path(__file__).resolve().parents[3]
 GEO = Namespace("https://w3id.org/finpath/geography#")
@@ -85,13 +83,6 @@ def test_the_union_has_its_members(triples: Graph) -> None:
     assert len(euro & members) == 20
 
 
-def test_the_scripted_conversations_are_all_right(graph: EntityGraph) -> None:
-    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
-    turns = evaluate(SavedProgram(ConversationQA.for_graphs(), "entity", Path()), task).turns
-    right = [is_right(turns[script.id, i], turn) for script in task.items() for i, turn in enumerate(script.turns)]
-    assert right == [True] * 10
-
-
 def test_an_answer_that_is_not_the_expected_one_is_wrong(graph: EntityGraph) -> None:
     turn = Conversation(ConversationQA.for_graphs(), EntityWorld(graph, graph.name)).ask(
         "What is the capital of Norway?"
@@ -121,11 +112,5 @@ def test_most_follow_ups_are_resolved(graph: EntityGraph) -> None:
     assert right >= 57
 
 
-def test_conversations_are_a_task_like_any_other(graph: EntityGraph, tracker: Tracker) -> None:
-    task = GraphConversations(scripted_conversations(), EntityWorld(graph, graph.name), "geography")
-    saved = SavedProgram(ConversationQA.for_graphs(), "entity", Path())
-    done = evaluate(saved, task, tracker=tracker)
-    assert (done.figures["turns"], done.figures["right"], done.figures["accuracy_low"]) == (10, 10, 1.0)
-    record = tracker.find("latest", kinds=("conversations",))
-    assert (record.id, record.metrics["accuracy"]) == (done.run_id, 1.0)
-    assert len(tracker.table(record, "questions")) == 10
+def test_the_scripted_conversations_are_answered() -> None:
+    assert [right for _, _, right in geography_turns()] == [True] * 10

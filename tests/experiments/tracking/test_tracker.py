@@ -115,6 +115,7 @@ def test_a_server_that_is_down_is_said_in_time() -> None:
         Tracker(TrackingConfig("http://127.0.0.1:9")).find("latest")
 
 
+@pytest.mark.slow
 def test_two_first_runs_at_once_make_one_store(tmp_path: Path) -> None:
     code = """
         import sys

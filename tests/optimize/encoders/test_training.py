@@ -16,8 +16,7 @@ from kg.figures.idf import Idf
 from kg.ontology import build_ontology
 from kg.report_graphs import build_report_graph
 from kg.reports import Report
-from optimize.encoders.examples import EncoderData, base_vocabulary, encoder_data
-from optimize.encoders.settings import EncoderConfig
+from optimize.encoders.examples import EncoderConfig, EncoderData, base_vocabulary, encoder_data
 from optimize.scorers.turns import TrainingTurn, training_turns
 
 torch = pytest.importorskip("torch")

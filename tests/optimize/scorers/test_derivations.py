@@ -50,7 +50,7 @@ def _examples(split: str) -> list[dspy.Example]:
 
 @pytest.fixture(scope="module")
 def train() -> list[dspy.Example]:
-    return _examples("train")
+    return _examples("train")[:48]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_a_fit_on_right_programs_does_much_better_than_one_on_wrong_ones(
         dspy.Example(report=one.report, questions=one.questions, programs=[*one.programs[1:], one.programs[0]])
         for one in train
     ]
-    dev = _examples("dev")
+    dev = _examples("dev")[:16]
     misled = FitScorer(SMALL).compile(student, trainset=wrong)
     fitted, shuffled, untrained = (_accuracy(program, dev) for program in (compiled, misled, student))
     assert fitted > untrained + 0.1
@@ -209,7 +209,7 @@ def test_a_ranker_answers_no_worse_than_the_search_alone(
     assert _scorer(alone).ranker is None
     assert _scorer(compiled).ranker is not None
     assert replace(_scorer(compiled), ranker=None).to_json() == _scorer(alone).to_json()
-    dev = _examples("dev")
+    dev = _examples("dev")[:16]
     assert _accuracy(compiled, dev) > _accuracy(alone, dev) - 0.03
 
 

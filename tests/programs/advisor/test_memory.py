@@ -18,7 +18,7 @@ from kg.growing import GrowingGraph, NodeKey, Origin, SetProperty, TypeProposals
 from kg.growing.terms import TYPE
 from kg.investments import investment_schema, parse_document
 from kg.news import AnsweredFact, FrameReader, Passage, insert_answers, stored_passages
-from programs.advisor import Advisor, AnswerMemory, Answers, GraphAnswers
+from programs.advisor import Advisor, AnswerMemory, GraphAnswers, SupportedAnswers
 from programs.beam import BeamQA
 from programs.turns import read_turn, turn_record
 from programs.worlds import texts
@@ -69,7 +69,7 @@ class Asked:
         if self.world.answers.clauses is None:
             pytest.skip("the model of the extra 'news' is not installed")
 
-    def answer(self, question: str) -> Answers:
+    def answer(self, question: str) -> SupportedAnswers:
         with dspy.context(lm=self.lm):
             return answers_of(self.program.ask(self.world.start(), question).turns[-1])
 

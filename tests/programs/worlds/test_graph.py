@@ -3,9 +3,12 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
+import dspy
 import pytest
+from dspy.utils import DummyLM
 
 from kg.errors import ConfigError
+from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig
@@ -54,3 +57,21 @@ def test_a_conversation_continues_from_its_record() -> None:
     assert turn.answer == Decimal(54)
     assert turn.canonical == "how old is Mara Stenhouse?"
     assert turn.resolved.referents == ("Mara Stenhouse",)
+
+
+def test_states_of_earlier_versions_load() -> None:
+    program = ConversationQA.for_graphs()
+    state = program.dump_state()
+    predictor = state.pop("beam.understand.predict")
+    predictor["signature"]["instructions"] = "Parse the question."
+    program.load_state({"parser.predict": predictor})
+    assert program.beam.understand.predict.signature.instructions == "Parse the question."
+
+
+def test_the_one_program_explains_an_answer_about_a_graph() -> None:
+    replies = [{"sentence": "The length of Bellwether is 88 m."}, {"sentence": "Bellwether is as long as Larkspur."}]
+    program = BeamQA(explain=True)
+    with dspy.context(lm=DummyLM(replies)):
+        first, second = (program(graph=ships(), question="What is the length of the Bellwether?").turn for _ in "ab")
+    assert (first.words, first.explanation, first.usage.lm_calls) == ("88 m", "The length of Bellwether is 88 m.", 1)
+    assert second.explanation == "", "Larkspur is not in the facts"
