@@ -6,8 +6,7 @@ $ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,6 +115,8 @@ def command(
 
 def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog, write_figures: WriteFigures) -> bool:
     """Shows the turns of one conversation, and returns whether a question was answered."""
+    from experiments.facade.session import following
+
     state = subject.program.start(subject.world)
     width = terminal_width()
     for place, question in enumerate(questions):
@@ -148,27 +149,3 @@ def _ask_each(subject: Subject, file: str, threads: int, log: QuestionLog, write
         rows.append(row)
     write_figures(rows)
     return answered
-
-
-@contextmanager
-def following(step: Callable[[str], None]) -> Iterator[None]:
-    """Passes each call of a language model or a tool inside to ``step``, as a sign of life."""
-    import json
-
-    import dspy
-    from dspy.utils.callback import BaseCallback
-
-    class Steps(BaseCallback):
-        count = 0
-
-        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
-            self.count += 1
-            step(f"asking {instance.model}, call {self.count}")
-
-        def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
-            given = inputs.get("kwargs", inputs)
-            words = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in given.items())
-            step(f"tool {instance.name}({words})")
-
-    with dspy.context(callbacks=[*dspy.settings.callbacks, Steps()]):
-        yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, open_questions, read_task
+from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, read_task
 from experiments.commands.options import (
     FILE,
     OUT_PLACE,
@@ -284,6 +284,7 @@ def _fit_graphs(
     **_: Any,
 ) -> int:
     from experiments.compiling import graph_job
+    from experiments.data import open_questions
     from kg.paths import PathConfig
 
     task = read_task(graph, train, form, settings)
@@ -293,8 +294,8 @@ def _fit_graphs(
             f"kgqa has no setting {min(settings)!r}; it has beam_width, max_depth, top_k, link, rank_paths"
         )
     figures: dict[str, Any] = {}
-    with open_questions(task, None) as (source, loaded):
-        search = PathConfig(**task.search)
+    search = PathConfig(**task.search)
+    with open_questions(task.graph, task.questions, task.format, search.max_depth) as (source, loaded):
         job = graph_job(source, loaded, search, form=task.format, link=task.link, ranked=ranked, seed=run.seed)
         _compile(job, out, run, tracker, figures.update)
     if dev is None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,13 +30,11 @@ from experiments.commands.options import (
     written_pairs,
 )
 from experiments.console import say, show
-from experiments.files import SAMPLE_FOLDER
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
-from kg.errors import ConfigError, DataError
+from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from experiments.data import GraphSource, LoadedQuestions
     from experiments.evaluation import Evaluation
 
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
@@ -46,9 +43,7 @@ GRAPH = (
     "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them), an index (.npz), the folder of an "
     "Oxigraph database, or the address of a SPARQL endpoint"
 )
-_SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
 _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "output_top_k"}
-_SHOWN = 5
 
 
 @click.command(
@@ -201,6 +196,7 @@ def evaluate_graphs(
     predictions: str | None = None,
 ) -> int:
     """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
+    from experiments.data import open_questions
     from experiments.evaluation import evaluate
     from experiments.saved import find_program, with_graph_settings
     from experiments.tasks import KGQuestions, kgqa_table
@@ -213,39 +209,9 @@ def evaluate_graphs(
     tracker = run.tracker()
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     saved = with_graph_settings(saved, aggregate, task.search, by_lm=by_lm)
-    with open_questions(task, run.limit, saved.program.config.max_depth) as (source, loaded):
+    with open_questions(task.graph, task.questions, task.format, saved.program.config.max_depth) as (source, loaded):
+        loaded = replace(loaded, questions=loaded.questions[: run.limit])
         asked = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
         config = run.config(lm, traces=not lm.is_none)
         evaluation = evaluate(saved, asked, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     return _finish(evaluation, kgqa_table, write_figures)
-
-
-@contextlib.contextmanager
-def open_questions(
-    task: GraphTask, limit: int | None, depth: int | None = None
-) -> Iterator[tuple[GraphSource, LoadedQuestions]]:
-    """The graph and the questions, after unreadable parts were reported."""
-    from experiments.data import join_questions, load_questions, open_graph
-    from kg.paths import PathConfig
-
-    if task.graph is None and task.format != "rog":
-        raise ConfigError(f"graph must be given, as questions of the format {task.format} have none of their own")
-    loaded = join_questions([load_questions(_path(name), task.format) for name in task.questions])
-    _report(loaded.problems, len(loaded.problems))
-    depth = depth if depth is not None else task.search.get("max_depth", PathConfig().max_depth)
-    with open_graph(_path(task.graph) if task.graph is not None else None, depth=depth) as source:
-        _report(source.problems, source.problem_count)
-        yield source, replace(loaded, questions=loaded.questions[:limit])
-
-
-def _path(name: str) -> str:
-    if name.startswith("sample:") and name not in _SAMPLES:
-        raise DataError(f"there are {', '.join(_SAMPLES)}", file=name)
-    return str(SAMPLE_FOLDER / "kgqa" / _SAMPLES[name]) if name in _SAMPLES else name
-
-
-def _report(problems: Sequence[str], count: int) -> None:
-    for problem in problems[:_SHOWN]:
-        say(f"left out: {problem}")
-    if count > _SHOWN:
-        say(f"... and {count - _SHOWN} more lines")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     )
     from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
     from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
-    from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph
+    from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph, open_questions
     from experiments.data.news import news_rules, read_documents, read_questions
     from experiments.data.portfolio import make_database, read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
@@ -48,6 +48,7 @@ __all__ = [
     "make_database",
     "news_rules",
     "open_graph",
+    "open_questions",
     "read_dialogues",
     "read_documents",
     "read_ontology",

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Self
 
-from experiments.data.questions import KGQuestion, Triple
-from experiments.files import check_address
-from kg.errors import DataError
+from experiments.console import say
+from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
+from experiments.files import SAMPLE_FOLDER, check_address
+from kg.errors import ConfigError, DataError
 from kg.graphs import (
     INVERSE,
     GraphIndex,
@@ -308,3 +310,44 @@ def form_of(path: Path) -> Form:
         f"{first.strip()[:80]!r}",
         file=str(path),
     )
+
+
+_SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
+_SHOWN = 5
+
+
+@contextmanager
+def open_questions(
+    graph: str | None, files: Sequence[str], form: str, depth: int
+) -> Iterator[tuple[GraphSource, LoadedQuestions]]:
+    """A graph and the questions of files, after unreadable parts were reported; the sample's have names.
+
+    Args:
+        graph: The graph; ``None`` where each question has its own.
+        files: The files.
+        form: Their format.
+        depth: The largest number of steps from a topic, for an endpoint.
+
+    Raises:
+        ConfigError: There is no graph.
+    """
+    if graph is None and form != "rog":
+        raise ConfigError(f"graph must be given, as questions of the format {form} have none of their own")
+    loaded = join_questions([load_questions(_sample(name), form) for name in files])
+    _report(loaded.problems, len(loaded.problems))
+    with open_graph(_sample(graph) if graph is not None else None, depth=depth) as source:
+        _report(source.problems, source.problem_count)
+        yield source, loaded
+
+
+def _sample(name: str) -> str:
+    if name.startswith("sample:") and name not in _SAMPLES:
+        raise DataError(f"there are {', '.join(_SAMPLES)}", file=name)
+    return str(SAMPLE_FOLDER / "kgqa" / _SAMPLES[name]) if name in _SAMPLES else name
+
+
+def _report(problems: Sequence[str], count: int) -> None:
+    for problem in problems[:_SHOWN]:
+        say(f"left out: {problem}")
+    if count > _SHOWN:
+        say(f"... and {count - _SHOWN} more lines")

@@ -85,7 +85,7 @@ def graph_of_texts(folder: str) -> GrowingGraph:
 
 
 def answers_of(graph: GrowingGraph) -> GraphAnswers:
-    """What rules answer from a graph; the world of its texts is made of it."""
+    """The answers of rules from a graph, of which the world of its texts is built."""
     from experiments.lms.reader import fetch_reader
     from experiments.saved import question_reader
 

@@ -96,7 +96,7 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         return dataclasses.replace(saved, program=program)
 
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
-        """Returns program, model, data, history, limit and seed."""
+        """Returns program, model, data, limit and seed."""
         program, data = saved.program, self.data
         settings = dataclasses.asdict(program.config)
         evidence = program.evidence.to_dict() if program.evidence is not None else None

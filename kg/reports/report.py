@@ -59,7 +59,7 @@ class CellFact:
     scale: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """One document.
 
@@ -82,6 +82,9 @@ class Report:
     facts: tuple[CellFact, ...] = ()
     kept_rows: tuple[int, ...] | None = None
     kept_columns: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Report({self.id!r}, {len(self.table)} rows, {len(self.sentences)} sentences)"
 
     def __post_init__(self) -> None:
         characters = sum(map(len, (*self.pre_text, *self.post_text)))

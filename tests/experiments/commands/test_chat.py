@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.chat import ChatSession, talk
+from experiments.facade.session import ChatSession, talk
 from experiments.facade.subjects import Subject, find_subject
 from experiments.terminal import wants_colour
 from kg.errors import ConfigError, DataError
@@ -118,7 +118,7 @@ def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytes
 
 
 def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat as module
+    from experiments.facade import session as module
 
     out = io.StringIO()
     chat = ChatSession(subject, out, colour=False)
@@ -147,7 +147,7 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
 
 
 def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.commands import chat as module
+    from experiments.facade import session as module
 
     class Terminated(KeyboardInterrupt):
         pass

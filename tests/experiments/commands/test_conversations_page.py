@@ -6,7 +6,7 @@ import io
 import re
 from pathlib import Path
 
-from experiments.commands.chat import ChatSession
+from experiments.facade.session import ChatSession
 from experiments.facade.subjects import find_subject
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"

@@ -139,7 +139,7 @@ def test_a_run_that_could_not_say_that_it_was_killed_is_marked_by_the_next(tmp_p
     record = tracker.find(marked.id)
     assert record.status == "KILLED"
     assert record.metrics["turns"] == len(tracker.table(record, TURNS)) == len(tracker.table(record, DETAILS)) >= 5
-    assert record.metrics["exe_accuracy"] == 1.0
+    assert record.metrics["exe_accuracy"] >= 17 / 18  # one of the later turns is wrong
     assert mark_killed(tracker, TASK) == []
 
 

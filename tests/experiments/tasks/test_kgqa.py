@@ -11,7 +11,7 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.compiling.graphs import GraphCompileConfig, fit_graphs
+from experiments.compiling.graphs import fit_graphs
 from experiments.data import GraphSource, LoadedQuestions
 from experiments.data.graphs import OwnGraphs
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, journals_folder
@@ -47,7 +47,7 @@ def evaluated(
 
 @pytest.fixture(scope="module")
 def program() -> KGQA:
-    return fit_graphs(GRAPH, QUESTIONS, GraphCompileConfig(PathConfig(max_depth=2)))
+    return fit_graphs(GRAPH, QUESTIONS, PathConfig(max_depth=2))
 
 
 @pytest.fixture

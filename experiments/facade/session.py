@@ -1,0 +1,234 @@
+"""A conversation at the terminal or through a pipe, its commands, and the sign of life while a question is answered.
+
+>>> talk(ChatSession(find_subject(["geography"]), sys.stdout, colour=False), ["What is the capital of Norway?"])
+Q  What is the capital of Norway?
+A  Oslo
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import dspy
+from dspy.utils.callback import BaseCallback
+
+from experiments.console import printable, write_share
+from experiments.files import read_text, write_text
+from experiments.terminal import waiting
+from experiments.tracking import QuestionLog
+from kg.errors import ConfigError, DataError, FinpathError
+from kg.graphs import local_name
+from programs.turns import Conversation
+
+if TYPE_CHECKING:
+    from experiments.facade.subjects import Subject
+    from programs.turns import AnyTurn
+
+PROMPT = "> "
+_STYLES = {"answer": "1", "note": "2", "error": "31", "prompt": "36"}
+_SAVED = "conversation.json"
+
+
+class ChatSession:
+    """A conversation, the commands about it, and the output of both.
+
+    Args:
+        subject: The subject.
+        out: The output.
+        colour: Whether the output is coloured.
+
+    Attributes:
+        log: The traces of the questions.
+    """
+
+    def __init__(self, subject: Subject, out: TextIO, *, colour: bool) -> None:
+        self.subject = subject
+        self.conversation = Conversation(subject.program, subject.world)
+        self.out = out
+        self.colour = colour
+        self.ended = False
+        self.log = QuestionLog(subject.title, tracked=False)
+        self.commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "/why": (self._why, "the basis of the last answer: path, calculation, and the place of each figure"),
+            "/graph": (self._graph, "the entities in play: type, properties, neighbours"),
+            "/history": (self._history, "the questions so far, spelled out, with their answers"),
+            "/reset": (self._reset, "start a new conversation"),
+            "/save": (self._save, f"save the conversation: /save FILE ({_SAVED})"),
+            "/load": (self._load, f"continue a saved conversation: /load FILE ({_SAVED})"),
+            "/help": (self._help, "this list"),
+            "/quit": (self._quit, "end (as Ctrl-D does)"),
+        }
+
+    def take(self, line: str) -> None:
+        """Answers a question or follows a command; a mistake is reported, and the conversation continues."""
+        line = line.strip()
+        if not line:
+            return
+        try:
+            if line.startswith("/"):
+                self._command(line)
+            else:
+                self._ask(line)
+        except FinpathError as error:
+            self.write(f"   {' '.join(str(error).split())}", "error")
+
+    def write(self, text: str, style: str = "") -> None:
+        """Writes text, coloured where that is wanted, with control characters as escapes."""
+        text = printable(text)
+        if self.colour and style and text:
+            text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+        self.out.write(text + "\n")
+        self.out.flush()
+
+    def _command(self, line: str) -> None:
+        name, _, rest = line.partition(" ")
+        if name not in self.commands:
+            raise ConfigError(f"there is no command {name}; the commands are {', '.join(self.commands)}")
+        self.commands[name][0](rest.strip())
+
+    def _ask(self, question: str) -> None:
+        with waiting("answer") as step, following(step), self.log.turn(question) as seen:
+            turn = self.conversation.ask(question)
+            seen.outputs, seen.failure = self.subject.figures(turn), turn.failure
+        if turn.resolved.kind != "none" and turn.canonical != question:
+            self.write(f"   understood  {turn.canonical}", "note")
+        if turn.resolved.problem:
+            self.write(f"   {turn.resolved.problem}", "note")
+        if turn.failure is not None:
+            self.write(f"A  no answer: {turn.message or turn.failure}", "error")
+        else:
+            confidence = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
+            self.write(f"A  {turn.words}{confidence}", "answer")
+
+    def _last(self) -> AnyTurn:
+        if not self.conversation.turns:
+            raise ConfigError("nothing has been asked yet")
+        return self.conversation.turns[-1]
+
+    def _why(self, _: str) -> None:
+        for line in self.subject.why(self._last()):
+            self.write(f"   {line}")
+
+    def _graph(self, _: str) -> None:
+        context = self._last().context
+        if not context.entities:
+            self.write("   no entity is in play yet", "note")
+        for entity in context.entities:
+            kinds = ", ".join(local_name(kind) for kind in entity.types)
+            self.write(f"   {entity.label} ({kinds})", "answer")
+            for name, value in entity.properties:
+                self.write(f"      {local_name(name)} {value}")
+            grouped: dict[str, list[str]] = {}
+            both = {(one.relation, one.node) for one in entity.neighbours if one.outgoing}
+            for one in entity.neighbours:
+                if not one.outgoing and (one.relation, one.node) in both:
+                    continue  # an edge in both directions is shown once
+                relation = local_name(one.relation)
+                grouped.setdefault(relation if one.outgoing else f"{relation} of", []).append(one.label)
+            for relation, labels in grouped.items():
+                more = f", and {len(labels) - 12} more" if len(labels) > 12 else ""
+                self.write(f"      {relation}: {', '.join(labels[:12])}{more}")
+        for failure in context.failures:
+            self.write(f"   left out: {failure.node}: {failure.reason}", "note")
+
+    def _history(self, _: str) -> None:
+        for number, (question, answer) in enumerate(self.conversation.history, start=1):
+            self.write(f"   {number}. {question} {answer or 'no answer'}")
+
+    def _reset(self, _: str) -> None:
+        self.conversation.reset()
+        self.write("   a new conversation", "note")
+
+    def _save(self, name: str) -> None:
+        path = Path(name or _SAVED)
+        write_text(path, self.conversation.to_json() + "\n")
+        self.write(f"   saved to {path}", "note")
+
+    def _load(self, name: str) -> None:
+        self.load(Path(name or _SAVED))
+        self.write(f"   {len(self.conversation.turns)} turns, the last: {self._last().question}", "note")
+
+    def load(self, path: Path) -> None:
+        """Continues a saved conversation.
+
+        Raises:
+            DataError: The file cannot be read, or is no conversation about this subject.
+        """
+        text = read_text(path)
+        try:
+            self.conversation = Conversation.from_json(self.subject.program, self.subject.world, text)
+        except DataError as error:
+            raise DataError(error.rule, file=str(path)) from error
+
+    def _help(self, _: str) -> None:
+        width = max(map(len, self.commands))
+        for name, (_function, meaning) in self.commands.items():
+            self.write(f"   {name.ljust(width)}  {meaning}")
+
+    def _quit(self, _: str) -> None:
+        self.ended = True
+
+
+def talk(chat: ChatSession, source: TextIO) -> None:
+    """Reads lines until they end: from a terminal with a prompt, or from anything else."""
+    if source is sys.stdin and source.isatty():
+        with suppress(ImportError):
+            import readline  # noqa: F401 - input() edits lines and recalls earlier ones once it is imported
+        _talk_at_terminal(chat)
+        return
+    for line in source:
+        if line.strip() and not line.strip().startswith("/"):
+            chat.write(f"Q  {line.strip()}")
+        chat.take(line)
+        if chat.ended:
+            return
+
+
+def _talk_at_terminal(chat: ChatSession) -> None:
+    prompt = f"\001\x1b[{_STYLES['prompt']}m\002{PROMPT}\001\x1b[0m\002" if chat.colour else PROMPT
+    while not chat.ended:
+        try:
+            line = input(prompt)
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
+            chat.write("")
+            continue
+        except EOFError:
+            chat.write("")
+            return
+        try:
+            chat.take(line)
+        except KeyboardInterrupt as stop:
+            _pass_on(stop)
+            chat.write("   stopped; the question is forgotten", "note")
+
+
+def _pass_on(stop: KeyboardInterrupt) -> None:
+    """Raises ``stop`` again unless it is Ctrl-C: Ctrl-C ends a line, and SIGTERM ends the conversation."""
+    if type(stop) is not KeyboardInterrupt:
+        raise stop
+
+
+@contextmanager
+def following(step: Callable[[str], None]) -> Iterator[None]:
+    """Passes each call of a language model or a tool inside to ``step``, as a sign of life."""
+
+    class Steps(BaseCallback):
+        count = 0
+
+        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+            self.count += 1
+            step(f"asking {instance.model}, call {self.count}")
+
+        def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+            given = inputs.get("kwargs", inputs)
+            words = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in given.items())
+            step(f"tool {instance.name}({words})")
+
+    with dspy.context(callbacks=[*dspy.settings.callbacks, Steps()]):
+        yield
