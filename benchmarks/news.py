@@ -2,7 +2,7 @@
 
 $ python benchmarks/news.py --part dev
 $ python benchmarks/news.py --part held_out --json figures.json
-$ python benchmarks/news.py --set writers_news_c --part held_out --lm openai/reader --api-base ... --threads 60
+$ python benchmarks/news.py --set writers_news_c --part held_out --lm openai/reader --lm-set api_base=... --threads 60
 
 Each part is ingested into a graph of its own, in the order of the documents' dates. The scores follow the set's
 README: facts by kind with precision and recall, questions right, abstained and wrong. Documents and questions of the
