@@ -154,8 +154,11 @@ class ConversationQA(dspy.Module):
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """The prompts, the use of language models, and hashes of the other parts that compiling fits."""
         state: dict[str, Any] = super().dump_state(json_mode)
-        evidence = {EVIDENCE: self.evidence.to_dict()} if self.evidence is not None else {}
-        return {**state, **evidence, PARTS: self._parts()}
+        if self.evidence is not None:
+            record = self.evidence.to_dict()
+            # Pairs, as MLflow logs keys as names of parameters, and a model's name has signs that they may not have.
+            state[EVIDENCE] = {**record, "plans": [list(pair) for pair in record["plans"].items()]}
+        return {**state, PARTS: self._parts()}
 
     def _parts(self) -> dict[str, str | None]:
         if self.turn.reader is None:

@@ -289,7 +289,7 @@ class EvidenceConfig:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> EvidenceConfig:
         """Reads what :meth:`to_dict` wrote; settings of earlier revisions that are gone have no effect."""
-        plans = {name: EvidencePlan.from_dict(plan) for name, plan in record.get("plans", {}).items()}
+        plans = {name: EvidencePlan.from_dict(plan) for name, plan in dict(record.get("plans", {})).items()}
         demonstrations = tuple(Demonstration(**one) for one in record.get("demonstrations", ()))
         known = {name: record[name] for name in ("page_tokens", "seed") if name in record}
         return cls(**known, plans=plans, demonstrations=demonstrations)

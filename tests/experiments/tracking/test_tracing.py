@@ -12,7 +12,7 @@ from dspy.utils import DummyLM
 
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.saved import SavedProgram
+from experiments.saved import SavedProgram, find_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import TraceWriter, Tracker, TurnRecorder, read_traces
 from kg.errors import TrackingError
@@ -129,3 +129,20 @@ def test_a_quote_in_a_conversation_cannot_reach_the_query(make_saved: Make, data
     evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     with pytest.raises(TrackingError, match="quote"):
         read_traces(tracker, tracker.find("latest"), conversation="a' OR '1' = '1")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of an import of MLflow
+def test_autologging_takes_the_parameters_of_a_program(tracking_uri: str, caplog: pytest.LogCaptureFixture) -> None:
+    import mlflow
+    from mlflow.dspy.util import log_dspy_module_params
+
+    program = find_program("beam").program
+    mlflow.set_tracking_uri(tracking_uri)
+    with mlflow.start_run() as run:
+        log_dspy_module_params(program)
+    logged = mlflow.get_run(run.info.run_id).data.params
+    assert logged["ConversationQA.fitted_parts.ontology"] == program.ontology.sha256
+    assert "Failed" not in caplog.text
+    again = find_program("beam").program
+    again.load_state(program.dump_state())
+    assert again.evidence == program.evidence
