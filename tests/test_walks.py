@@ -16,7 +16,11 @@ import pytest
 from experiments.commands import main as cli
 
 ROOT = Path(__file__).resolve().parent.parent
-WALKS = {"evaluate": ["evaluate", "beam", "--data", "sample:dev", "--limit", "1"]}
+FAST = ["--set", "scorer.form_steps=1", "--set", "scorer.folds=0", "--set", "scorer.ensemble=1"]
+WALKS = {
+    "compile": ["compile", "beam", "--optimizer", "scorer", *FAST, "--train", "sample:train"],
+    "evaluate": ["evaluate", "beam", "--data", "sample:dev", "--limit", "1"],
+}
 MOST = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["finpath"]["walks"]
 
 

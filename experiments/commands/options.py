@@ -158,6 +158,8 @@ def read_lm(model: str | None, settings: Collection[str]) -> LMConfig:
         LMError: An embedded model that is not here.
     """
     config = LMConfig.parse(model, read_pairs(settings, "lm-set"))
+    if settings and config.is_none:
+        raise ConfigError("lm-set is for a language model: name one with --lm, or in FINPATH_LM")
     check_local(config)
     return config
 

@@ -139,6 +139,8 @@ def test_data_check_writes_its_figures(tmp_path: Path) -> None:
 def test_a_model_needs_its_provider(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--lm", "gpt"]) == 1
     assert "lm must be 'none', 'local' or 'provider/model'" in capsys.readouterr().err
+    assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--lm-set", "temperature=1"]) == 1
+    assert "lm-set is for a language model: name one with --lm" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["evaluate p --data d", "ask r q", "compile p --train d"])
