@@ -78,13 +78,6 @@ def resolve_report(targets: Sequence[str], data: str) -> FoundReport:
     return FoundReport(report, lambda source: describe_source(source, report))
 
 
-def split_targets(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names of the report and the questions: the first word and the files after it name the report."""
-    count = next((place for place, word in enumerate(words) if place and not is_file_list([word])), len(words))
-    count = count if is_file_list(words[:1]) else 1
-    return list(words[:count]), list(words[count:])
-
-
 def _read_report(path: Path) -> Report:
     record = read_object(path, "id, pre_text, table and post_text")
     try:

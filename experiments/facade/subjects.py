@@ -254,7 +254,8 @@ def _paths(words: Sequence[str], program: Any) -> Subject:
 
     if len(words) != 1:
         raise ConfigError(f"a program of the kind kgqa answers about one graph, got {', '.join(words)}")
-    source = open_graph(str(_path(words[0])), depth=program.config.max_depth)
+    name = words[0] if words[0].startswith(_ADDRESSES) else str(_path(words[0]))
+    source = open_graph(name, depth=program.config.max_depth)
     if not isinstance(source, OneGraph):
         raise ConfigError(f"graph must be one that can be read whole, not an endpoint, got {words[0]}")
     for problem in source.problems[:5]:

@@ -1,7 +1,7 @@
 """Facts of any graph: triples of files and stores as typed nodes, relations and classes with names."""
 
 from kg.facts.graph import FactGraph, NodeClass, Relation
-from kg.facts.names import converted, dimension_of, is_unit, unit_of
+from kg.facts.names import converted, dimension_of, unit_of
 from kg.facts.triples import (
     RDF_FILES,
     Triple,
@@ -24,7 +24,6 @@ __all__ = [
     "converted",
     "dimension_of",
     "is_table_of_triples",
-    "is_unit",
     "read_date",
     "read_file",
     "read_rdf",

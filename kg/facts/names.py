@@ -178,11 +178,6 @@ def converted(number: Decimal, unit: str, wanted: str) -> Decimal | None:
     return number * one[1] / other[1] if one[0] == other[0] else None
 
 
-def is_unit(word: str) -> bool:
-    """Whether a word in lower case is a unit of measurement."""
-    return word in _UNIT_OF
-
-
 def words_of(iri: str) -> str:
     """The words of a relation's or class's local name, in lower case but for abbreviations."""
     if "." in iri and not any(sign.isspace() or sign in ":/#" for sign in iri):

@@ -1,30 +1,20 @@
-"""The reader of each kind of file, by the file's ending."""
+"""The reader of each kind of file, by the file's ending; its module is imported when such a file is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
-from kg.readers.content import Content
-from kg.readers.delimited import read_csv
-from kg.readers.excel import read_excel
-from kg.readers.markdown import read_markdown
-from kg.readers.parquet import read_parquet
-from kg.readers.pdf import read_pdf
-from kg.readers.plain_text import read_plain_text
-from kg.readers.web_page import read_html
-
-READERS: Mapping[str, Callable[[Path], Content]] = {
-    ".csv": read_csv,
-    ".tsv": read_csv,
-    ".xlsx": read_excel,
-    ".xlsm": read_excel,
-    ".html": read_html,
-    ".htm": read_html,
-    ".md": read_markdown,
-    ".markdown": read_markdown,
-    ".parquet": read_parquet,
-    ".pdf": read_pdf,
-    ".txt": read_plain_text,
+READERS: Mapping[str, str] = {
+    ".csv": "kg.readers.delimited:read_csv",
+    ".tsv": "kg.readers.delimited:read_csv",
+    ".xlsx": "kg.readers.excel:read_excel",
+    ".xlsm": "kg.readers.excel:read_excel",
+    ".html": "kg.readers.web_page:read_html",
+    ".htm": "kg.readers.web_page:read_html",
+    ".md": "kg.readers.markdown:read_markdown",
+    ".markdown": "kg.readers.markdown:read_markdown",
+    ".parquet": "kg.readers.parquet:read_parquet",
+    ".pdf": "kg.readers.pdf:read_pdf",
+    ".txt": "kg.readers.plain_text:read_plain_text",
 }
-"""What reads a file, by its ending."""
+"""The function that reads a file, ``(path) -> Content``, by its ending, as :func:`pkgutil.resolve_name` takes it."""

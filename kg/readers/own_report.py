@@ -14,9 +14,10 @@ an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 
 from kg.errors import DataError, FinpathError
 from kg.readers.content import MOST_BYTES, Content, Place, PlacedSentence, RawCell, RawTable
@@ -126,8 +127,8 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
 
 
 def _read(path: Path) -> Content:
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
+    ending = path.suffix.lower()
+    if ending not in READERS:
         known = ", ".join(sorted(READERS))
         raise DataError(f"must end in one of {known}", file=str(path))
     if not path.is_file():
@@ -136,7 +137,8 @@ def _read(path: Path) -> Content:
         size = path.stat().st_size
         if size > MOST_BYTES:
             raise DataError(f"has {size} bytes, more than {MOST_BYTES}", file=str(path))
-        return reader(path)
+        read: Callable[[Path], Content] = resolve_name(READERS[ending])
+        return read(path)
     except FinpathError:
         raise
     except OSError as error:

@@ -8,7 +8,7 @@ A log-linear model with a handful of weights, small enough to be read in the sav
 
 Each candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES`). The logit of none is a weighted
 sum of the turn's features (:data:`NONE_FEATURES`). The probability is the softmax over all logits. Weights are fitted
-by :mod:`optimize.evidence.evidence`; missing weights are 0. Without any, the search's own probabilities stand, and
+by :mod:`optimize.evidence.evidence`; missing weights are 0. Without any, the search keeps its own probabilities, and
 what it leaves to other candidates is that of none.
 
 One rule: the model decides, unless weights are fitted for it (:mod:`optimize.evidence`). Fitted weights blend its

@@ -282,9 +282,6 @@ def test_an_ontology_is_asked_for_through_the_adapter_that_suits_the_model(
     class Builder:
         refused: tuple[str, ...] = ()
 
-        def __init__(self, min_reports: int) -> None:
-            pass
-
         def __call__(self, reports: Sequence[Report]) -> Ontology:
             adapters.append(dspy.settings.adapter)
             return build_ontology(reports)
