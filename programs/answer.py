@@ -10,7 +10,6 @@ question, the derivation and its sources; any other sentence is refused.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +18,9 @@ import dspy
 from programs.evidence import Choice, EvidenceConfig
 from programs.lm import plain_text
 from programs.turns import Turn
+from programs.wording import is_grounded
 from programs.worlds.base import Search
 from signatures.answer import Answer as ExplainAnswer
-
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w&'-]*")
 
 
 class Answer(dspy.Module):
@@ -53,25 +50,7 @@ class Answer(dspy.Module):
 
     def _explained(self, search: Search, turn: Turn[Any, Any]) -> Turn[Any, Any]:
         meaning = turn.understanding.description if turn.understanding is not None else "none"
-        facts = {
-            "question": plain_text(search.question),
-            "meaning": meaning,
-            "answer": turn.words,
-            **search.grounds(turn),
-        }
-        sentence = " ".join(str(self.predict(**facts).sentence).split())
-        return replace(turn, explanation=sentence) if is_grounded(sentence, " ".join(facts.values())) else turn
-
-
-def is_grounded(sentence: str, facts: str) -> bool:
-    """Whether all numbers and names of a sentence occur in some facts.
-
-    >>> is_grounded("Sales rose by 5% to $120.", "sales 2020: $ 120; an increase of 5%")
-    True
-    >>> is_grounded("Sales of Acme rose by 5%.", "sales 2020: $ 120; an increase of 5%")
-    False
-    """
-    known = {one.replace(",", "") for one in _NUMBER.findall(facts)}
-    words = facts.casefold()
-    numbers = all(one.replace(",", "") in known for one in _NUMBER.findall(sentence))
-    return bool(sentence) and numbers and all(name.casefold() in words for name in _NAME.findall(sentence))
+        facts = {"question": plain_text(search.question), "answer": turn.words, **search.grounds(turn)}
+        sentence = " ".join(str(self.predict(meaning=meaning, **facts).sentence).split())
+        shown = " ".join(facts.values()).replace("_", " ")  # a model wrote the meaning, which proves nothing
+        return replace(turn, explanation=sentence) if is_grounded(sentence, shown, facts["question"]) else turn

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
@@ -12,11 +11,10 @@ from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError
 from kg.growing import BasicFact, QueryResult, facts_behind, retrieved_paths
 from kg.paths import RelationScorer
-from kg.text import STOPWORDS, tokens
 from programs.thoughts.config import Thoughts
 from programs.thoughts.types import query_examples
 from programs.thoughts.work import GraphStep, Work
-from programs.wording import completed, node_names, rendered_rows, types_for
+from programs.wording import completed, figures_in, is_grounded, node_names, rendered_rows, types_for
 from signatures.thoughts import (
     DefineQuery,
     ExplainAnswer,
@@ -31,9 +29,6 @@ _FOUND_NOTHING = (
     "the one right of it, and what is selected as a variable of the pattern"
 )
 _NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; ... }, without FROM"
-_WORD = re.compile(r"[^\W\d_]+")
-_COMMON = STOPWORDS | {"yes", "no"}
-_FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
 Rows = tuple[str, QueryResult]
 """A query and its rows; the query is empty where the beam found the rows."""
@@ -193,29 +188,3 @@ def _unfenced(query: str) -> str:
     """A query without the marks of a code block."""
     lines = [line for line in query.strip().splitlines() if not line.strip().startswith("```")]
     return "\n".join(lines)
-
-
-def is_grounded(answer: str, retrieved: str, question: str) -> bool:
-    """Whether an answer rests on what was retrieved: its figures and names occur there, and one of them or a word does.
-
-    >>> is_grounded("12", "insurer: Meridian Re", "who insures the Port of Varna?")
-    False
-
-    Args:
-        answer: The answer.
-        retrieved: The rows and the calculation's result.
-        question: Its names may occur in the answer too.
-    """
-    figures = figures_in(answer)
-    if not figures <= figures_in(retrieved):
-        return False
-    words = [word for word in _WORD.findall(answer) if not _COMMON.issuperset(tokens(word))]
-    there = set(_WORD.findall(retrieved.casefold()))
-    known = there | set(_WORD.findall(question.casefold()))
-    has_support = bool(figures) or not words or any(word.casefold() in there for word in words)
-    return has_support and all(word.casefold() in known for word in words if not word.islower())
-
-
-def figures_in(text: str) -> set[Decimal]:
-    """Every figure that a text holds."""
-    return {Decimal(figure.replace(",", "")) for figure in _FIGURE.findall(text)}

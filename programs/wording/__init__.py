@@ -7,6 +7,7 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from programs.wording.answers import currency_sign, spoken_answer
     from programs.wording.graphs import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
+    from programs.wording.grounding import figures_in, is_grounded
     from programs.wording.narrowing import pick_among
     from programs.wording.reports import written_answer, written_number, written_quantity
 else:
@@ -15,6 +16,8 @@ else:
 __all__ = [
     "completed",
     "currency_sign",
+    "figures_in",
+    "is_grounded",
     "node_names",
     "pick_among",
     "rendered_graph",

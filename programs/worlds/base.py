@@ -4,7 +4,7 @@
     state = world.start()
     search = world.search(state, "what were revenues in 2008?")     # the beam; no model is asked
     search.candidates[0].answer                                     # Decimal('9362.2')
-    search.prompt(config, predict)                                                 # the inputs of Understand: the page
+    search.prompt(config, predict)                                  # the inputs of Understand: the page
     search.execute(reply).candidate.path                            # what the model named, as a candidate
 
 :class:`programs.beam.BeamQA` knows nothing else of a world. A state is a conversation after some turns
