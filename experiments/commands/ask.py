@@ -108,8 +108,10 @@ def command(
             answered = _ask_in_order(subject, own, log, write_figures)
     if insert:
         from experiments.facade.knowledge import keep_answers
+        from programs.worlds.texts import TextsWorld
 
-        keep_answers(subject.world.answers, words[0])  # type: ignore[attr-defined]
+        assert isinstance(subject.world, TextsWorld)
+        keep_answers(subject.world.answers, words[0])
     return 0 if answered else 1
 
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.engines.base import Engine, map_items
+    from experiments.engines.base import Engine
     from experiments.engines.cluster import RayEngine
     from experiments.engines.local import LocalEngine
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
-__all__ = ["Engine", "LocalEngine", "RayEngine", "map_items"]
+__all__ = ["Engine", "LocalEngine", "RayEngine"]

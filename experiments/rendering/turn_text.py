@@ -14,7 +14,7 @@ from typing import Any
 from experiments.console import format_table, shorten, write_answer, write_share
 from kg.report_graphs import CellSource, Source
 from kg.reports import Report
-from programs.turns import AnyTurn, EntityDetail, QueryDetail, TextDetail, ToolCall, Turn
+from programs.turns import AnyTurn, EntityDetail, QueryDetail, TextDetail, ToolCall, Turn, write_exactly
 
 _WIDTH = 100
 
@@ -126,7 +126,7 @@ def turn_figures(turn: Turn, describe: Callable[[Source], str]) -> dict[str, Any
     return {
         "question": turn.question,
         "answer": write_answer(turn.answer) if turn.answer is not None else None,
-        "exact": str(turn.answer) if turn.answer is not None else None,
+        "exact": write_exactly(turn.answer),
         "words": turn.words or None,
         "program": str(turn.derivation) if turn.derivation is not None else None,
         "path": picked.path if picked is not None else None,

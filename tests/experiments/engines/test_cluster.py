@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from experiments.data import LoadedData
-from experiments.engines import LocalEngine, RayEngine, map_items
+from experiments.engines import LocalEngine, RayEngine
 from experiments.evaluation import EvaluationConfig, evaluate, journals_folder
 from experiments.lms import LMConfig, lm_settings
 from experiments.saved import SavedProgram
@@ -21,6 +21,7 @@ from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker, read_traces
 from kg.errors import ConfigError
 from tests.experiments.conftest import ScriptedQA, make_conversation
+from tests.experiments.engines.mapping import map_items
 
 ray = pytest.importorskip("ray")
 pytestmark = [

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from experiments.engines import LocalEngine, RayEngine, map_items
+from experiments.engines import LocalEngine, RayEngine
 from kg.errors import ConfigError
+from tests.experiments.engines.mapping import map_items
 
 
 def counting(item: int, done: Sequence[str]) -> Iterator[str]:
