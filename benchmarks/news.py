@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from passage_readings import SMALL_WORDS
+from question_sets import unpacked
 
 from experiments.commands.main import main as command
 from kg.clauses import Library, SentenceParser
@@ -35,7 +36,7 @@ from kg.news.facts import number_of
 from kg.sentences import plain_name
 from programs.worlds.news.calculations import in_digits
 
-DATA = Path(__file__).parent / "data"
+DATA = unpacked("news")
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",
         "strangers_news_3", "writers_news_a", "writers_news_b", "writers_news_c", "writers_news_d",
         "writers_news_e")  # fmt: skip

@@ -19,13 +19,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from question_sets import unpacked
+
 from experiments.saved import find_program, with_program_settings
 from kg.derivations import Answer
 from kg.figures import same_name
 from kg.readers import read_files
 from kg.reports import Report
 
-FOLDER = Path(__file__).parent / "data" / "own_tables"
+FOLDER = unpacked("tables") / "own_tables"
 
 
 def is_right(answer: Answer | None, gold: str | list[str] | None) -> bool:

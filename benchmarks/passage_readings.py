@@ -1,6 +1,6 @@
 """Passages and questions that people wrote, as the fits of the readers take them.
 
-A file of ``benchmarks/data/reader/passages`` has ten passages (``# ID | DAY | HEADLINE``) with sentences (``S``) and
+A file of the archive ``passages`` has ten passages (``# ID | DAY | HEADLINE``) with sentences (``S``) and
 questions (``Q question => answer ;; answer``). The passages of a file are one collection of documents.
 """
 
@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from question_sets import unpacked
+
 from kg.news import Passage, number_of
 from kg.sentences import plain_name
 
-FOLDER = Path(__file__).parent / "data" / "reader" / "passages"
+FOLDER = unpacked("passages") / "reader" / "passages"
 
 KEPT = "03"
 """The end of the names of the files that the reader is not fitted on."""

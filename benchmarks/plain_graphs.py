@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dspy
+from question_sets import unpacked
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -42,7 +43,7 @@ from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
 from programs.conversation import ConversationQA
 from programs.turns import AnyTurn, Conversation
 
-FOLDER = Path(__file__).parent / "data"
+FOLDER = unpacked("graphs")
 SETS = ["plain_graphs", "made_graphs", "further_graphs", "strangers_graphs", "strangers_graphs_2",
         *sorted(one.name for one in FOLDER.glob("writers_graphs_*"))]  # fmt: skip
 FILES = {"hospital": "hospital.ttl", "museum": "museum.nt", "railway": "railway.jsonld", "packages": "packages.csv"}

@@ -3,7 +3,7 @@
     python benchmarks/thoughts.py --lm openai/gpt-4o-mini
     python benchmarks/thoughts.py --lm openai/reader --api-base http://127.0.0.1:8765/v1 --only bridge-2 storm-1
 
-The 23 questions (``benchmarks/data/thoughts``) are in GAIA's style: several files (CSV, HTML, text, Excel, nested
+The 23 questions (the archive ``tasks``) are in GAIA's style: several files (CSV, HTML, text, Excel, nested
 archives), several steps, and an answer that can be compared as text. Two of them have no answer in their files. Files
 and questions were written for finpath, so no language model has seen them.
 """
@@ -19,13 +19,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from question_sets import unpacked  # noqa: E402
+
 from experiments.evaluation import EvaluationConfig, evaluate  # noqa: E402
 from experiments.lms import LMConfig  # noqa: E402
 from experiments.saved import SavedProgram  # noqa: E402
 from experiments.tasks import ThoughtsQuestions, ThoughtsSetup, read_tasks  # noqa: E402
 from programs.thoughts import ThoughtsConfig  # noqa: E402
 
-TASKS = ROOT / "benchmarks" / "data" / "thoughts" / "tasks.jsonl"
+TASKS = unpacked("tasks") / "thoughts" / "tasks.jsonl"
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
     python benchmarks/type_pairs.py
 
-The pairs (``benchmarks/data/type_pairs/pairs.tsv``) were written for finpath, about everyday subjects and not about the
+The pairs (the archive ``tasks``) were written for finpath, about everyday subjects and not about the
 types that ship with it: half of them mean the same, the others only belong to the same subject. The last line has the
 weights of ``kg/schema/likeness.py``.
 """
@@ -19,10 +19,12 @@ from scipy.optimize import minimize
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from question_sets import unpacked  # noqa: E402
+
 from experiments.saved import shipped_meaning  # noqa: E402
 from kg.schema import SAME_MEANING, spelled  # noqa: E402
 
-PAIRS = ROOT / "benchmarks" / "data" / "type_pairs" / "pairs.tsv"
+PAIRS = unpacked("tasks") / "type_pairs" / "pairs.tsv"
 PARTS = 7
 PENALTY = 0.3
 

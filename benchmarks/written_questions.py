@@ -19,12 +19,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from question_sets import unpacked
+
 from experiments.data import load_conversations
 from kg.derivations import Answer, Derivation
 from kg.errors import ProgramError
 from kg.reports import Report
 
-QUESTIONS = Path(__file__).parent / "data" / "written_questions.jsonl"
+QUESTIONS = unpacked("tables") / "written_questions.jsonl"
 
 
 def page_of(identifier: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.question_sets import unpacked
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram
@@ -20,7 +21,7 @@ from programs.thoughts import ThoughtsConfig
 from tests.replay import replay_settings
 
 ROOT = Path(__file__).resolve().parents[3]
-TASKS = ROOT / "benchmarks" / "data" / "thoughts" / "tasks.jsonl"
+TASKS = unpacked("tasks") / "thoughts" / "tasks.jsonl"
 RECORDED = ROOT / "tests" / "data" / "transcripts" / "thoughts.jsonl"
 ASKED = ("museum-5", "bridge-2", "choir-1", "storm-1")
 
