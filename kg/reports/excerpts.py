@@ -11,17 +11,15 @@ by the words that its rows, columns and sentences share with it. A report of a u
 
 from __future__ import annotations
 
-import math
 import re
 from array import array
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from kg.reports.headers import is_section
 from kg.reports.report import Report
-from kg.text import content_tokens, years
+from kg.text import WordIndex, search_words
 
 WHOLE_CELLS = 5_000
 """Cells with text that are searched whole."""
@@ -41,8 +39,6 @@ _FADING = 0.5
 
 _ID = re.compile(r"([rs])(\d+)[cna]")
 _LETTER = re.compile(r"[^\W\d_]")
-
-Words = Sequence[Collection[str]]
 
 
 def is_large(report: Report) -> bool:
@@ -103,12 +99,12 @@ class ReportWords:
         )
 
     @cached_property
-    def _rows(self) -> _Lines:
-        return _Lines([_row_words(row) for row in self.report.table])
+    def _rows(self) -> WordIndex:
+        return WordIndex(_row_words(row) for row in self.report.table)
 
     @cached_property
-    def _sentences(self) -> _Lines:
-        return _Lines([_words(text) for text in self.report.sentences])
+    def _sentences(self) -> WordIndex:
+        return WordIndex(_words(text) for text in self.report.sentences)
 
     @cached_property
     def _headings(self) -> list[int]:
@@ -143,7 +139,7 @@ class ReportWords:
         if len(starts) == 1:
             keep(0)
             kept.update(range(max(last - _BOTTOM + 1, 0), last + 1))
-        for row in self._rows.best(asked):
+        for row in _ordered(self._rows, asked):
             if len(kept) >= most:
                 break
             keep(row)
@@ -154,7 +150,7 @@ class ReportWords:
             return columns
         tops = [row for start in self._starts() for row in self.report.table[start : start + 2]]
         headers = [frozenset().union(*(_words(row[column]) for row in tops)) for column in columns]
-        best = _Lines(headers).best(asked)[: KEPT_COLUMNS - 1]
+        best = _ordered(WordIndex(headers), asked)[: KEPT_COLUMNS - 1]
         return tuple(sorted({0, *best}))
 
     def _best_sentences(self, asked: Mapping[str, float], wanted: Collection[int]) -> set[int]:
@@ -162,38 +158,18 @@ class ReportWords:
         near = range(max(before - _CONTEXT, 0), min(before + _CONTEXT, len(texts)))
         kept = {*wanted, *near}
         left = KEPT_CHARACTERS - sum(len(texts[place]) for place in kept)
-        for place in self._sentences.best(asked):
+        for place in _ordered(self._sentences, asked):
             if place not in kept and len(texts[place]) <= left:
                 kept.add(place)
                 left -= len(texts[place])
         return kept
 
 
-class _Lines:
-    """Lines by the words that they hold.
-
-    Args:
-        words: The words of each line.
-    """
-
-    def __init__(self, words: Words) -> None:
-        self._count = len(words)
-        self._sizes = [1.0 + math.log1p(len(one)) for one in words]
-        self._places: dict[str, array[int]] = {}
-        for place, one in enumerate(words):
-            for word in one:
-                self._places.setdefault(word, array("i")).append(place)
-
-    def best(self, asked: Mapping[str, float]) -> list[int]:
-        """The lines, those first that share rare words with a question; the others in their order."""
-        scores: Counter[int] = Counter()
-        for word, weight in asked.items():
-            places = self._places.get(word, array("i"))
-            idf = math.log(1 + self._count / max(len(places), 1))
-            for place in places:
-                scores[place] += weight * idf / self._sizes[place]  # type: ignore[assignment]
-        first = sorted(scores, key=lambda place: (-scores[place], place))
-        return [*first, *(place for place in range(self._count) if place not in scores)]
+def _ordered(lines: WordIndex, words: Mapping[str, float]) -> list[int]:
+    """The lines that share words with a question, best first; then the others in their order."""
+    best = lines.best(words)
+    shared = set(best)
+    return [*best, *(place for place in range(len(lines)) if place not in shared)]
 
 
 def _asked(questions: Sequence[str]) -> dict[str, float]:
@@ -207,7 +183,7 @@ def _asked(questions: Sequence[str]) -> dict[str, float]:
 
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> frozenset[str]:
-    return frozenset((*content_tokens(text), *map(str, years(text))))
+    return frozenset(search_words(text))
 
 
 def _row_words(row: Sequence[str]) -> frozenset[str]:

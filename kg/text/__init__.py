@@ -18,6 +18,7 @@ from kg.text.number_words import find_number_words
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
 from kg.text.sentences import UPPER, split_sentences
 from kg.text.suggestions import nearest
+from kg.text.word_index import WordIndex, search_words
 from kg.text.words import (
     STOPWORDS,
     character_ngrams,
@@ -45,6 +46,7 @@ __all__ = [
     "Period",
     "Quantity",
     "Unit",
+    "WordIndex",
     "character_ngrams",
     "comparison",
     "content_tokens",
@@ -60,6 +62,7 @@ __all__ = [
     "parse_quantity",
     "periods",
     "plural",
+    "search_words",
     "singular",
     "spelled_periods",
     "split_sentences",

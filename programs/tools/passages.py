@@ -8,13 +8,11 @@ A passage is a few lines. A document that cannot be read is left out; reading it
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kg.errors import FinpathError
-from kg.text import content_tokens, stem
+from kg.text import WordIndex, search_words
 from programs.tools.documents import READABLE, read_document
 from programs.tools.paging import NOTHING
 from programs.tools.workspace import Workspace
@@ -27,9 +25,6 @@ MOST_PASSAGES = 6
 
 MOST_FILES = 500
 """Documents that a search reads."""
-
-_SATURATION, _BY_LENGTH = 1.2, 0.75
-"""BM25's k1 and b, at their usual values."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +46,15 @@ class DocumentSearch:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._files: tuple[str, ...] = ()
-        self._passages: list[tuple[str, str, Counter[str]]] = []
+        self._passages: list[tuple[str, str]] = []
+        self._index = WordIndex([])
 
     def search(self, query: str, most: int = MOST_PASSAGES) -> list[FoundPassage]:
         """Returns the best passages for a query, best first; equally good ones in the order of the documents."""
         self._read()
-        count = len(self._passages)
-        mean = sum(words.total() for _, _, words in self._passages) / max(count, 1)
-        rare = {}
-        for word in dict.fromkeys(_words(query)):
-            holding = sum(word in words for _, _, words in self._passages)
-            rare[word] = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
-        found = []
-        for file, text, words in self._passages:
-            norm = _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * words.total() / mean) if mean else 0.0
-            shares = (
-                rare[word] * words[word] * (_SATURATION + 1) / (words[word] + norm) for word in rare if words[word]
-            )
-            score = sum(shares)
-            if score:
-                found.append(FoundPassage(file, text, score))
-        return sorted(found, key=lambda one: -one.score)[:most]
+        scores = self._index.scores(search_words(query))
+        best = self._index.best(search_words(query), most)
+        return [FoundPassage(*self._passages[place], score=float(scores[place])) for place in best]
 
     def _read(self) -> None:
         files = tuple(name for name in self._workspace.names() if name.endswith(READABLE))[:MOST_FILES]
@@ -83,8 +66,8 @@ class DocumentSearch:
                 text = read_document(self._workspace.file(name))
             except FinpathError:
                 continue
-            words = Counter(_words(name))
-            self._passages += [(name, part, Counter(_words(part)) + words) for part in _passages(text)]
+            self._passages += [(name, part) for part in _passages(text)]
+        self._index = WordIndex(search_words(part) + search_words(name) for name, part in self._passages)
 
 
 def search_documents(workspace: Workspace) -> Callable[[str], str]:
@@ -109,7 +92,3 @@ def _passages(text: str) -> Iterator[str]:
         lines.append(line)
     if any(line.strip() for line in lines):
         yield "\n".join(lines)
-
-
-def _words(text: str) -> list[str]:
-    return [stem(word) for word in content_tokens(text)]
