@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from kg.growing import terms
-from kg.schema import EdgeType, NodeType, Schema, repaired
+from kg.schema import EdgeType, NodeType, Schema
 
 _CONTENT, _ORDER, _DESCRIPTION = (NamedNode(terms.KG + name) for name in ("typeContent", "typeOrder", "description"))
 _CLASSES = {EdgeType: NamedNode(terms.KG + "EdgeType"), NodeType: NamedNode(terms.KG + "NodeType")}
@@ -48,7 +48,6 @@ def load_schema(store: Store, graph: NamedNode = terms.SCHEMA) -> Schema:
         for quad in store.quads_for_pattern(None, terms.RDF_TYPE, name, graph):
             about = {q.predicate: q.object for q in store.quads_for_pattern(quad.subject, None, None, graph)}
             content = json.loads(terms.text_of(about[_CONTENT]))
-            content["properties_schema"] = repaired(content["properties_schema"])
             for field in ("source_types", "target_types", "labels", "inverse_labels"):
                 if field in content:
                     content[field] = tuple(content[field])

@@ -1,6 +1,5 @@
 """The evolvable schema of a growing graph: types of nodes and edges, their versions and their likeness."""
 
-from kg.schema.json_schema import repaired
 from kg.schema.likeness import SAME_MEANING, TypeMeaning, spelled
 from kg.schema.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
 
@@ -12,6 +11,5 @@ __all__ = [
     "NodeType",
     "Schema",
     "TypeMeaning",
-    "repaired",
     "spelled",
 ]
