@@ -34,7 +34,7 @@ from kg.derivations.derivation import Derivation  # noqa: E402
 from kg.derivations.history import PastTurn  # noqa: E402
 from kg.derivations.steps import Answer  # noqa: E402
 from kg.figures.figure_index import ReportIndex  # noqa: E402
-from kg.ontology.learning import build_ontology  # noqa: E402
+from kg.reports.learning import build_ontology  # noqa: E402
 from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: E402
 from kg.scoring.scorer import DerivationScorer  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402

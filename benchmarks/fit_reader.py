@@ -29,7 +29,7 @@ from torch.nn import functional
 
 from kg.arrays import FloatArray, IntArray
 from kg.comprehension.reader import FILE, MOST_PIECES, QUESTION_PIECES, SPAN_PIECES, Piece, day_line, pieces_of
-from kg.transformer import (
+from kg.encoders import (
     FIRST_POSITION,
     HEADS,
     LAYERS,

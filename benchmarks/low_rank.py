@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kg.transformer import (
+from kg.encoders import (
     FIRST_POSITION,
     HEADS,
     LAYERS,
@@ -139,7 +139,7 @@ def _half(values: Array) -> Any:
 def span_scores(
     model: Any, sequences: Sequence[Sequence[int]], spans: Sequence[Sequence[tuple[int, int]]]
 ) -> list[Any]:
-    """Returns for each sequence the scores of its spans, as :class:`kg.transformer.LowRankTransformer` does."""
+    """Returns for each sequence the scores of its spans, as :class:`kg.encoders.LowRankTransformer` does."""
     import torch
 
     found: dict[int, Any] = {}
@@ -195,7 +195,7 @@ def train(
 
 
 def stored(model: Any) -> dict[str, Array]:
-    """Returns the fitted arrays as :class:`kg.transformer.LowRankTransformer` reads them."""
+    """Returns the fitted arrays as :class:`kg.encoders.LowRankTransformer` reads them."""
     found: dict[str, Array] = {}
     for number, linear in enumerate(model.linears):
         if linear.rank:

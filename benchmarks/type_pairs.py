@@ -4,7 +4,7 @@
 
 The pairs (the archive ``tasks``) were written for finpath, about everyday subjects and not about the
 types that ship with it: half of them mean the same, the others only belong to the same subject. The last line has the
-weights of ``kg/schema/likeness.py``.
+weights of ``kg/growing/likeness.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from question_sets import unpacked  # noqa: E402
 
 from experiments.saved import shipped_meaning  # noqa: E402
-from kg.schema import SAME_MEANING, spelled  # noqa: E402
+from kg.growing import SAME_MEANING, spelled  # noqa: E402
 
 PAIRS = unpacked("tasks") / "type_pairs" / "pairs.tsv"
 PARTS = 7

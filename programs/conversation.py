@@ -15,9 +15,7 @@ import dspy
 
 from kg.candidates import DerivationConfig
 from kg.errors import ConfigError, FinpathError
-from kg.ontology import Ontology
-from kg.report_graphs import Unmapped
-from kg.reports import Report
+from kg.reports import Ontology, Report, Unmapped
 from kg.scoring import DerivationScorer
 from programs.beam import BeamQA
 from programs.evidence import EvidenceConfig

@@ -24,12 +24,14 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import LMError
-from kg.ontology import (
+from kg.reports import (
     GENERAL,
     MIN_REPORTS,
     RESERVED,
     Ontology,
+    Report,
     TableReading,
+    analyse_table,
     build_ontology,
     detect_kind,
     figure_kinds,
@@ -39,7 +41,6 @@ from kg.ontology import (
     shown_kinds,
     table_context,
 )
-from kg.reports import Report, analyse_table
 from signatures.ontology import DescribeTable, LineItem, TableSchema
 
 _KNOWN = frozenset(kind.name for kind in figure_kinds())

@@ -50,7 +50,7 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _quantized_readers() -> Iterator[None]:
     """The readers' quantized files are in one cache for all tests: each file takes seconds to make."""
-    from kg.transformer import quantized
+    from kg.encoders import quantized
 
     folder = quantized.cache_folder()
     with pytest.MonkeyPatch.context() as patch:

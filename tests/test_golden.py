@@ -25,7 +25,7 @@ if __name__ == "__main__":
 from experiments.commands import main as cli
 from experiments.data import load_conversations
 from experiments.saved import find_program
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from programs.turns import EntityDetail, Turn
 from tests.conftest import has_recorded_arithmetic
 from tests.demonstrations import ask_advisor, geography_turns

@@ -1,8 +1,8 @@
-"""Writes the graph of the transformer without its weights, ``kg/transformer/network.onnx``.
+"""Writes the graph of the transformer without its weights, ``kg/encoders/network.onnx``.
 
 $ python tools/transformer_graph.py
 
-The arrays of :mod:`kg.transformer.quantized` are given when a session begins. The inputs of a matrix are rounded to 8
+The arrays of :mod:`kg.encoders.quantized` are given when a session begins. The inputs of a matrix are rounded to 8
 bits with a scale for each piece, so the states of a sequence do not depend on what is read with it. It needs onnx of
 the extra ``train``.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save
 
-from kg.transformer.installed import HEADS, LAYERS, WIDTH
+from kg.encoders.installed import HEADS, LAYERS, WIDTH
 
 FILE = Path(__file__).parent.parent / "kg" / "transformer" / "network.onnx"
 MICROSOFT = "com.microsoft"

@@ -33,8 +33,7 @@ from experiments.terminal import terminal_width
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kg.ontology import Ontology
-    from kg.report_graphs import ReportGraph
+    from kg.reports import Ontology, ReportGraph
 
 _LINE_ITEMS = 40
 
@@ -95,7 +94,7 @@ def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, w
 
 def _graph_of(documents: Sequence[str], data: str, program: str) -> ReportGraph:
     from experiments.facade import resolve_report
-    from kg.report_graphs import build_report_graph
+    from kg.reports import build_report_graph
 
     return build_report_graph(resolve_report(documents, data).report, _ontology(None, program))
 
@@ -192,7 +191,7 @@ def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: 
 
     The exit code is 1 if there is no result.
     """
-    from kg.report_graphs import query_report
+    from kg.reports import query_report
 
     *documents, text = words
     if not documents:
@@ -227,7 +226,7 @@ def check(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFi
     """
     from experiments.data import read_ontology
     from experiments.evaluation.coverage import check_files
-    from kg.report_graphs import can_validate
+    from kg.reports import can_validate
 
     learned = read_ontology(ontology, [DEFAULT_TRAIN])
     if not can_validate():

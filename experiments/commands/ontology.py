@@ -17,7 +17,7 @@ from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError
 
 if TYPE_CHECKING:
-    from kg.ontology import Ontology
+    from kg.reports import Ontology
 
 DEFAULT_TRAIN = "sample:train"
 
@@ -39,7 +39,7 @@ def build(sources: tuple[str, ...], out: str | None, lm: LMConfig, write_figures
     module.
     """
     from experiments.data import train_reports
-    from kg.ontology import build_ontology
+    from kg.reports import build_ontology
 
     train = sources or (DEFAULT_TRAIN,)
     reports = list(train_reports(train))

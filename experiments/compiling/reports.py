@@ -145,7 +145,7 @@ def _language_models(lm: LMConfig, others: Mapping[Role, LMConfig]) -> dict[Role
 
 def _student(reference: str, train: LoadedData, tracker: Tracker | None) -> ConversationQA:
     """The program to start from."""
-    from kg.ontology import build_ontology
+    from kg.reports import build_ontology
 
     if reference not in REPORT_KINDS:
         program: ConversationQA = find_program(reference, tracker).program

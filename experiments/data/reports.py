@@ -15,8 +15,7 @@ from experiments.data.conversations import document_of, find_part, find_parts, r
 from experiments.data.format import read_records, repaired
 from experiments.files import read_text
 from kg.errors import DataError
-from kg.ontology import Ontology, build_ontology
-from kg.reports import Report
+from kg.reports import Ontology, Report, build_ontology
 
 
 def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:

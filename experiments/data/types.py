@@ -11,8 +11,8 @@ from pathlib import Path
 
 from experiments.files import SHIPPED_FOLDER, read_object
 from kg.errors import DataError, SchemaError
+from kg.growing import Schema
 from kg.investments import investment_schema, types_of
-from kg.schema import Schema
 
 SCHEMAS = ("open", "investments")
 """The names of the shipped schemas."""

@@ -25,9 +25,9 @@ from experiments.console import progress
 from experiments.data import read_records_of, read_report
 from kg.derivations import Derivation
 from kg.errors import FinpathError, ProgramError
-from kg.ontology import Ontology
-from kg.report_graphs import (
+from kg.reports import (
     CellSource,
+    Ontology,
     ReportGraph,
     Unmapped,
     build_report_graph,

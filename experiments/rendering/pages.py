@@ -26,8 +26,7 @@ from experiments.console import write_answer, write_points, write_share
 from experiments.rendering.turn_text import understood
 from kg.derivations import Derivation, Number, StepResult
 from kg.errors import ProgramError
-from kg.report_graphs import CellSource, SentenceSource
-from kg.reports import Report
+from kg.reports import CellSource, Report, SentenceSource
 from optimize.metrics import verdict
 from programs.turns import Turn
 

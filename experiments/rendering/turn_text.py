@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from experiments.console import format_table, shorten, write_answer, write_share
-from kg.report_graphs import CellSource, Source
-from kg.reports import Report
+from kg.reports import CellSource, Report, Source
 from programs.turns import AnyTurn, EntityDetail, QueryDetail, TextDetail, ToolCall, Turn, write_exactly
 
 _WIDTH = 100

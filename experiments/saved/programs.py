@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import dspy
 
     from experiments.tracking import Tracker
-    from kg.ontology import Ontology
     from kg.paths import PathRanker
+    from kg.reports import Ontology
     from kg.scoring import DerivationScorer
     from programs.conversation import ConversationQA
     from programs.worlds.paths import Aggregation
@@ -317,7 +317,7 @@ _READERS: dict[str, Callable[[Path, Mapping[str, Any]], Any]] = {
 
 
 def _read_scorer(folder: Path, files: Mapping[str, str]) -> DerivationScorer:
-    from kg.encoder import TextEncoder
+    from kg.encoders import TextEncoder
 
     has_encoder = any(name.startswith(f"{ENCODER}/") for name in files)
     encoder = tuple(TextEncoder.read(folder / ENCODER).files.items()) if has_encoder else None
@@ -327,7 +327,7 @@ def _read_scorer(folder: Path, files: Mapping[str, str]) -> DerivationScorer:
 @lru_cache(maxsize=2)
 def _ontology_of(turtle: str) -> Ontology:
     """The ontology of a text; programs that are read one after the other share it."""
-    from kg.ontology import Ontology
+    from kg.reports import Ontology
 
     return Ontology.from_turtle(turtle)
 
@@ -335,7 +335,7 @@ def _ontology_of(turtle: str) -> Ontology:
 @lru_cache(maxsize=2)
 def _scorer_of(weights: str, encoder: tuple[tuple[str, bytes], ...] | None) -> DerivationScorer:
     """The scorer of a text, with the encoder of some files; programs that are read one after the other share it."""
-    from kg.encoder import TextEncoder
+    from kg.encoders import TextEncoder
     from kg.scoring import DerivationScorer
 
     return DerivationScorer.from_json(weights, TextEncoder(dict(encoder)) if encoder is not None else None)

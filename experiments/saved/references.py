@@ -9,11 +9,11 @@ from experiments.files import SHIPPED_FOLDER
 
 if TYPE_CHECKING:
     from kg.coreference import ReferenceModel
-    from kg.encoder import TextEncoder
+    from kg.encoders import TextEncoder
     from kg.facts import FactGraph
+    from kg.growing import TypeMeaning
     from kg.parsing import ParseReader, QuestionReader
     from kg.paths import Reader
-    from kg.schema import TypeMeaning
     from kg.vocabulary import Thesaurus
 
 
@@ -28,7 +28,7 @@ def shipped_references() -> ReferenceModel:
 @lru_cache(maxsize=1)
 def shipped_encoder() -> TextEncoder:
     """The encoder of the shipped program, whose vectors know words that are not in a graph."""
-    from kg.encoder import TextEncoder
+    from kg.encoders import TextEncoder
 
     return TextEncoder.read(SHIPPED_FOLDER / "beam" / "encoder")
 
@@ -44,7 +44,7 @@ def shipped_thesaurus() -> Thesaurus:
 @lru_cache(maxsize=1)
 def shipped_meaning() -> TypeMeaning:
     """The comparison of types by meaning, with the shipped encoder and thesaurus."""
-    from kg.schema import TypeMeaning
+    from kg.growing import TypeMeaning
 
     return TypeMeaning(shipped_encoder().vectors, shipped_thesaurus().likeness)
 

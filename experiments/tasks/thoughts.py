@@ -31,8 +31,7 @@ from experiments.lms import LMConfig, lm_settings
 from experiments.saved import SavedProgram, shipped_meaning
 from experiments.tracking import DataInput, Run, TraceFacts
 from kg.errors import ConfigError, DataError, FinpathError, LMError
-from kg.growing import GrowingGraph
-from kg.schema import Schema
+from kg.growing import GrowingGraph, Schema
 from programs.lm import metered
 from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts, ThoughtsConfig
 from programs.tools import TOOLS, ToolLimits, ToolManager, ToolSettings, WebLimits, load_tools

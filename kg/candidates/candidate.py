@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg.derivations import Answer, Derivation
-from kg.report_graphs import Source
+from kg.reports import Source
 
 
 @dataclass(frozen=True)

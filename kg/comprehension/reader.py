@@ -8,7 +8,7 @@
 >>> statement.parse.text[start:end]
 'Corvex Resources'
 
-The transformer is that of :mod:`kg.transformer`, with a low-rank change of its matrices (Hu et al., 2022). The score of
+The transformer is that of :mod:`kg.encoders`, with a low-rank change of its matrices (Hu et al., 2022). The score of
 a span is a bilinear form of the states of its ends (Dozat and Manning, 2017). All spans of all documents, yes, no and
 "no answer", whose score is 0, share one softmax (Clark and Gardner, 2018). ``benchmarks/fit_reader.py`` fits both; they
 are the file ``reader.npz``.
@@ -28,8 +28,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.clauses import ParsedSentence, Text
-from kg.encoder import WordPiece
-from kg.transformer import TransformerReader, word_pieces
+from kg.encoders import TransformerReader, WordPiece, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 

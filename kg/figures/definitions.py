@@ -22,8 +22,7 @@ from typing_extensions import TypedDict
 
 from kg.derivations import Derivation, Number, Operand, Step
 from kg.errors import ProgramError
-from kg.ontology import US_GAAP, close_matches, line_item_key
-from kg.report_graphs import CellSource, Observation
+from kg.reports import US_GAAP, CellSource, Observation, close_matches, line_item_key
 from kg.text import Quantity, Unit
 
 PREFIX = "derived:"

@@ -26,7 +26,7 @@ from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.derivations import Derivation, Number
 from kg.figures.definitions import derived_observations
 from kg.figures.idf import Idf
-from kg.report_graphs import CellSource, Observation, SentenceSource
+from kg.reports import CellSource, Observation, SentenceSource
 from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, years
 
 UNITS: tuple[Unit, ...] = get_args(Unit)

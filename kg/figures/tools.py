@@ -19,8 +19,17 @@ from typing import Any, Literal, get_args
 from kg.derivations import calculate
 from kg.errors import QueryError
 from kg.graphs import KG, PREFIXES, GraphStore, MemoryStore, quoted
-from kg.ontology import DISCLOSURE, Ontology
-from kg.report_graphs import Observation, ReportGraph, ReportStore, Source, document_order, observations_in, report_base
+from kg.reports import (
+    DISCLOSURE,
+    Observation,
+    Ontology,
+    ReportGraph,
+    ReportStore,
+    Source,
+    document_order,
+    observations_in,
+    report_base,
+)
 from kg.text import nearest
 
 OntologyAction = Literal["list_types", "get_properties"]

@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from kg.growing.facts import Edge, Node
     from kg.growing.graph import Applied, GrowingGraph, Origin
     from kg.growing.history import BuiltOnError, HistoryEntry, Replaced
+    from kg.growing.likeness import SAME_MEANING, TypeMeaning, spelled
     from kg.growing.paths import COLUMNS, retrieved_paths
     from kg.growing.proposals import TypePolicy, TypeProposals
     from kg.growing.query import QueryLimits, QueryResult
+    from kg.growing.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
     from kg.growing.support import likely_span, supporting_span
     from kg.growing.terms import NODE, node_term
     from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
@@ -22,21 +24,28 @@ else:
 __all__ = [
     "COLUMNS",
     "NODE",
+    "SAME_MEANING",
+    "VALUE_LABELS",
     "AddEdge",
     "AddNode",
     "Applied",
     "BasicFact",
     "BuiltOnError",
+    "CreatedBy",
     "Edge",
+    "EdgeType",
     "GrowingGraph",
     "HistoryEntry",
     "Node",
     "NodeKey",
+    "NodeType",
     "Origin",
     "QueryLimits",
     "QueryResult",
     "Replaced",
+    "Schema",
     "SetProperty",
+    "TypeMeaning",
     "TypePolicy",
     "TypeProposals",
     "Update",
@@ -46,5 +55,6 @@ __all__ = [
     "node_term",
     "parse_update",
     "retrieved_paths",
+    "spelled",
     "supporting_span",
 ]

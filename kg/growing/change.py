@@ -14,8 +14,8 @@ from kg.errors import SchemaError
 from kg.growing import terms
 from kg.growing.facts import Facts, Node
 from kg.growing.history import Replaced
+from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
-from kg.schema import EdgeType, NodeType, Schema
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from kg.growing.change import Applied, Change, Origin, plain_properties
 from kg.growing.facts import Edge, Facts, Node
 from kg.growing.history import History, HistoryEntry, entry_quad, line
 from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
+from kg.growing.schema import EdgeType, Schema
 from kg.growing.schema_store import load_schema, schema_quads
 from kg.growing.updates import NodeKey, SetProperty, Update
 from kg.growing.wording import line_of
 from kg.locks import BusyError, FileLock
-from kg.schema import EdgeType, Schema
 
 __all__ = ["Applied", "Edge", "GrowingGraph", "Node", "Origin", "Outdated"]
 

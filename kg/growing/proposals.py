@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args
 
 from kg.errors import ConfigError, SchemaError
 from kg.growing.graph import GrowingGraph
-from kg.schema import SAME_MEANING, EdgeType, NodeType, Schema, TypeMeaning
+from kg.growing.likeness import SAME_MEANING, TypeMeaning
+from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.text import nearest
 
 TypePolicy = Literal["auto", "review", "never"]

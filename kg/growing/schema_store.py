@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from kg.growing import terms
-from kg.schema import EdgeType, NodeType, Schema
+from kg.growing.schema import EdgeType, NodeType, Schema
 
 _CONTENT, _ORDER, _DESCRIPTION = (NamedNode(terms.KG + name) for name in ("typeContent", "typeOrder", "description"))
 _CLASSES = {EdgeType: NamedNode(terms.KG + "EdgeType"), NodeType: NamedNode(terms.KG + "NodeType")}

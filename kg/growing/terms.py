@@ -25,7 +25,7 @@ from pyoxigraph import Literal, NamedNode
 from kg.growing.updates import NodeKey
 
 if TYPE_CHECKING:
-    from kg.schema import NodeType
+    from kg.growing.schema import NodeType
 
 BASE = "https://w3id.org/finpath/"
 KNOWLEDGE, SCHEMA, PROPOSED, HISTORY = (

@@ -22,9 +22,9 @@ from kg.graphs import MemoryStore
 from kg.growing import terms
 from kg.growing.change import plain_properties
 from kg.growing.graph import GrowingGraph
+from kg.growing.schema import VALUE_LABELS, EdgeType, NodeType
 from kg.growing.updates import NodeKey
 from kg.questions import LEX, EntityGraph, spaced
-from kg.schema import VALUE_LABELS, EdgeType, NodeType
 
 _LEX = Namespace(LEX)
 _LEFT_OUT = frozenset(("Statement", "Alias", "Passage", "Question", "Answer"))

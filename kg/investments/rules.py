@@ -22,10 +22,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from kg.errors import DataError
-from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
+from kg.growing import AddEdge, AddNode, EdgeType, GrowingGraph, NodeKey, NodeType, SetProperty, Update
 from kg.investments.documents import NewsDocument
 from kg.investments.schema import types_of
-from kg.schema import EdgeType, NodeType
 
 NAME = (
     r"[A-Z][\w&'-]*(?: (?:[A-Z][\w&'-]*|of(?= [A-Z])|plc\b))*"

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kg.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
+from kg.growing import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
 
 _FILE = Path(__file__).with_name("types.json")
 

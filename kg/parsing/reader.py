@@ -19,10 +19,10 @@ import numpy as np
 
 from kg.algebra import kind_of, tell
 from kg.arrays import FloatArray
+from kg.encoders import TransformerReader, word_pieces
 from kg.facts import FactGraph
 from kg.parsing.parser import Parse
 from kg.paths import SHOWN, first_names
-from kg.transformer import TransformerReader, word_pieces
 
 FILE = Path(__file__).with_name("reader.npz")
 

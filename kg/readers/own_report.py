@@ -24,8 +24,7 @@ from kg.readers.content import MOST_BYTES, Content, Place, PlacedSentence, RawCe
 from kg.readers.endings import READERS
 from kg.readers.headers import is_lone, scale_notes, split_tables
 from kg.readers.long_form import pivoted
-from kg.report_graphs import CellSource, Source
-from kg.reports import CellFact, Report, TablePart
+from kg.reports import CellFact, CellSource, Report, Source, TablePart
 
 _FIGURE = re.compile(r"\d")
 _LONGEST = 160

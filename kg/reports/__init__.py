@@ -1,22 +1,74 @@
-"""Financial reports: their tables with headers, periods and units, and the figures of their sentences."""
+"""Financial reports: layout of their tables, the ontology of their line items, and their graphs."""
 
-from kg.reports.excerpts import ReportWords, is_large, lines_of
-from kg.reports.headers import base_label
-from kg.reports.layout import TableLayout, analyse_table
-from kg.reports.report import CellFact, Report, TablePart
-from kg.reports.sentences import FigureMention, item_phrase, read_sentence
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kg.reports.archive import ReportStore
+    from kg.reports.excerpts import ReportWords, is_large, lines_of
+    from kg.reports.graph import ReportGraph, Unmapped, build_report_graph
+    from kg.reports.headers import base_label
+    from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds, shown_kinds
+    from kg.reports.labels import line_item_key
+    from kg.reports.layout import TableLayout, analyse_table
+    from kg.reports.learning import MIN_REPORTS, TableReading, build_ontology, line_items
+    from kg.reports.observation import CellSource, Observation, SentenceSource, Source
+    from kg.reports.ontology import Ontology, kind_words, table_context
+    from kg.reports.queries import ReportQueryResult, query_report
+    from kg.reports.report import CellFact, Report, TablePart
+    from kg.reports.sentences import FigureMention, item_phrase, read_sentence
+    from kg.reports.shapes import can_validate, violations
+    from kg.reports.triples import document_order, observations_in, report_base
+    from kg.reports.us_gaap import US_GAAP, close_matches
+    from kg.reports.vocabulary import REPORTS, RESERVED, SCALE_POWERS
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
+    "DISCLOSURE",
+    "GENERAL",
+    "MIN_REPORTS",
+    "REPORTS",
+    "RESERVED",
+    "SCALE_POWERS",
+    "US_GAAP",
     "CellFact",
+    "CellSource",
     "FigureMention",
+    "Observation",
+    "Ontology",
     "Report",
+    "ReportGraph",
+    "ReportQueryResult",
+    "ReportStore",
     "ReportWords",
+    "SentenceSource",
+    "Source",
     "TableLayout",
     "TablePart",
+    "TableReading",
+    "Unmapped",
     "analyse_table",
     "base_label",
+    "build_ontology",
+    "build_report_graph",
+    "can_validate",
+    "close_matches",
+    "detect_kind",
+    "document_order",
+    "figure_kinds",
     "is_large",
     "item_phrase",
+    "kind_words",
+    "line_item_key",
+    "line_items",
     "lines_of",
+    "observations_in",
+    "query_report",
     "read_sentence",
+    "report_base",
+    "shown_kinds",
+    "table_context",
+    "violations",
 ]

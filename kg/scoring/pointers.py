@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray, log_softmax
-from kg.encoder import EncodedPage, JoinedTurns, TextEncoder, TurnOperands
+from kg.encoders import EncodedPage, JoinedTurns, TextEncoder, TurnOperands
 from kg.errors import DataError
 from kg.figures import ReportIndex
 from kg.scoring.forms import ParsedForm

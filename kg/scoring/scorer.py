@@ -20,10 +20,10 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.derivations import OPERATIONS
-from kg.encoder import TextEncoder
+from kg.encoders import TextEncoder
 from kg.errors import DataError
 from kg.figures import Idf, ReportIndex
-from kg.report_graphs import CellSource, Observation
+from kg.reports import CellSource, Observation
 from kg.scoring.choices import AggregateModel, NamingModel
 from kg.scoring.confidence import ConfidenceModel
 from kg.scoring.figure_relations import PAIR_FEATURES

@@ -23,11 +23,10 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from kg.encoder import TextEncoder, WordPiece
+from kg.encoders import TextEncoder, WordPiece
 from kg.errors import ConfigError
 from kg.figures import ReportIndex
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutConversation, HeldOutFit, held_out_conversations, pages_of

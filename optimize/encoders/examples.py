@@ -16,7 +16,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from kg.derivations import Constant, Number
-from kg.encoder import TokenSequence, TurnOperands, WordPiece, page_sequences, question_sequence
+from kg.encoders import TokenSequence, TurnOperands, WordPiece, page_sequences, question_sequence
 from kg.errors import DataError
 from kg.scoring import ParsedForm
 from optimize.scorers import TrainingTurn, right_items, right_turns

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kg.encoder import TextEncoder, TokenSequence
+from kg.encoders import TextEncoder, TokenSequence
 from optimize.encoders.examples import SPECIAL_PIECES, EncoderData
 from optimize.encoders.model import Encoder, Reader
 

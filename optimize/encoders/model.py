@@ -1,4 +1,4 @@
-"""The encoder and its heads in torch: the same calculation as :mod:`kg.encoder`, with gradients.
+"""The encoder and its heads in torch: the same calculation as :mod:`kg.encoders`, with gradients.
 
 >>> model = Reader(Encoder.pretrained(Path("all-MiniLM-L6-v2")), ["select(A)", "subtract(A, A)"])
 >>> states = model.encoder.states([sequence])[0]        # (tokens, WIDTH)
@@ -17,9 +17,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor, nn
 
-from kg.encoder import TokenSequence, TurnOperands
-from kg.encoder.heads import JOINED, WIDTH
-from kg.encoder.sequences import SPECIALS
+from kg.encoders import TokenSequence, TurnOperands
+from kg.encoders.heads import JOINED, WIDTH
+from kg.encoders.sequences import SPECIALS
 from kg.errors import DataError
 
 ATTENTION_HEADS, JOIN_HEADS = 12, 4
@@ -157,7 +157,7 @@ def padded(sequences: Sequence[TokenSequence]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class Reader(nn.Module):
-    """The encoder with the heads, whose weights :class:`kg.encoder.Heads` reads by the same names.
+    """The encoder with the heads, whose weights :class:`kg.encoders.Heads` reads by the same names.
 
     Args:
         encoder: The transformer.

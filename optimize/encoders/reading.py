@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor
 
-from kg.encoder import TokenSequence
-from kg.encoder.heads import JOINED
+from kg.encoders import TokenSequence
+from kg.encoders.heads import JOINED
 from optimize.encoders.examples import NO_PAGE, EncoderData, EncoderExample
 from optimize.encoders.model import Reader
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import dspy
 
 from kg.errors import ConfigError, DataError
-from kg.ontology import build_ontology
+from kg.reports import build_ontology
 from optimize.fitting import Dialogues
 from optimize.scorers import FitScorer, ScorerConfig, document_name, page_keys
 from programs.beam import BeamQA

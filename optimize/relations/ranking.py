@@ -66,7 +66,7 @@ def fit_path_ranker(
     Args:
         graphs: The graph of each example.
         examples: The questions.
-        vectors: The vectors of texts, such as those of :meth:`kg.encoder.TextEncoder.vectors`.
+        vectors: The vectors of texts, such as those of :meth:`kg.encoders.TextEncoder.vectors`.
         rules: The rules for topic entities.
         hops: Relations of a path at the most.
         progress: Called with the name of each stage as it begins.

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kg.figures import ReportIndex
-from kg.report_graphs import CellSource, Observation
-from kg.reports import Report
+from kg.reports import CellSource, Observation, Report
 from optimize.scorers.turns import TrainingTurn, training_turns
 
 MOST_PLACES = 6

@@ -21,8 +21,10 @@ from kg.growing import (
     AddNode,
     Applied,
     BuiltOnError,
+    EdgeType,
     GrowingGraph,
     HistoryEntry,
+    NodeType,
     Origin,
     TypeProposals,
     Update,
@@ -39,7 +41,6 @@ from kg.investments import (
     insights_about,
 )
 from kg.news import ANSWER_TO, EarlierText, EventSources, applicable, earlier_text
-from kg.schema import EdgeType, NodeType
 from programs.advisor.briefings import Briefing, briefed_events, briefing_text, price_note
 from programs.advisor.extraction import NewsReader
 from programs.advisor.portfolio import Portfolio

@@ -23,7 +23,7 @@ from kg.candidates import Candidate
 from kg.derivations import Answer, CalculatorOperation, Constant, Derivation, Number, PastTurn, calculate
 from kg.errors import QueryError
 from kg.figures import ReportIndex
-from kg.report_graphs import Observation, Source
+from kg.reports import Observation, Source
 from kg.search import merge_key
 from kg.text import nearest
 from programs.lm import plain_text

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
 from kg.figures import ReportIndex
-from kg.report_graphs import CellSource, Observation
+from kg.reports import CellSource, Observation
 from programs.lm import plain_text
 
 _LONGEST_LABEL = 60

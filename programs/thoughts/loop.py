@@ -21,9 +21,8 @@ from typing import Any
 
 import dspy
 
-from kg.growing import GrowingGraph, QueryResult, TypeProposals
+from kg.growing import GrowingGraph, QueryResult, TypeMeaning, TypeProposals
 from kg.paths import LearnedRelationScorer, RelationScorer
-from kg.schema import TypeMeaning
 from programs.lm import failure_of, metered
 from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
 from programs.thoughts.insert import Insert

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Union
 import dspy
 from pydantic import Field, WithJsonSchema, create_model
 
-from kg.schema import NodeType, Schema
+from kg.growing import NodeType, Schema
 from signatures.thoughts import AddEdgeOperation, AddNodeOperation, NodeName, SetPropertyOperation, ToolRequest
 
 _BOOKS = {

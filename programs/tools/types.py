@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kg.growing import TypeProposals
-from kg.schema import EdgeType, NodeType
+from kg.growing import EdgeType, NodeType, TypeProposals
 
 _CREATED = {
     "accepted": "{} is a type now",

@@ -17,7 +17,7 @@ from pydantic import PlainSerializer, PlainValidator
 from kg.candidates import Candidate
 from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step, StepResult
 from kg.questions import EntityAnswer, PropertyValue
-from kg.report_graphs import CellSource, SentenceSource, Source
+from kg.reports import CellSource, SentenceSource, Source
 
 Record = dict[str, Any]
 

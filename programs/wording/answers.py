@@ -17,8 +17,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal
 
 from kg.derivations import Answer, Constant, Derivation, Number, Operand, Step, StepResult
-from kg.report_graphs import Observation
-from kg.reports import Report
+from kg.reports import Observation, Report
 from kg.text import SCALE_WORDS, Unit, content_tokens, years
 from programs.wording.reports import written_number
 

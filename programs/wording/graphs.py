@@ -16,9 +16,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
-from kg.growing import NODE, Edge, GrowingGraph, Node, NodeKey, QueryResult, node_term
+from kg.growing import NODE, Edge, EdgeType, GrowingGraph, Node, NodeKey, NodeType, QueryResult, Schema, node_term
 from kg.questions import spaced
-from kg.schema import EdgeType, NodeType, Schema
 from kg.text import content_tokens
 
 _PIECES = re.compile(

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from kg.derivations import Derivation
-from kg.encoder import TextEncoder
+from kg.encoders import TextEncoder
 from kg.errors import ConfigError
 from kg.figures import ReportIndex
-from kg.ontology import Ontology
-from kg.report_graphs import ReportGraph, Unmapped, build_report_graph
-from kg.reports import Report, ReportWords, is_large, lines_of
+from kg.reports import Ontology, Report, ReportGraph, ReportWords, Unmapped, build_report_graph, is_large, lines_of
 from kg.scoring import DerivationScorer
 
 if TYPE_CHECKING:

@@ -33,8 +33,7 @@ from kg.derivations import Answer as KGAnswer
 from kg.derivations import Derivation, PastTurn
 from kg.figures import ReportIndex
 from kg.graphs import ContextConfig, GraphContext, TurnEntities
-from kg.report_graphs import ReportGraph, report_base
-from kg.reports import Report, is_large
+from kg.reports import Report, ReportGraph, is_large, report_base
 from kg.search import merge_key
 from programs.evidence import (
     Choice,
@@ -404,7 +403,7 @@ class ReportContext:
     def of(self, turns: Sequence[AnyTurn], index: ReportIndex) -> GraphContext:
         """The instances whose figures the latest answers used, with all their properties."""
         from kg.graphs import GraphContextRetriever, MemoryStore
-        from kg.report_graphs import ReportStore
+        from kg.reports import ReportStore
 
         base = report_base(self.graph.report.id)
         used: list[dict[str, None]] = []

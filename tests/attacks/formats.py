@@ -38,11 +38,10 @@ from kg.growing import GrowingGraph, parse_update
 from kg.growing import Origin as FactOrigin
 from kg.investments import investment_schema
 from kg.investments.documents import parse_document
-from kg.ontology import Ontology, build_ontology
 from kg.parsing import QuestionReader
 from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
-from kg.reports import Report
+from kg.reports import Ontology, Report, build_ontology
 from programs.conversation import ConversationQA
 from programs.lm import Budget
 from programs.tools.archives import ArchiveLimits, unpack

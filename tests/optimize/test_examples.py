@@ -10,8 +10,7 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.errors import ConfigError, DataError
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from optimize import metric, turn_examples
 from optimize.dspy_fixes import LabeledTurns

@@ -6,8 +6,7 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from programs import Aggregate, Answer, BeamQA, Understand
 from programs.turns import Turn

@@ -16,7 +16,7 @@ from dspy.utils import DummyLM
 from kg.candidates.search import DerivationConfig
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key

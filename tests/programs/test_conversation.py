@@ -15,7 +15,7 @@ from kg.candidates.search import DerivationConfig
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.errors import DataError
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA

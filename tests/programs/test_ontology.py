@@ -11,10 +11,10 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.errors import LMError
-from kg.ontology.kinds import figure_kinds
-from kg.ontology.learning import build_ontology, line_items
-from kg.ontology.ontology import Ontology, table_context
+from kg.reports.kinds import figure_kinds
 from kg.reports.layout import analyse_table
+from kg.reports.learning import build_ontology, line_items
+from kg.reports.ontology import Ontology, table_context
 from kg.reports.report import Report
 from programs.ontology import OntologyBuilder
 

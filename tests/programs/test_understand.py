@@ -15,8 +15,7 @@ from dspy import lm15
 from dspy.utils import DummyLM
 
 from kg.derivations import PastTurn
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA

@@ -21,9 +21,7 @@ from collections.abc import Collection, Sequence
 
 from kg.derivations import Derivation, Operand, PastTurn
 from kg.figures import ReportIndex
-from kg.ontology import table_context
-from kg.report_graphs import CellSource, Observation, SentenceSource
-from kg.reports import Report, analyse_table
+from kg.reports import CellSource, Observation, Report, SentenceSource, analyse_table, table_context
 from programs.lm import plain_text
 from programs.worlds.page.figures import IDENTIFIER, without_identifiers
 from programs.worlds.page.language import results_in

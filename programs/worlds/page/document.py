@@ -24,9 +24,7 @@ from typing import Any
 import dspy
 
 from kg.figures import ReportIndex
-from kg.ontology import table_context
-from kg.report_graphs import Observation, SentenceSource
-from kg.reports import Report, analyse_table
+from kg.reports import Observation, Report, SentenceSource, analyse_table, table_context
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
 from programs.worlds.page.figures import IDENTIFIER, without_identifiers

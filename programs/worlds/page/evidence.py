@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from kg.candidates import Candidate
 from kg.derivations import Derivation, PastTurn
 from kg.figures import ReportIndex
-from kg.report_graphs import CellSource, Observation
-from kg.reports import Report
+from kg.reports import CellSource, Observation, Report
 from programs.lm import plain_text
 from programs.wording import written_number, written_quantity
 from programs.worlds.page.document import PageLines

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from kg.derivations import Derivation, Number, Operand, Step
 from kg.errors import ProgramError
 from kg.figures import ReportIndex
-from kg.report_graphs import CellSource, Observation
+from kg.reports import CellSource, Observation
 from kg.text import tokens, years
 
 IDENTIFIER = re.compile(r"(?:r\d+c\d+|s\d+)(?:n\d+)?")

@@ -11,10 +11,10 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.data import make_database, read_documents
+from kg.encoders.installed import installed_parts
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
 from kg.news import stored_facts
-from kg.transformer.installed import installed_parts
 from tests.demonstrations import ADVISOR as SAMPLE
 
 DOCUMENTS = str(SAMPLE / "documents")

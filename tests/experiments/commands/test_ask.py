@@ -15,7 +15,7 @@ from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.derivations.steps import Number, Step
 from kg.errors import DataError
-from kg.report_graphs.observation import CellSource, SentenceSource
+from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from programs.turns.turn import ToolCall, Turn
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
+from kg.encoders.installed import installed_parts
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, Update
 from kg.news import directory_of, stored_facts
-from kg.transformer.installed import installed_parts
 
 NOVATEK = "Company/Novatek Semiconductors Inc"
 TEXT = """Novatek Semiconductors Inc. opens plant

@@ -11,9 +11,9 @@ import pytest
 from experiments.commands.main import finpath
 from experiments.evaluation.coverage import check_files, operand_coverage, operands, stands_in
 from kg.errors import ConfigError, DataError
-from kg.ontology.learning import build_ontology
-from kg.ontology.ontology import Ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 
 GOOD = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from experiments.saved import with_program_settings
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from programs.conversation import ConversationQA
 
 REPORT = Report("r", (), (("", "2009"), ("net income", "10")), ())

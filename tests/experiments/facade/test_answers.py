@@ -11,8 +11,7 @@ import pytest
 
 import finpath
 from kg.errors import ConfigError, DataError, TrackingError
-from kg.ontology import build_ontology
-from kg.report_graphs import build_report_graph
+from kg.reports import build_ontology, build_report_graph
 
 INCOME = ",2020,2019\nNet sales <all>,4120,3980\nNet income,402,371\n"
 

@@ -20,8 +20,8 @@ from experiments.saved import ProgramOrigin, SavedProgram, find_program, save_pr
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, LMError
-from kg.ontology.learning import build_ontology
-from kg.ontology.ontology import Ontology
+from kg.reports.learning import build_ontology
+from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 
 

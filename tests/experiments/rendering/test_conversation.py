@@ -17,7 +17,7 @@ from experiments.tracking import Tracker
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.derivations.steps import Number, Step
-from kg.report_graphs.observation import CellSource, SentenceSource
+from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from optimize.metrics import ScoredTurn
 from optimize.metrics.turns import TurnScore

@@ -14,9 +14,7 @@ from kg.candidates.aggregates import Aggregates
 from kg.candidates.aggregating import aggregate_answers, may_aggregate, with_aggregates
 from kg.candidates.search import START, DerivationConfig, TurnSearch, search_turn
 from kg.figures import ReportIndex
-from kg.ontology import build_ontology
-from kg.report_graphs import build_report_graph
-from kg.reports import Report
+from kg.reports import Report, build_ontology, build_report_graph
 from kg.scoring import AGGREGATE_FEATURES, AggregateModel, DerivationScorer, FormScorer
 
 UNTRAINED = DerivationScorer.untrained()

@@ -18,7 +18,7 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.history import OPERATIONS, PastTurn
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.report_graphs.observation import CellSource, Observation, SentenceSource, Source
+from kg.reports.observation import CellSource, Observation, SentenceSource, Source
 from kg.scoring.figure_relations import PAIR_FEATURES, pair_features
 from kg.scoring.forms import FormScorer
 from kg.scoring.network import ChoiceNetwork

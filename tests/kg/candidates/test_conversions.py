@@ -13,8 +13,8 @@ from kg.candidates.search import DerivationConfig
 from kg.candidates.space import CONSTANT, DerivationSpace, WeightedHistory
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.forms import FormScorer
 from kg.scoring.network import ChoiceNetwork

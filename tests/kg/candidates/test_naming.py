@@ -12,9 +12,7 @@ from kg.candidates.confidence_features import confidence_features
 from kg.candidates.naming import named_answers, with_comparisons
 from kg.candidates.search import START, DerivationConfig, TurnSearch, search_turn
 from kg.figures import ReportIndex
-from kg.ontology import build_ontology
-from kg.report_graphs import build_report_graph
-from kg.reports import Report
+from kg.reports import Report, build_ontology, build_report_graph
 from kg.scoring import NAMING_FEATURES, DerivationScorer, FormScorer, NamingModel
 
 UNTRAINED = DerivationScorer.untrained()

@@ -19,9 +19,9 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.derivations.steps import Number, Step
 from kg.figures.figure_index import ReportIndex
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
-from kg.report_graphs.observation import CellSource, Observation
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.observation import CellSource, Observation
 from kg.reports.report import Report
 from kg.scoring.forms import FormScorer
 from kg.scoring.network import ChoiceNetwork

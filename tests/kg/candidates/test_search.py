@@ -17,8 +17,8 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.errors import ConfigError
 from kg.figures.figure_index import ReportIndex
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.forms import FormScorer
 from kg.scoring.scorer import DerivationScorer

@@ -14,8 +14,8 @@ from kg.candidates.space import CONSTANT, DerivationSpace, WeightedHistory
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.figures.figure_index import ReportIndex
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.forms import FormScorer
 from kg.scoring.operand_features import read_history

@@ -7,8 +7,8 @@ import pytest
 
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswers, clause_model, problem_of, too_doubtful
+from kg.encoders.installed import installed_parts
 from kg.news import Passage
-from kg.transformer.installed import installed_parts
 
 pytest.importorskip("spacy")
 pytestmark = pytest.mark.skipif(installed_parts() is None, reason="needs the reader's weights")

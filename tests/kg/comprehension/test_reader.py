@@ -12,8 +12,8 @@ from kg.clauses import SentenceParser, Text
 from kg.clauses.documents import Library
 from kg.comprehension.ranking import read_texts
 from kg.comprehension.reader import MOST_PIECES, QUESTION_PIECES, SPAN_PIECES, SpanReader, WindowScores, windows_of
+from kg.encoders import word_pieces
 from kg.news import Passage
-from kg.transformer import word_pieces
 
 BID = (
     "Corvex Resources to buy Talbridge Mining",

@@ -9,8 +9,8 @@ import pytest
 from kg.clauses import SentenceParser
 from kg.comprehension import ClauseAnswers
 from kg.comprehension.polar import read_polar
+from kg.encoders.installed import installed_parts
 from kg.news import Passage
-from kg.transformer.installed import installed_parts
 
 pytest.importorskip("spacy")
 pytestmark = pytest.mark.skipif(installed_parts() is None, reason="needs the reader's weights")

@@ -14,8 +14,8 @@ from kg.derivations.history import PastTurn
 from kg.errors import ConfigError
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.coreference import ReferenceExample, fit_references
 

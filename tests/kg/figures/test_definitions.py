@@ -9,9 +9,7 @@ import pytest
 from kg.derivations import Derivation
 from kg.figures import Idf, ReportIndex, SeriesReader
 from kg.figures.definitions import definitions, derived_observations
-from kg.ontology import build_ontology, close_matches
-from kg.report_graphs import build_report_graph
-from kg.reports import Report
+from kg.reports import Report, build_ontology, build_report_graph, close_matches
 
 ROWS = (
     ("in thousands", "2017", "2018"),

@@ -13,8 +13,8 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.steps import Number, Step
 from kg.figures.figure_index import FIELDS, ReportIndex, is_opening
 from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.text.words import content_tokens, tokens

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
 from kg.figures.lines import FigureLine, TableLines
-from kg.ontology import build_ontology
-from kg.report_graphs import build_report_graph
-from kg.reports import Report
+from kg.reports import Report, build_ontology, build_report_graph
 
 
 def lines(*table: Sequence[str]) -> TableLines:

@@ -11,9 +11,7 @@ from kg.errors import ProgramError
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
 from kg.figures.series import SeriesReader
-from kg.ontology import build_ontology
-from kg.report_graphs import build_report_graph
-from kg.reports import Report
+from kg.reports import Report, build_ontology, build_report_graph
 
 TABLE = (
     ("", "2017", "2018", "2019"),

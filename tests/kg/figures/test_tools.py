@@ -14,10 +14,10 @@ from kg.derivations.calculator import calculate
 from kg.errors import QueryError, UndefinedResult
 from kg.figures.tools import GraphTools
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.archive import ReportStore
-from kg.report_graphs.graph import build_report_graph
-from kg.report_graphs.observation import CellSource, SentenceSource
+from kg.reports.archive import ReportStore
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from kg.text.suggestions import nearest
 

@@ -205,11 +205,11 @@ def test_a_context_as_text_and_as_json() -> None:
 
 
 def test_a_report_s_instances_have_their_line_items() -> None:
-    from kg.ontology.learning import build_ontology
-    from kg.report_graphs.archive import ReportStore
-    from kg.report_graphs.graph import build_report_graph
-    from kg.report_graphs.triples import report_base
+    from kg.reports.archive import ReportStore
+    from kg.reports.graph import build_report_graph
+    from kg.reports.learning import build_ontology
     from kg.reports.report import Report
+    from kg.reports.triples import report_base
 
     report = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12")), ())
     store = MemoryStore()

@@ -16,9 +16,9 @@ from kg.graphs.index import GraphIndex
 from kg.graphs.statements import store_statements
 from kg.graphs.stores import MemoryStore
 from kg.graphs.string_table import NumberedNames
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.archive import ReportStore
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.archive import ReportStore
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 
 Triples = list[tuple[str, str, str]]

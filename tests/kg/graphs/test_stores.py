@@ -21,11 +21,11 @@ from rdflib import Graph
 from kg.errors import ConfigError, DataError, QueryError
 from kg.graphs import stores
 from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
-from kg.ontology.learning import build_ontology
-from kg.ontology.vocabulary import ONTOLOGY as ONTOLOGY_IRI
-from kg.report_graphs.archive import ReportStore
-from kg.report_graphs.graph import ReportGraph, build_report_graph
+from kg.reports.archive import ReportStore
+from kg.reports.graph import ReportGraph, build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.reports.vocabulary import ONTOLOGY as ONTOLOGY_IRI
 
 Server = Callable[[], AbstractContextManager[Any]]
 ROOT = Path(__file__).resolve().parents[3]
@@ -171,11 +171,11 @@ def test_a_crash_leaves_whole_reports_only(tmp_path: Path) -> None:
         """
         import os, sys, threading
         sys.path[:0] = [sys.argv[2]]
-        from kg.report_graphs.graph import build_report_graph
-        from kg.ontology.learning import build_ontology
+        from kg.reports.graph import build_report_graph
+        from kg.reports.learning import build_ontology
         from kg.reports.report import Report
         from kg.graphs.stores import PersistentStore
-        from kg.report_graphs.archive import ReportStore
+        from kg.reports.archive import ReportStore
         table = (("", "2009", "2008"), *((f"row {n}", str(n), "5") for n in range(60)))
         report = lambda name: Report(name, (), table, ())
         ontology = build_ontology([])

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from kg.errors import DataError, QueryError, SchemaError
+from kg.growing import NodeType, Schema
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.proposals import TypeProposals
 from kg.growing.query import QueryLimits
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
-from kg.schema import NodeType, Schema
 
 WIRE = Origin("wire.txt", "line 1")
 COMPANY, ASSET, EVENT = NodeKey("Company", "Helixon Inc."), NodeKey("Asset", "HLXN"), NodeKey("MarketEvent", "Q3")

@@ -6,9 +6,8 @@ import pytest
 
 from experiments.saved import shipped_meaning
 from kg.errors import SchemaError
-from kg.growing import GrowingGraph, TypeProposals
+from kg.growing import EdgeType, GrowingGraph, NodeType, TypeProposals
 from kg.growing.proposals import TypePolicy
-from kg.schema import EdgeType, NodeType
 
 PLAIN = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kg.errors import SchemaError
-from kg.growing import AddNode, GrowingGraph, Origin, SetProperty, supporting_span
+from kg.growing import AddNode, GrowingGraph, NodeType, Origin, Schema, SetProperty, supporting_span
 from kg.investments import investment_schema
-from kg.schema import NodeType, Schema
 
 TABLE = """The harbours of the coast
 port | tonnes | opened

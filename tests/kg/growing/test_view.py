@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from kg.growing import EdgeType, NodeType, Schema
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.terms import EDGE, PROPERTY, TYPE
 from kg.growing.updates import AddEdge, AddNode, NodeKey
 from kg.growing.view import entity_view
 from kg.investments.schema import investment_schema
 from kg.questions.graph import EntityGraph
-from kg.schema import EdgeType, NodeType, Schema
 
 NEWS = {"source": "Harbour Wire", "published_at": "2026-11-03"}
 

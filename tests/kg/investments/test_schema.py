@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kg.growing import VALUE_LABELS, EdgeType, Schema
 from kg.investments import completed_schema, investment_schema
-from kg.schema import VALUE_LABELS, EdgeType, Schema
 
 
 def test_a_graph_of_an_earlier_version_gets_values_and_their_labels_and_keeps_its_own() -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from experiments.commands import main as cli
-from kg.growing import GrowingGraph, TypeProposals
+from kg.growing import GrowingGraph, Schema, TypeProposals
 from kg.investments import NewsDocument, investment_schema
 from kg.news import FrameReader, NewsAnswers, add_news_types, directory_of, stored_facts
-from kg.schema import Schema
 from programs.advisor import Advisor
 
 FIRST = """Quorate grows

@@ -10,6 +10,7 @@ import pytest
 
 from kg.algebra import NamedNodes
 from kg.arrays import FloatArray
+from kg.encoders import word_pieces
 from kg.facts import FactGraph, read_table
 from kg.parsing import (
     FEATURES,
@@ -24,7 +25,6 @@ from kg.parsing import (
 )
 from kg.parsing.ranking import features
 from kg.parsing.reader import QUESTION_PIECES, READ, pieces_of, with_reading
-from kg.transformer import word_pieces
 
 
 def test_few_derivations_of_each_answer_are_read() -> None:

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from kg.errors import DataError
-from kg.ontology.learning import build_ontology
 from kg.readers import read_files
 from kg.readers.own_report import OwnReport
-from kg.report_graphs import build_report_graph
+from kg.reports import build_report_graph
+from kg.reports.learning import build_ontology
 
 FACTS = """item,period,value,unit,scale
 Net sales,2024,391035,USD,millions

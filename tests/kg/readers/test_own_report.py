@@ -12,11 +12,11 @@ import pytest
 from experiments.commands import main as cli
 from experiments.facade.documents import resolve_report
 from kg.errors import ConfigError, DataError
-from kg.ontology.learning import build_ontology
 from kg.readers import OwnReport, is_file_list, read_files
 from kg.readers.content import Place, cell_name
-from kg.report_graphs.graph import build_report_graph
-from kg.report_graphs.observation import CellSource
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.observation import CellSource
 
 INCOME = """"Income statement (in millions)",,
 ,2020,2019

@@ -9,10 +9,10 @@ import pytest
 from fpdf import FPDF
 
 from kg.errors import DataError
-from kg.ontology.learning import build_ontology
 from kg.readers import is_file_list, read_files
 from kg.readers.own_report import OwnReport
-from kg.report_graphs import CellSource, build_report_graph
+from kg.reports import CellSource, build_report_graph
+from kg.reports.learning import build_ontology
 
 ROWS = [("Net sales:", "", ""), ("Products", "$ 294,866", "$ 298,085"), ("Other expense, net", "(565)", "269")]
 ROWS += [("Net cash provided by (used in)", "", ""), ("operating activities", "118,254", "110,543")]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kg.ontology.learning import build_ontology
 from kg.readers import read_files
-from kg.report_graphs import ReportGraph, build_report_graph
+from kg.reports import ReportGraph, build_report_graph
+from kg.reports.learning import build_ontology
 
 FACTS = """<div style="display:none"><ix:header><ix:hidden>
 <ix:nonNumeric name="dei:DocumentFiscalYearFocus" contextRef="c1">{focus}</ix:nonNumeric>

@@ -9,8 +9,8 @@ import numpy as np
 
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.question_features import QuestionFeatures
 from tests.kg.scoring.pages import GRAPH, INDEX, REPORT, item

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kg.encoder import TextEncoder
+from kg.encoders import TextEncoder
 from kg.errors import DataError
 from kg.figures.idf import Idf
 from kg.scoring import NamingModel

@@ -14,8 +14,7 @@ from experiments.data import conversation_examples, load_conversations
 from experiments.saved import ProgramOrigin, load_program, save_program
 from kg.candidates.search import DerivationConfig
 from kg.errors import ConfigError, DataError
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from optimize.encoders import EncoderSettings, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports

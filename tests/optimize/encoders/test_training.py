@@ -9,13 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.encoder import TextEncoder, TurnOperands, WordPiece
+from kg.encoders import TextEncoder, TurnOperands, WordPiece
 from kg.errors import DataError
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology import build_ontology
-from kg.report_graphs import build_report_graph
-from kg.reports import Report
+from kg.reports import Report, build_ontology, build_report_graph
 from optimize.encoders.examples import EncoderConfig, EncoderData, base_vocabulary, encoder_data
 from optimize.scorers.turns import TrainingTurn, training_turns
 

@@ -13,10 +13,10 @@ from dspy import lm15
 
 from experiments.data import conversation_examples, load_conversations
 from experiments.saved import shipped_encoder
-from kg.encoder import TextEncoder
-from kg.encoder.encoder import FILES
+from kg.encoders import TextEncoder
+from kg.encoders.encoder import FILES
 from kg.errors import ConfigError, DataError
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from optimize.evidence.demonstrations import choose_demonstrations, gold_turns
 from optimize.evidence.evidence import EvidenceSettings, FitEvidence
 from optimize.examples import turn_examples

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig

@@ -17,7 +17,7 @@ from kg.candidates.search import DerivationConfig
 from kg.derivations.derivation import Derivation
 from kg.derivations.steps import Answer
 from kg.errors import ConfigError
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from kg.search.merging import merge_key
@@ -132,10 +132,10 @@ def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list
 
 _FIT = """
 import json, sys
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.listwise import TrainingConfig
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer

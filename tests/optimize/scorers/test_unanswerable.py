@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology import build_ontology
-from kg.report_graphs import build_report_graph
-from kg.reports import Report
+from kg.reports import Report, build_ontology, build_report_graph
 from kg.reports.report import TablePart
 from optimize.scorers.turns import training_turns
 from optimize.scorers.unanswerable import unanswerable_turn, without_figures

@@ -13,7 +13,7 @@ import pytest
 from dspy import lm15
 
 from kg.errors import ConfigError
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring import DerivationScorer
 from kg.search.merging import merge_key

@@ -14,7 +14,7 @@ from dspy.utils import DummyLM
 from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.figures.figure_index import ReportIndex
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.beam import BeamQA

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kg.figures import ReportIndex
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from programs.evidence.naming import figure_names
 from programs.worlds.reader import ReportReader

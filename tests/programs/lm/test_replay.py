@@ -9,8 +9,7 @@ import dspy
 import pytest
 
 from kg.errors import DataError, LMError
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA

@@ -16,8 +16,8 @@ from kg.coreference.entities import Resolution
 from kg.coreference.turns import ReferenceModel
 from kg.errors import DataError
 from kg.graphs.context import GraphContext
-from kg.ontology.learning import build_ontology
 from kg.questions.graph import EntityGraph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.conversation import ConversationQA
 from programs.turns.conversation import Conversation

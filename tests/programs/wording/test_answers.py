@@ -10,8 +10,8 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.steps import Number, Step
 from kg.figures.figure_index import ReportIndex
 from kg.figures.idf import Idf
-from kg.ontology.learning import build_ontology
-from kg.report_graphs.graph import build_report_graph
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.conversation import ConversationQA
 from programs.wording.answers import currency_sign, spoken_answer

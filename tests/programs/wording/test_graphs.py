@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kg.growing import NodeType, Schema
 from kg.growing.graph import GrowingGraph
 from kg.investments.schema import investment_schema
-from kg.schema import NodeType, Schema
 from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import dspy
 from dspy import lm15
 
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import ConfidenceModel, DerivationScorer
 from programs.beam import BeamQA
 from programs.evidence import Blend, EvidenceConfig, EvidencePlan

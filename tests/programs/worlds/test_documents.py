@@ -15,10 +15,8 @@ import pytest
 from experiments.saved import find_program
 from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, DataError
-from kg.ontology import build_ontology
 from kg.readers import read_files
-from kg.report_graphs import CellSource
-from kg.reports import Report
+from kg.reports import CellSource, Report, build_ontology
 from programs.conversation import ConversationQA
 from programs.evidence import EvidencePlan
 from programs.worlds.documents import past_turns

@@ -10,8 +10,7 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import find_program
-from kg.report_graphs import CellSource, SentenceSource
-from kg.reports import Report
+from kg.reports import CellSource, Report, SentenceSource
 from programs.conversation import ConversationQA
 
 ROW, SENTENCE = 777, 3_000

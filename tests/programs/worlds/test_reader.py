@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import programs.worlds.reader
-from kg.ontology.learning import build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.scoring.scorer import DerivationScorer
 from programs.conversation import ConversationQA

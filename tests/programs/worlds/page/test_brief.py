@@ -8,8 +8,7 @@ import pytest
 
 from kg.derivations import Derivation, PastTurn
 from kg.figures import ReportIndex
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from programs.worlds.page import BriefPage, PageFigures, brief_prompt, brief_reply, read_calculation
 from programs.worlds.reader import ReportReader

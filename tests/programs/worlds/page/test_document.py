@@ -10,8 +10,7 @@ import pytest
 from kg.candidates import START, DerivationConfig, TurnSearch, search_turn
 from kg.derivations import Derivation, Number, Step
 from kg.figures import ReportIndex
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from kg.search import merge_key
 from programs.aggregate import with_named

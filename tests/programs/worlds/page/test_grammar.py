@@ -10,8 +10,7 @@ import pytest
 
 from kg.derivations import PastTurn
 from kg.figures import ReportIndex
-from kg.ontology import build_ontology
-from kg.reports import Report
+from kg.reports import Report, build_ontology
 from kg.scoring import DerivationScorer
 from programs.worlds.page import (
     START,

@@ -1,0 +1,54 @@
+"""Pretrained transformers: the encoder of reports, and the larger one of readers with its low-rank changes."""
+
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kg.encoders.changes import LowRankTransformer, TransformerReader
+    from kg.encoders.encoder import TextEncoder
+    from kg.encoders.heads import EncodedPage, EncodedQuestion, Heads, JoinedTurns, TurnOperands
+    from kg.encoders.installed import (
+        ARCHIVE,
+        FIRST_POSITION,
+        HEADS,
+        LAYERS,
+        WIDTH,
+        installed_parts,
+        installed_weights,
+        relative_buckets,
+    )
+    from kg.encoders.network import inference_session
+    from kg.encoders.pieces import batches, padded, vocabulary, word_pieces
+    from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
+    from kg.encoders.wordpiece import WordPiece
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
+
+__all__ = [
+    "ARCHIVE",
+    "FIRST_POSITION",
+    "HEADS",
+    "LAYERS",
+    "WIDTH",
+    "EncodedPage",
+    "EncodedQuestion",
+    "Heads",
+    "JoinedTurns",
+    "LowRankTransformer",
+    "TextEncoder",
+    "TokenSequence",
+    "TransformerReader",
+    "TurnOperands",
+    "WordPiece",
+    "batches",
+    "inference_session",
+    "installed_parts",
+    "installed_weights",
+    "padded",
+    "page_sequences",
+    "question_sequence",
+    "relative_buckets",
+    "vocabulary",
+    "word_pieces",
+]

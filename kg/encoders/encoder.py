@@ -1,0 +1,187 @@
+"""Inference of the encoder by onnxruntime.
+
+>>> encoder = TextEncoder.read(Path("experiments/shipped/beam/encoder"))
+>>> page = encoder.page(index.observations, index.sentences)     # once a report
+>>> question = encoder.question(["what were net sales in 2009?"])  # once a turn
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kg.arrays import FloatArray, IntArray, read_arrays
+from kg.encoders.heads import WIDTH, EncodedPage, EncodedQuestion, Heads
+from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
+from kg.encoders.wordpiece import WordPiece
+from kg.errors import DataError
+from kg.reports import Observation
+
+__all__ = ["FILES", "EncodedPage", "EncodedQuestion", "TextEncoder"]
+
+FILES = ("encoder.onnx", "heads.npz", "vocab.txt")
+"""The files of an encoder's folder: the transformer with int8 weights, the heads, and the pieces by number."""
+
+PAGES = "pages.txt"
+"""A further file: the keys of the pages that the encoder was fitted on, a line each."""
+
+BATCH_TOKENS = 512
+TEXT_TOKENS = 64
+"""Tokens of a text that :meth:`TextEncoder.vectors` reads."""
+
+
+class TextEncoder:
+    """The transformer, its tokenizer and its heads; it may be shared by threads, copied and pickled.
+
+    Args:
+        files: The contents of :data:`FILES`, by name.
+        threads: Threads of one inference.
+
+    Raises:
+        DataError: A file is missing or damaged.
+    """
+
+    def __init__(self, files: dict[str, bytes], threads: int = 1) -> None:
+        missing = [name for name in FILES if name not in files]
+        if missing:
+            raise DataError(f"an encoder must have {', '.join(FILES)}; {missing[0]} is missing")
+        self.files = {name: files[name] for name in (*FILES, PAGES) if name in files}
+        self.threads = threads
+        self.wordpiece = WordPiece(self.files["vocab.txt"].decode("utf-8").split("\n")[:-1])
+        self.heads = _heads(self.files["heads.npz"])
+
+    @classmethod
+    def read(cls, folder: Path, threads: int = 1) -> TextEncoder:
+        """Reads the files of a folder; the record of the pages may be missing."""
+        try:
+            more = [PAGES] if (folder / PAGES).is_file() else []
+            return cls({name: (folder / name).read_bytes() for name in (*FILES, *more)}, threads)
+        except OSError as error:
+            raise DataError(f"the encoder cannot be read: {error}", file=str(folder)) from error
+
+    def write(self, folder: Path) -> None:
+        """Writes the files into a folder, which is made."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+
+    @cached_property
+    def pages(self) -> frozenset[str]:
+        """The keys of the pages that it was fitted on; empty where they are not recorded."""
+        return frozenset(self.files.get(PAGES, b"").decode("utf-8").split())
+
+    def with_pages(self, pages: Iterable[str]) -> TextEncoder:
+        """Returns the encoder with a record of the pages that it was fitted on."""
+        lines = "".join(f"{page}\n" for page in sorted(set(pages)))
+        return TextEncoder({**self.files, PAGES: lines.encode()}, self.threads)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the weights."""
+        digest = hashlib.sha256()
+        for name in FILES:
+            digest.update(self.files[name])
+        return digest.hexdigest()
+
+    def page(self, observations: Sequence[Observation], sentences: Sequence[str]) -> EncodedPage:
+        """Returns the vectors of a report's figures."""
+        sequences = sorted(page_sequences(observations, sentences, self.wordpiece), key=lambda one: len(one.tokens))
+        if not sequences:
+            nothing = np.zeros((0, WIDTH), dtype=np.float32)
+            return self.heads.page(nothing, (), len(observations), nothing, np.zeros((0, 1), dtype=np.int64))
+        states: list[FloatArray] = []
+        for batch in _batches(sequences):
+            found = self._run(batch)
+            states += [found[row, : len(one.tokens)] for row, one in enumerate(batch)]
+        marks = [state[sorted(one.figures)] for one, state in zip(sequences, states, strict=True)]
+        order = [one.figures[mark] for one in sequences for mark in sorted(one.figures)]
+        every = np.concatenate(states), _near(sequences)
+        return self.heads.page(np.concatenate(marks), order, len(observations), *every)
+
+    def question(self, questions: Sequence[str]) -> EncodedQuestion:
+        """Returns the states of the last of a conversation's questions."""
+        sequence, places = question_sequence(questions, self.wordpiece)
+        return self.heads.question(self._run([sequence])[0], places)
+
+    def vectors(self, texts: Sequence[str]) -> FloatArray:
+        """Returns one vector of length 1 for each text: the mean of its tokens' states; shape ``(texts, WIDTH)``."""
+        found = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        sequences = []
+        for text in texts:
+            tokens = [self.wordpiece.cls, *self.wordpiece(text)[:TEXT_TOKENS], self.wordpiece.sep]
+            sequences.append(TokenSequence(tokens, [0] * len(tokens)))
+        order = sorted(range(len(texts)), key=lambda place: len(sequences[place].tokens))
+        done = 0
+        for batch in _batches([sequences[place] for place in order]) if texts else []:
+            states = self._run(batch)
+            for row, one in enumerate(batch):
+                mean = states[row, : len(one.tokens)].mean(axis=0)
+                found[order[done]] = mean / np.linalg.norm(mean)
+                done += 1
+        return found
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = self.threads
+        content = self.files["encoder.onnx"]
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+    def _run(self, sequences: Sequence[TokenSequence]) -> FloatArray:
+        """Returns the states of some sequences, padded; shape ``(sequences, longest, WIDTH)``."""
+        length = max(len(one.tokens) for one in sequences)
+        tokens = np.zeros((len(sequences), length), dtype=np.int64)
+        specials, mask = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
+        for row, one in enumerate(sequences):
+            tokens[row, : len(one.tokens)] = one.tokens
+            specials[row, : len(one.tokens)] = one.specials
+            mask[row, : len(one.tokens)] = True
+        states: FloatArray = self._session.run(None, {"tokens": tokens, "specials": specials, "mask": mask})[0]
+        return states
+
+    def __copy__(self) -> TextEncoder:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TextEncoder:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TextEncoder, (self.files, self.threads)
+
+
+def _heads(content: bytes) -> Heads:
+    try:
+        stored = read_arrays(content)
+        weights = {name: array.astype(np.float32) for name, array in stored.items() if name != "forms"}
+        return Heads([str(template) for template in stored["forms"]], weights)
+    except (DataError, ValueError, KeyError) as error:
+        raise DataError(f"the encoder's heads cannot be read: {error}", place="heads.npz") from error
+
+
+def _batches(sequences: Sequence[TokenSequence]) -> list[list[TokenSequence]]:
+    """Sequences sorted by length, in batches of about :data:`BATCH_TOKENS` tokens."""
+    found: list[list[TokenSequence]] = [[]]
+    for one in sequences:
+        if found[-1] and len(one.tokens) * (len(found[-1]) + 1) > BATCH_TOKENS:
+            found.append([])
+        found[-1].append(one)
+    return found
+
+
+def _near(sequences: Sequence[TokenSequence]) -> IntArray:
+    """The tokens that speak of each figure, numbered through all sequences; shape ``(figures, most)``."""
+    found: list[list[int]] = []
+    begin = 0
+    for one in sequences:
+        found += [[begin + place for place in places] for places in one.near()]
+        begin += len(one.tokens)
+    most = max(map(len, found), default=1)
+    padded = [[*places, *[places[-1]] * (most - len(places))] for places in found]
+    return np.array(padded, dtype=np.int64).reshape(-1, most)

@@ -1,0 +1,349 @@
+"""The evolvable schema of a graph that grows: node and edge types, which an agent may add to.
+
+    >>> schema = investment_schema()
+    >>> schema.check_node("Company", {"name": "Foundry AG", "country": "Germany"})
+    >>> schema.check_edge("affects", "MarketEvent", "Company", {"direction": "positive", "magnitude": 0.7})
+    >>> schema = schema.with_type(NodeType("Regulation", "A rule that ...", {...}, {"name": "Rule 10b-5"}, "agent"))
+
+Properties are described by JSON Schema (draft 2020-12, formats checked). Types and edges carry labels, the words by
+which people call them; a property's are its ``title`` and ``x-labels``, and a value's are in ``x-value-labels``. A type
+carries a version: what was written under an older one stays valid, because the older one is kept. A schema is a value:
+a change makes a new one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from functools import cache
+from typing import Any, Literal, get_args
+
+from jsonschema import FormatChecker
+
+from kg.errors import SchemaError
+from kg.growing.json_schema import check_schema, validator
+from kg.growing.likeness import alike
+from kg.text import nearest
+
+CreatedBy = Literal["system", "agent", "user"]
+"""Who made a type."""
+
+TypeKind = Literal["node type", "edge type"]
+
+LONGEST = 8_000
+"""Characters that a type's JSON Schema and example may have each, written as JSON."""
+
+TEMPORAL_FORMATS = ("date", "date-time")
+"""Formats that make a property one of time."""
+
+LABELS = "x-labels"
+"""The keyword of a property's JSON Schema that lists its labels."""
+
+VALUE_LABELS = "x-value-labels"
+"""The keyword that lists the labels of a property's values: ``{"negative": ["bad"]}``."""
+
+MOST_LABELS, LONGEST_LABEL = 20, 60
+
+_NODE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{1,59}")
+_EDGE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_PROPERTY_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+
+
+@dataclass(frozen=True)
+class NodeType:
+    """A kind of node.
+
+    Attributes:
+        name: In PascalCase.
+        description: When to use it, in words that a language model is shown.
+        properties_schema: JSON Schema of an object.
+        example: Properties that a node of the type could have.
+        created_by: Who made it.
+        scope: The one entity (an aide, a report) for which it holds; ``None`` for all.
+        version: From 1.
+        justification: Why the types that were there did not suffice.
+        labels: Further words for it: "event" for ``MarketEvent``.
+    """
+
+    name: str
+    description: str
+    properties_schema: Mapping[str, Any]
+    example: Mapping[str, Any] = field(default_factory=dict)
+    created_by: CreatedBy = "user"
+    scope: str | None = None
+    version: int = 1
+    justification: str = ""
+    labels: tuple[str, ...] = ()
+
+    def labels_of(self, name: str) -> tuple[str, ...]:
+        """Returns the words for a property in addition to its name: its title and its labels."""
+        rule = self.properties_schema.get("properties", {}).get(name, {})
+        title = (rule["title"],) if "title" in rule else ()
+        return (*title, *rule.get(LABELS, ()))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Properties that every node must have."""
+        return tuple(self.properties_schema.get("required", ()))
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """Properties that the schema names."""
+        return tuple(self.properties_schema.get("properties", {}))
+
+    @property
+    def temporal(self) -> tuple[str, ...]:
+        """Properties that say when: those of a date's format."""
+        named = self.properties_schema.get("properties", {})
+        return tuple(name for name, rule in named.items() if rule.get("format") in TEMPORAL_FORMATS)
+
+
+@dataclass(frozen=True)
+class EdgeType(NodeType):
+    """A kind of edge; its name is in snake_case.
+
+    Attributes:
+        source_types: Node types that it may start from; empty for any.
+        target_types: Node types that it may lead to; empty for any.
+        symmetric: Whether it holds both ways.
+        inverse_labels: Words for it from target to source: "issued" for ``issued_by``.
+    """
+
+    source_types: tuple[str, ...] = ()
+    target_types: tuple[str, ...] = ()
+    symmetric: bool = False
+    inverse_labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All types of a graph, the older versions included.
+
+    Args:
+        types: Every version of every type, in the order in which they were made.
+    """
+
+    types: tuple[NodeType | EdgeType, ...] = ()
+
+    def node_types(self, scope: str | None = None) -> tuple[NodeType, ...]:
+        """The current node types: the global ones and those of a scope."""
+        return tuple(kind for kind in self._current(scope) if not isinstance(kind, EdgeType))
+
+    def edge_types(self, scope: str | None = None) -> tuple[EdgeType, ...]:
+        """The current edge types: the global ones and those of a scope."""
+        return tuple(kind for kind in self._current(scope) if isinstance(kind, EdgeType))
+
+    def node_type(self, name: str, scope: str | None = None, version: int | None = None) -> NodeType:
+        """A node type by its name.
+
+        Raises:
+            SchemaError: There is none; the message offers the nearest names.
+        """
+        return self._named(name, scope, version, "node type")
+
+    def edge_type(self, name: str, scope: str | None = None, version: int | None = None) -> EdgeType:
+        """An edge type by its name.
+
+        Raises:
+            SchemaError: There is none; the message offers the nearest names.
+        """
+        found = self._named(name, scope, version, "edge type")
+        assert isinstance(found, EdgeType)
+        return found
+
+    def check_node(
+        self, name: str, properties: Mapping[str, Any], scope: str | None = None, version: int | None = None
+    ) -> None:
+        """Raises SchemaError unless a node of this type may have exactly these properties."""
+        kind = self.node_type(name, scope, version)
+        _check_properties(kind, properties)
+
+    def check_edge(
+        self,
+        name: str,
+        source_type: str,
+        target_type: str,
+        properties: Mapping[str, Any] | None = None,
+        scope: str | None = None,
+    ) -> None:
+        """Raises SchemaError unless an edge of this type may join nodes of these types with these properties."""
+        kind = self.edge_type(name, scope)
+        ends = (
+            [(source_type, target_type), (target_type, source_type)] if kind.symmetric else [(source_type, target_type)]
+        )
+        if not any(_fits(first, kind.source_types) and _fits(second, kind.target_types) for first, second in ends):
+            raise SchemaError(
+                f"edge {name!r} leads from {_ends(kind.source_types)} to {_ends(kind.target_types)}, "
+                f"not from {source_type} to {target_type}"
+            )
+        _check_properties(kind, properties or {})
+
+    def with_type(self, new: NodeType | EdgeType) -> Schema:
+        """This schema with one more type.
+
+        Raises:
+            SchemaError: The type is not well-formed, its name is taken, or it says what another says already.
+        """
+        check_type(new)
+        taken = [kind for kind in self._current(new.scope) if kind.name == new.name]
+        if taken:
+            raise SchemaError(f"the name {new.name!r} is taken: {taken[0].description}")
+        if new.version != 1:
+            raise SchemaError(f"a new type has version 1, got {new.version}")
+        self._check_ends(new)
+        same_kind = [
+            kind for kind in self._current(new.scope) if isinstance(kind, EdgeType) == isinstance(new, EdgeType)
+        ]
+        twin = next((kind for kind in same_kind if alike(new, kind)), None)
+        if twin is not None:
+            raise SchemaError(
+                f"{new.name!r} says what {twin.name!r} says already ({twin.description}): use {twin.name!r}"
+            )
+        return replace(self, types=(*self.types, new))
+
+    def with_version(self, changed: NodeType | EdgeType) -> Schema:
+        """This schema with a newer version of a type; what was written under the older ones stays valid.
+
+        Args:
+            changed: The type with its new content; its version is set to the next one.
+
+        Raises:
+            SchemaError: There is no such type to change, or the new content is not well-formed.
+        """
+        what: TypeKind = "edge type" if isinstance(changed, EdgeType) else "node type"
+        old = self._named(changed.name, changed.scope, None, what)
+        check_type(changed)
+        self._check_ends(changed)
+        return replace(self, types=(*self.types, replace(changed, version=old.version + 1)))
+
+    def _current(self, scope: str | None) -> Iterator[NodeType | EdgeType]:
+        newest = {(kind.name, kind.scope): kind for kind in self.types}
+        return (kind for kind in newest.values() if kind.scope in (None, scope))
+
+    def _named(self, name: str, scope: str | None, version: int | None, what: TypeKind) -> NodeType | EdgeType:
+        edge = what == "edge type"
+        visible = [kind for kind in self.types if kind.scope in (None, scope) and isinstance(kind, EdgeType) == edge]
+        found = [kind for kind in visible if kind.name == name and version in (None, kind.version)]
+        if not found:
+            raise SchemaError(f"there is no {what} {name!r}; {nearest(name, (kind.name for kind in visible))}")
+        return found[-1]
+
+    def _check_ends(self, new: NodeType | EdgeType) -> None:
+        if isinstance(new, EdgeType):
+            for name in (*new.source_types, *new.target_types):
+                self.node_type(name, new.scope)
+
+
+def check_type(new: NodeType | EdgeType) -> None:
+    """Raises SchemaError unless a type is well-formed: its name, description, JSON Schema and example."""
+    wanted, style = (_EDGE_NAME, "snake_case") if isinstance(new, EdgeType) else (_NODE_NAME, "PascalCase")
+    if not wanted.fullmatch(new.name):
+        raise SchemaError(f"a type's name must be {style}, got {new.name!r}")
+    if not isinstance(new.description, str) or not new.description.strip():
+        raise SchemaError(f"{new.name!r} needs a description that says when to use it")
+    if new.created_by not in get_args(CreatedBy):
+        raise SchemaError(f"created_by must be one of {', '.join(get_args(CreatedBy))}, got {new.created_by!r}")
+    if new.created_by == "agent" and not str(new.justification).strip():
+        raise SchemaError(f"{new.name!r} needs a justification: why do the existing types not suffice?")
+    _check_json_schema(new)
+    _check_labels(new)
+    _check_properties(new, new.example, "the example of ")
+
+
+def _check_labels(new: NodeType | EdgeType) -> None:
+    rules = new.properties_schema.get("properties", {})
+    found = {"labels": new.labels, "inverse_labels": getattr(new, "inverse_labels", ())}
+    for name, rule in rules.items():
+        stated = rule if isinstance(rule, Mapping) else {}
+        found[f"{name}.{LABELS}"] = stated.get(LABELS, ())
+        of_values = stated.get(VALUE_LABELS, {})
+        if not isinstance(of_values, Mapping) or not of_values.keys() <= set(map(str, stated.get("enum", ()))):
+            raise SchemaError(f"{name}.{VALUE_LABELS} of {new.name!r} must map values of its enum to lists of labels")
+        found |= {f"{name}.{VALUE_LABELS}.{value}": labels for value, labels in of_values.items()}
+    for place, labels in found.items():
+        if not isinstance(labels, list | tuple) or len(labels) > MOST_LABELS:
+            raise SchemaError(f"{place} of {new.name!r} must be a list of at most {MOST_LABELS} labels")
+        for label in labels:
+            if not isinstance(label, str) or not label.strip() or len(label) > LONGEST_LABEL:
+                rule = f"a label is a text of 1 to {LONGEST_LABEL} characters"
+                raise SchemaError(f"{place} of {new.name!r}: {rule}, got {label!r}")
+
+
+def _check_json_schema(new: NodeType | EdgeType) -> None:
+    schema = new.properties_schema
+    for what, content in (("JSON Schema", schema), ("example", new.example)):
+        if len(_as_json(new.name, what, content)) > LONGEST:
+            raise SchemaError(f"the {what} of {new.name!r} is longer than {LONGEST} characters")
+    if not isinstance(schema, Mapping):
+        raise SchemaError(f"the JSON Schema of {new.name!r} must be an object, got {type(schema).__name__}")
+    if schema.get("type") != "object":
+        raise SchemaError(
+            f"the JSON Schema of {new.name!r} must describe an object: its type is {schema.get('type')!r}"
+        )
+    check_schema(new.name, schema)
+    for name in new.properties:
+        if not _PROPERTY_NAME.fullmatch(name):
+            raise SchemaError(f"a property's name must be letters, digits and _, got {name!r} in {new.name!r}")
+    unknown = set(new.required) - set(new.properties)
+    if unknown:
+        raise SchemaError(f"{new.name!r} requires {', '.join(sorted(unknown))}, which its properties do not describe")
+
+
+def _as_json(name: str, what: str, content: object) -> str:
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        text.encode("utf-8")  # half of a pair of characters cannot be stored
+        return text
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SchemaError(f"the {what} of {name!r} is not JSON: {error}") from error
+
+
+def _check_properties(kind: NodeType | EdgeType, properties: Mapping[str, Any], owner: str = "") -> None:
+    """Raises SchemaError with every rule that the properties break."""
+    if not isinstance(properties, Mapping):
+        raise SchemaError(f"{owner}{kind.name}: properties must be an object, got {type(properties).__name__}")
+    _as_json(kind.name, "properties", properties)
+    try:
+        found = sorted(_validator(kind).iter_errors(dict(properties)), key=lambda error: list(map(str, error.path)))
+    except OverflowError as error:
+        raise SchemaError(f"{owner}{kind.name}: a number is too large: {error}") from error
+    broken = [f"{'.'.join(map(str, error.absolute_path)) or 'properties'}: {error.message}" for error in found]
+    unknown = sorted(set(properties) - set(kind.properties))
+    if unknown:
+        broken.append(f"{', '.join(unknown)}: not a property of the type; {nearest(unknown[0], kind.properties)}")
+    if broken:
+        raise SchemaError(f"{owner}{kind.name} (version {kind.version}): {'; '.join(broken)}")
+
+
+def _validator(kind: NodeType | EdgeType) -> Any:
+    return _cached_validator(json.dumps(dict(kind.properties_schema), sort_keys=True))
+
+
+@cache
+def _cached_validator(schema: str) -> Any:
+    return validator(json.loads(schema), _FORMATS)
+
+
+def _is_date(value: object) -> bool:
+    return not isinstance(value, str) or bool(date.fromisoformat(value))
+
+
+def _is_moment(value: object) -> bool:
+    """A moment, or a day: what is known only to the day is written as one."""
+    return not isinstance(value, str) or bool(datetime.fromisoformat(value))
+
+
+_FORMATS = FormatChecker(formats=())
+_FORMATS.checks("date", raises=ValueError)(_is_date)
+_FORMATS.checks("date-time", raises=ValueError)(_is_moment)
+
+
+def _fits(name: str, allowed: tuple[str, ...]) -> bool:
+    return not allowed or name in allowed
+
+
+def _ends(allowed: tuple[str, ...]) -> str:
+    return "|".join(allowed) if allowed else "any node"

@@ -1,0 +1,198 @@
+"""Ontology learning: the kinds and line items of a train split's reports.
+
+>>> table = (("", "2009", "2008"), ("net revenues", "$ 5", "$ 4"), ("net revenue ( loss )", "6", "5"))
+>>> ontology = build_ontology([Report("a", ("the income statement .",), table, ())], min_reports=1)
+>>> [(merge.label, merge.into, merge.rule) for merge in ontology.merges]
+[('net revenue ( loss )', 'net_revenues', 'sign or unit')]
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kg.errors import ConfigError
+from kg.graphs import slug
+from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds
+from kg.reports.labels import clean_label, line_item_key, merge_rule, spelling_keys
+from kg.reports.layout import TableLayout, analyse_table
+from kg.reports.ontology import Merge, Ontology, OntologyClass, Property, kind_words, table_context
+from kg.reports.report import Report
+from kg.reports.sentences import item_phrase, read_sentence
+from kg.reports.us_gaap import close_matches
+from kg.reports.vocabulary import RESERVED
+from kg.text import Unit
+
+MIN_REPORTS = 1
+_MIN_TEXTS = 4
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """The analysis of a report's table by a reader such as a language model.
+
+    Attributes:
+        kind: The local name of its class, from ``kinds.json`` or new; empty for the class by rules.
+        kind_label: The class in words.
+        cues: Cue phrases of a new class.
+        same_as: Other names of line items, by their labels in the table.
+    """
+
+    kind: str = ""
+    kind_label: str = ""
+    cues: tuple[str, ...] = ()
+    same_as: Mapping[str, str] = field(default_factory=dict)
+
+
+def build_ontology(
+    reports: Iterable[Report],
+    *,
+    min_reports: int = MIN_REPORTS,
+    reader: Callable[[Report], TableReading] | None = None,
+) -> Ontology:
+    """Learns the ontology of reports from their tables and texts.
+
+    Args:
+        reports: The reports of a train split; read once.
+        min_reports: The fewest reports of a line item in the ontology, at least 1.
+        reader: An additional reader of each report, for its table's class and line items with two names.
+
+    Raises:
+        ConfigError: ``min_reports`` is below 1.
+    """
+    if min_reports < 1:
+        raise ConfigError(f"min_reports must be at least 1, got {min_reports}")
+    counts = _Counts()
+    seen: set[tuple[tuple[str, ...], ...]] = set()
+    for report in reports:
+        if report.table not in seen:  # conversations may share a document
+            seen.add(report.table)
+            counts.add(report, reader(report) if reader is not None else TableReading())
+    counts.add_phrases()
+    properties: list[Property] = []
+    merges: list[Merge] = []
+    taken: set[str] = set()
+    for group in counts.groups(min_reports):
+        item, merged = counts.property(group, taken)
+        taken.add(item.name)
+        properties.append(item)
+        merges += merged
+    return Ontology(counts.classes(), properties, merges)
+
+
+@dataclass
+class _Counts:
+    """Counts of labels, kinds and units over the reports."""
+
+    documents: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    kinds: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    units: defaultdict[str, Counter[Unit]] = field(default_factory=lambda: defaultdict(Counter))
+    tables: Counter[str] = field(default_factory=Counter)
+    phrases: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    new_kinds: dict[str, tuple[str, set[str]]] = field(default_factory=dict)
+    same_as: dict[str, str] = field(default_factory=dict)
+    reports: int = 0
+
+    def add(self, report: Report, reading: TableReading) -> None:
+        layout = analyse_table(report.table, table_context(report))
+        kind = reading.kind or detect_kind(*kind_words(report))
+        self.tables[kind] += 1
+        if reading.kind:
+            self.new_kinds.setdefault(kind, (reading.kind_label, set()))[1].update(reading.cues)
+        for label, name in reading.same_as.items():
+            self.same_as.setdefault(" ".join(label.lower().split()), name)
+        for label, units in line_items(layout):
+            label = " ".join(label.lower().split())
+            if line_item_key(label):
+                self.documents[label].add(self.reports)
+                self.kinds[label][kind] += 1
+                self.units[label].update(units)
+        for sentence in report.sentences:
+            for mention in read_sentence(sentence):
+                phrase = "" if mention.is_date else item_phrase(mention)
+                if " " in line_item_key(phrase) and mention.quantity.unit != "plain":
+                    self.phrases[phrase].add(self.reports)
+                    self.units[phrase][mention.quantity.unit] += 1
+        self.reports += 1
+
+    def add_phrases(self) -> None:
+        """Adds the phrases of many texts that are no label of a table."""
+        known = {key for label in self.documents for key in (line_item_key(label), *spelling_keys(label))}
+        for phrase, documents in self.phrases.items():
+            if len(documents) >= _MIN_TEXTS and not known & {line_item_key(phrase), *spelling_keys(phrase)}:
+                self.documents[phrase] = documents
+                self.kinds[phrase][DISCLOSURE] += len(documents)
+
+    def groups(self, min_reports: int) -> list[list[str]]:
+        """Groups of labels of one line item, by falling frequency."""
+        members: list[list[str]] = []
+        place_of_key: dict[str, int] = {}
+        for label in sorted(self.documents, key=self._rank):
+            names = (label, self.same_as.get(label, label))  # a reader cannot split merged labels
+            keys = tuple(dict.fromkeys(key for name in names for key in (line_item_key(name), *spelling_keys(name))))
+            place = next((place_of_key[key] for key in keys if key in place_of_key), len(members))
+            if place == len(members):
+                members.append([])
+            members[place].append(label)
+            for key in keys:
+                place_of_key.setdefault(key, place)
+        groups = [group for group in members if len(self._reports_of(group)) >= min_reports]
+        return sorted(groups, key=lambda group: (-len(self._reports_of(group)), group[0]))
+
+    def _rank(self, label: str) -> tuple[int, int, int, str]:
+        """A sort key: frequent labels first, then more words, as some labels have lost their spaces."""
+        return (-len(self.documents[label]), -line_item_key(label).count(" "), len(label), label)
+
+    def _reports_of(self, group: Iterable[str]) -> set[int]:
+        return set().union(*(self.documents[label] for label in group))
+
+    def property(self, group: list[str], taken: set[str]) -> tuple[Property, list[Merge]]:
+        main = clean_label(group[0])
+        others = [label for label in group if label != main]
+        stem = name = slug(main)
+        number = 1
+        while name in taken or name in RESERVED:
+            number += 1
+            name = f"{stem}_{number}"
+        kinds = sum((self.kinds[label] for label in group), Counter[str]())
+        units = sum((self.units[label] for label in group), Counter[Unit]())
+        known = [unit for unit, _ in sorted(units.items(), key=lambda pair: (-pair[1], pair[0])) if unit != "plain"]
+        domain = sorted(kinds, key=lambda kind: (-kinds[kind], kind))
+        item = Property(
+            name=name,
+            label=main,
+            alt_labels=tuple(sorted(others)),
+            domain=(domain[0], *sorted(domain[1:])),
+            unit=known[0] if known else "plain",
+            reports=len(self._reports_of(group)),
+            close_match=close_matches().get(line_item_key(main), ()),
+        )
+        merges = [Merge(label, name, merge_rule(label, main), len(self.documents[label])) for label in others]
+        return item, merges
+
+    def classes(self) -> list[OntologyClass]:
+        found = [
+            OntologyClass(kind.name, kind.label, tuple(sorted(kind.cues)), self.tables[kind.name])
+            for kind in figure_kinds()
+            if self.tables[kind.name]
+        ]
+        known = {kind.name for kind in figure_kinds()}
+        for name, (label, cues) in self.new_kinds.items():
+            if name not in known:
+                found.append(OntologyClass(name, label, tuple(sorted(cues)), self.tables[name]))
+        general = OntologyClass(GENERAL, "table of no known kind", (), self.tables[GENERAL])
+        return [*found, general, OntologyClass(DISCLOSURE, "figures stated in text", (), self.reports)]
+
+
+def line_items(layout: TableLayout) -> list[tuple[str, set[Unit]]]:
+    """The labels of a table's line items with the units of their figures."""
+    columns = range(1, len(layout.columns))
+    if layout.transposed:
+        cells = {layout.columns[column].label: [(row, column) for row in layout.data_rows] for column in columns}
+    else:
+        cells = {layout.rows[row].label: [(row, column) for column in columns] for row in layout.data_rows}
+    return [
+        (label, {layout.unit(*place, figure) for place in places for figure in layout.figures(*place)})
+        for label, places in cells.items()
+    ]

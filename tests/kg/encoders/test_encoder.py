@@ -1,0 +1,164 @@
+"""Inference of the encoder, by a small model that adds the mean of a sequence to each token, and random heads."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kg.candidates import DerivationConfig, WeightedHistory, confidence_features, search_turn
+from kg.encoders import TextEncoder, TurnOperands
+from kg.encoders.heads import JOINED, WIDTH
+from kg.errors import DataError
+from kg.figures import Idf, ReportIndex
+from kg.reports import Report, build_ontology, build_report_graph
+from kg.scoring import DerivationScorer
+from kg.scoring.forms import ParsedForm
+from kg.scoring.pointers import Pointers
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "encoder"
+TEMPLATES = ("divide(R, R)", "select(A)", "subtract(A, A)")
+TOKEN = 16
+REPORT = Report(
+    "a",
+    ("sales were $ 120 million in 2020 and 4% of them was tax .", "costs rose ."),
+    (("", "2020", "2019"), ("net income", "$ 7", "$ 5"), ("costs", "81", "72")),
+    (),
+)
+
+
+def _heads() -> bytes:
+    count = len(TEMPLATES)
+    shapes: dict[str, tuple[int, ...]] = {
+        "past_form.weight": (count + 1, JOINED),
+        "past_used.weight": (2, JOINED),
+        "past_figure.weight": (JOINED, JOINED),
+        "kind.weight": (4, JOINED),
+        "role.weight": (2 * count, JOINED),
+        "first.weight": (JOINED, JOINED),
+        "token.weight": (TOKEN, WIDTH),
+        "scale": (),
+        "loud": (),
+    }
+    linears = dict.fromkeys(("ask", "ask_2", "turn", "listen", "join.out"), (JOINED, JOINED))
+    linears |= dict.fromkeys(("slot", "figure", "heard"), (JOINED, WIDTH)) | {"form": (count, JOINED)}
+    linears |= {"join.qkv": (3 * JOINED, JOINED), "join.up": (512, JOINED), "join.down": (JOINED, 512)}
+    for name, shape in linears.items():
+        shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+    shapes |= {f"join.{norm}.{part}": (JOINED,) for norm in ("norm_1", "norm_2") for part in ("weight", "bias")}
+    rng = np.random.default_rng(0)
+    weights = {name: (rng.normal(size=shape) * 0.1).astype(np.float16) for name, shape in shapes.items()}
+    written = io.BytesIO()
+    np.savez(written, forms=np.array(TEMPLATES), **weights)
+    return written.getvalue()
+
+
+@pytest.fixture(scope="module")
+def encoder() -> TextEncoder:
+    files = {name: (FOLDER / name).read_bytes() for name in ("encoder.onnx", "vocab.txt")}
+    return TextEncoder({**files, "heads.npz": _heads()})
+
+
+def _index(report: Report = REPORT) -> ReportIndex:
+    graph = build_report_graph(report, build_ontology([REPORT], min_reports=1))
+    return ReportIndex(graph.observations, report.sentences, Idf({}, 1.0))
+
+
+def test_every_figure_outside_of_headers_has_a_vector(encoder: TextEncoder) -> None:
+    index = _index()
+    page = encoder.page(index.observations, index.sentences)
+    expected = [place for place, one in enumerate(index.observations) if not one.in_header]
+    assert sorted(page.order.tolist()) == expected
+    assert page.vectors.shape == (len(index.observations), JOINED)
+    assert [place for place, vector in enumerate(page.vectors) if vector.any()] == expected
+    assert np.allclose(np.linalg.norm(page.tokens, axis=1), 1, atol=1e-5)
+    assert page.near.shape[0] == len(expected)
+
+
+def test_a_line_is_read_alike_beside_longer_and_shorter_ones(encoder: TextEncoder) -> None:
+    """The states of a sequence do not depend on the padding of its batch, but for int8's rounding."""
+    alone = Report("b", (), REPORT.table[:2], ())
+    pages = [encoder.page(index.observations, index.sentences) for index in (_index(), _index(alone))]
+    vectors = [page.vectors[page.order] for page in pages]
+    for vector in vectors[1]:
+        assert np.abs(vectors[0] - vector).max(axis=1).min() < 0.05
+
+
+def test_a_report_without_figures_has_no_vectors(encoder: TextEncoder) -> None:
+    page = encoder.page((), ("nothing .",))
+    assert page.vectors.shape == (0, JOINED)
+    assert page.similarities(np.ones((3, TOKEN), dtype=np.float32)).shape == (3, 0)
+
+
+def test_histories_are_told_apart(encoder: TextEncoder) -> None:
+    index = _index()
+    page = encoder.page(index.observations, index.sentences)
+    question = encoder.question(["net income in 2020?", "and in 2019?", "what is the change?"])
+    assert question.numbers == (1, 0)
+    turns = [TurnOperands("select(A)", (), (int(page.order[0]),)), TurnOperands("select(A)", (), (int(page.order[1]),))]
+    other = [turns[0], TurnOperands("never seen", (0,), ())]
+    joined = encoder.heads.join(question, [turns, other, turns], page)
+    assert joined.templates.shape == (3, len(TEMPLATES))
+    assert np.allclose(np.exp(joined.templates).sum(axis=1), 1, atol=1e-5)
+    assert np.array_equal(joined.templates[0], joined.templates[2])
+    assert not np.allclose(joined.templates[0], joined.templates[1])
+
+
+def test_pointers_are_probabilities_of_the_figures(encoder: TextEncoder) -> None:
+    index = _index()
+    pointers = Pointers(encoder, index, ["what was net income in 2020?"], [()])
+    logs = pointers.operands(0, ParsedForm.parse("subtract(A, A)"), 0, -1)
+    assert logs is not None
+    of_observation = {int(base): float(log) for base, log in zip(index.base, logs, strict=True)}
+    shown = [one for place, one in of_observation.items() if not index.observations[place].in_header]
+    assert np.exp(shown).sum() == pytest.approx(1, abs=1e-3)
+    assert pointers.operands(0, ParsedForm.parse("add(A, A)"), 0, -1) is None
+    mean, least = pointers.coverage(0, ParsedForm.parse("select(A)"), 0, -1, int(np.argmax(logs)))
+    assert -1 - 1e-5 <= least <= mean <= 1 + 1e-5
+
+
+def test_candidates_have_the_log_probabilities_of_their_operands(encoder: TextEncoder) -> None:
+    index = _index()
+    forms = [ParsedForm.parse(name) for name in ("select(A)", "subtract(A, A)", "add(A, A)", "divide(A, C100)")]
+    pointers = Pointers(encoder, index, ["what was net income in 2020?"], [(), ()])
+    read = pointers.forms([form.name for form in forms])
+    states = np.array(
+        [[1, 1, 2, 0], [0, 0, 3, -2], [0, 1, 2, 1], [0, 1, 0, 1], [1, 2, 0, 1], [0, 3, 2, -1], [0, 1, 2, 3]]
+    )
+    found = 3 * pointers.candidate_features(forms, read, states)[:, 1:3]
+    for (history, number, first, second), operands in zip(states.tolist(), found.tolist(), strict=True):
+        form = forms[number]
+        for position, (chosen, got) in enumerate(zip((first, second), operands, strict=True)):
+            if position >= form.operands or form.kinds[position] == "C":
+                assert got == 0
+                continue
+            logs = pointers.operands(history, form, position, first if position else -1)
+            assert got == pytest.approx(-6.0 if logs is None else float(logs[chosen]), abs=1e-5)
+    selected = pointers.candidate_features(forms, read, states[1:2])
+    assert selected[:, 1] == pytest.approx(found[1, 0] / 3)
+    assert not selected[:, 2].any(), "no candidate has a second operand"
+
+
+def test_a_search_with_an_encoder_has_its_features(encoder: TextEncoder) -> None:
+    scorer = replace(DerivationScorer.untrained(), encoder=encoder)
+    found = search_turn(_index(), ["net income in 2020?"], [WeightedHistory((), 0.0)], scorer, DerivationConfig())
+    assert found.candidates
+    assert np.isfinite(confidence_features(found)).all()
+
+
+def test_copies_and_files_are_the_same_encoder(encoder: TextEncoder, tmp_path: Path) -> None:
+    encoder.write(tmp_path / "new")
+    for other in (TextEncoder.read(tmp_path / "new"), pickle.loads(pickle.dumps(encoder))):
+        assert other.sha256 == encoder.sha256
+        assert np.array_equal(other.question(["net income?"]).slots, encoder.question(["net income?"]).slots)
+    (tmp_path / "new" / "heads.npz").unlink()
+    with pytest.raises(DataError, match="the encoder cannot be read"):
+        TextEncoder.read(tmp_path / "new")
+    with pytest.raises(DataError, match=r"an encoder must have .*; vocab\.txt is missing"):
+        TextEncoder({"encoder.onnx": b"", "heads.npz": b""})
+    with pytest.raises(DataError, match=r"heads\.npz: the encoder's heads cannot be read"):
+        TextEncoder({**encoder.files, "heads.npz": b"nothing"})

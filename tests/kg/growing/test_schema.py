@@ -1,0 +1,183 @@
+"""The evolvable schema: what a type must be, what a node may have, and versions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kg.errors import SchemaError
+from kg.growing import EdgeType, NodeType, Schema
+from kg.investments.schema import investment_schema
+
+REGULATION = NodeType(
+    "Regulation",
+    "A standing rule of law that restricts what market participants may do.",
+    {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"type": "string"}, "effective": {"type": "string", "format": "date"}},
+    },
+    {"name": "Directive 12", "effective": "2024-01-01"},
+    "agent",
+    justification="Rules last, events happen once.",
+)
+
+
+def test_the_seed_pack_has_the_eight_node_and_eight_edge_types() -> None:
+    schema = investment_schema()
+    nodes = "Asset Company Sector AssetClass Institution MarketEvent News Insight"
+    edges = "issued_by in_sector belongs_to affects mentions about derived_from correlated"
+    assert " ".join(kind.name for kind in schema.node_types()) == nodes
+    assert " ".join(kind.name for kind in schema.edge_types()) == edges
+    assert {kind.created_by for kind in schema.types} == {"system"}
+    assert {kind.name: kind.temporal for kind in schema.node_types() if kind.temporal} == {
+        "MarketEvent": ("occurred_at",),
+        "News": ("published_at",),
+        "Insight": ("generated_at",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "regulation"}, "PascalCase"),
+        ({"name": "Regu lation"}, "PascalCase"),
+        ({"description": "  "}, "needs a description"),
+        ({"justification": ""}, "needs a justification"),
+        ({"created_by": "robot"}, "created_by must be one of"),
+        ({"properties_schema": {"type": "array"}}, "must describe an object"),
+        ({"properties_schema": {"type": "object", "properties": {"name": {"type": "strin"}}}}, "not valid"),
+        ({"properties_schema": {"type": "object", "properties": {"n": {"$ref": "http://x/y"}}}}, "refers to another"),
+        ({"properties_schema": {"type": "object", "required": ["who"]}}, "requires who"),
+        ({"properties_schema": {"type": "object", "properties": {"a b": {}}}}, "letters, digits and _"),
+        ({"properties_schema": "x"}, "must be an object, got str"),
+        ({"properties_schema": {"type": "object", "properties": {"name": True}}}, "name must be an object, got True"),
+        ({"properties_schema": {"type": "object", "properties": 5}}, "properties must be an object, got 5"),
+        ({"properties_schema": {"type": "object", "if": {}}}, "the keyword 'if' is not allowed"),
+        (
+            {"properties_schema": {"type": "object", "properties": {"n": {"pattern": "^a$"}}}},
+            "'pattern' is not allowed",
+        ),
+        ({"properties_schema": {"type": "object", "properties": {"n": {"title": "\ud800"}}}}, "is not JSON"),
+        ({"description": 5}, "needs a description"),
+        ({"example": 5}, "properties must be an object, got int"),
+        ({"example": {"effective": "2024-01-01"}}, "'name' is a required property"),
+        ({"example": {"name": "x", "effective": "soon"}}, "is not a 'date'"),
+        ({"example": {"name": "x", "colour": "red"}}, "not a property of the type"),
+        ({"example": {"name": "x" * 9000}}, "longer than"),
+        ({"version": 3}, "a new type has version 1"),
+    ],
+)
+def test_a_type_that_breaks_a_rule_is_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        investment_schema().with_type(replace(REGULATION, **change))  # type: ignore[arg-type]
+
+
+def test_a_new_type_holds_from_then_on() -> None:
+    before = investment_schema()
+    schema = before.with_type(REGULATION)
+    schema.check_node("Regulation", {"name": "Rule 7"})
+    with pytest.raises(SchemaError, match="there is no node type 'Regulation'"):
+        before.check_node("Regulation", {"name": "Rule 7"})
+    with pytest.raises(SchemaError, match="is taken"):
+        schema.with_type(REGULATION)
+
+
+@pytest.mark.parametrize("name", ["Companies", "CompanyType", "Compagny", "MarketEvents", "EventOfMarket"])
+def test_a_near_duplicate_is_refused_and_the_existing_type_named(name: str) -> None:
+    twin = replace(REGULATION, name=name)
+    with pytest.raises(SchemaError, match=r"use '(Company|MarketEvent)'"):
+        investment_schema().with_type(twin)
+
+
+def test_a_duplicate_by_its_description_is_refused() -> None:
+    twin = replace(REGULATION, name="Corporation", description="Legal entity issuing securities or doing business")
+    with pytest.raises(SchemaError, match="use 'Company'"):
+        investment_schema().with_type(twin)
+
+
+def test_edges_join_only_the_types_they_may() -> None:
+    schema = investment_schema()
+    schema.check_edge("affects", "MarketEvent", "Company", {"magnitude": 1})
+    schema.check_edge("mentions", "News", "Sector")
+    with pytest.raises(SchemaError, match="not from Company to MarketEvent"):
+        schema.check_edge("affects", "Company", "MarketEvent")
+    with pytest.raises(SchemaError, match="greater than the maximum"):
+        schema.check_edge("affects", "MarketEvent", "Company", {"magnitude": 2})
+    with pytest.raises(SchemaError, match="there is no edge type"):
+        schema.check_edge("owns", "Company", "Company")
+
+
+def test_an_edge_type_names_types_that_exist() -> None:
+    edge = EdgeType("supplies", "Goods go from one to the other.", {"type": "object"}, source_types=("Factory",))
+    with pytest.raises(SchemaError, match="there is no node type 'Factory'"):
+        investment_schema().with_type(edge)
+    with pytest.raises(SchemaError, match="snake_case"):
+        investment_schema().with_type(replace(edge, name="Supplies", source_types=()))
+
+
+def test_an_older_version_stays() -> None:
+    schema = investment_schema().with_type(REGULATION)
+    wider = {**REGULATION.properties_schema, "required": ["name", "effective"]}
+    newer = schema.with_version(replace(REGULATION, properties_schema=wider))
+    assert newer.node_type("Regulation").version == 2
+    with pytest.raises(SchemaError, match=r"Regulation \(version 2\).*'effective' is a required"):
+        newer.check_node("Regulation", {"name": "Rule 7"})
+    newer.check_node("Regulation", {"name": "Rule 7"}, version=1)
+    assert [kind.name for kind in newer.node_types()].count("Regulation") == 1
+
+
+def test_a_scoped_type_is_seen_in_its_scope_alone() -> None:
+    schema = investment_schema().with_type(replace(REGULATION, scope="aide-7"))
+    schema.check_node("Regulation", {"name": "x"}, "aide-7")
+    with pytest.raises(SchemaError, match="there is no node type"):
+        schema.check_node("Regulation", {"name": "x"})
+
+
+def test_all_broken_rules_are_said_at_once() -> None:
+    with pytest.raises(SchemaError, match=r"'name' is a required property; .*nam: not a property.*nearest are: name"):
+        Schema((replace(REGULATION, created_by="user"),)).check_node("Regulation", {"nam": "x"})
+
+
+def test_a_number_that_cannot_be_checked_is_refused() -> None:
+    rule = {"type": "object", "properties": {"name": {"type": "string"}, "size": {"multipleOf": 1e-300}}}
+    kind = replace(REGULATION, properties_schema=rule, example={"name": "x"}, created_by="user")
+    with pytest.raises(SchemaError, match="a number is too large"):
+        Schema((kind,)).check_node("Regulation", {"name": "x", "size": 10**400})
+
+
+def test_a_rule_that_is_nested_too_deeply_is_refused() -> None:
+    rule: dict[str, object] = {"type": "string"}
+    for _ in range(60):
+        rule = {"type": "array", "items": rule}
+    schema = {"type": "object", "properties": {"name": rule}}
+    with pytest.raises(SchemaError, match="nested more than 6 deep"):
+        investment_schema().with_type(replace(REGULATION, properties_schema=schema, example={}))
+
+
+def test_a_stored_pattern_is_never_matched() -> None:
+    code = {"type": "string", "pattern": "^(a+)+$"}
+    rule = {"type": "object", "properties": {"name": {"type": "string"}, "code": code}}
+    old = Schema((replace(REGULATION, properties_schema=rule),))
+    old.check_node("Regulation", {"name": "x"})
+    with pytest.raises(SchemaError, match="give the type a new version"):
+        old.check_node("Regulation", {"name": "x", "code": "a" * 40 + "!"})
+
+
+def test_a_type_whose_name_is_a_label_of_another_repeats_it() -> None:
+    schema = Schema().with_type(NodeType("Company", "Does business.", {"type": "object"}, labels=("firm", "business")))
+    with pytest.raises(SchemaError, match="'Firm' says what 'Company' says already"):
+        schema.with_type(NodeType("Firm", "A partnership of lawyers.", {"type": "object"}))
+
+
+def test_labels_of_values_are_of_values_of_the_enum() -> None:
+    def kind(labels: object) -> NodeType:
+        rule = {"type": "string", "enum": ["up", "down"], "x-value-labels": labels}
+        return NodeType("Move", "A move.", {"type": "object", "properties": {"way": rule}})
+
+    Schema().with_type(kind({"up": ["rising"]}))
+    with pytest.raises(SchemaError, match=r"way\.x-value-labels of 'Move' must map values of its enum to lists"):
+        Schema().with_type(kind({"sideways": ["flat"]}))
+    with pytest.raises(SchemaError, match="a label is a text of 1 to 60 characters, got ''"):
+        Schema().with_type(kind({"up": [""]}))

@@ -1,0 +1,271 @@
+"""Report graphs: what they hold, that they are frozen, and that every kind of report builds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kg.errors import ConfigError, DataError, FrozenError, UnmappedRowError
+from kg.reports.graph import ReportGraph, build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.observation import CellSource, Observation, SentenceSource
+from kg.reports.ontology import Ontology
+from kg.reports.report import Report
+from kg.reports.shapes import violations
+from kg.reports.triples import observation_triples, read_observations
+from kg.reports.vocabulary import REPORTS
+from kg.text.quantities import find_quantities
+
+REPORT = Report(
+    id="ACME/2009/page_3.pdf",
+    pre_text=("amounts in thousands .",),
+    table=(
+        ("", "year ended june 30 , 2009", "2008"),
+        ("operating activities:", "", ""),
+        ("net cash from operating activities", "$ 206588", "$ 181001"),
+        ("change in receivables", "21214", "-2913 ( 2913 )"),
+        ("free cash flow margin", "4.00%", "—"),
+    ),
+    post_text=("cash was $ 118.2 million and $ 65.6 million in 2009 and 2008 , respectively .",),
+)
+ONTOLOGY = build_ontology([REPORT])
+
+
+def _graph(report: Report = REPORT, ontology: Ontology = ONTOLOGY) -> ReportGraph:
+    return build_report_graph(report, ontology)
+
+
+def test_instances_properties_and_values_are_plain_triples() -> None:
+    graph = _graph()
+    query = "SELECT ?v WHERE { ?e a kg:CashFlow ; kg:year '2009' ; kg:net_cash_from_operating_activities ?v }"
+    assert [str(row[0]) for row in graph.graph.query(query)] == ["206588"]
+
+
+def test_paths_read_as_entity_property_value() -> None:
+    paths = [observation.path for observation in _graph().observations if not observation.in_header]
+    assert paths[0] == "CashFlow_2009 -> net_cash_from_operating_activities -> 206588"
+    assert "CashFlow_2008 -> change_in_receivables -> -2913" in paths
+
+
+def test_observations_carry_what_a_search_needs() -> None:
+    by_id = {observation.id: observation for observation in _graph().observations}
+    cell = by_id["r2c1"]
+    assert cell.label == "net cash from operating activities"
+    assert cell.column_label == "year ended june 30 , 2009"
+    assert (cell.section, cell.period, cell.mapped, cell.in_header) == ("operating activities", "2009", True, False)
+    assert (cell.quantity.unit, cell.quantity.scale) == ("currency", 1000)
+    percent = by_id["r4c1"].quantity
+    assert (percent.text, percent.unit, percent.scale) == ("4.00%", "percent", 1)
+    text = by_id["s1n1"]
+    assert (text.period, text.quantity.text, text.quantity.scale, text.entity) == (
+        "2008",
+        "65.6",
+        10**6,
+        "Disclosure_2008",
+    )
+    assert by_id["r0c1"].in_header
+    assert by_id["s1n2"].in_header
+
+
+def _quotation(report: Report, observation: Observation) -> str:
+    """The characters that an observation's source points at."""
+    source = observation.source
+    if isinstance(source, CellSource):
+        return report.table[source.row][source.column][source.start : source.end]
+    assert isinstance(source, SentenceSource)
+    return report.sentences[source.sentence][source.start : source.end]
+
+
+def test_every_source_span_is_the_figure() -> None:
+    for observation in _graph().observations:
+        (again,) = find_quantities(_quotation(REPORT, observation))
+        assert abs(again.value) == abs(observation.quantity.value)
+
+
+def test_observations_are_those_of_the_triples() -> None:
+    graph = _graph()
+    assert list(graph.observations) == read_observations(graph.graph)
+    assert set(observation_triples(REPORT.id, graph.observations)) == set(graph.graph)
+
+
+def test_a_frozen_graph_refuses_every_kind_of_write() -> None:
+    graph = _graph().graph
+    triple = next(iter(graph))
+    before = set(graph)
+    with pytest.raises(FrozenError, match=r"the graph of report 'ACME/2009/page_3.pdf' is frozen"):
+        graph.add(triple)
+    with pytest.raises(FrozenError):
+        graph.remove(triple)
+    with pytest.raises(FrozenError):
+        graph.addN([(*triple, graph)])
+    with pytest.raises(FrozenError):
+        graph.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }")
+    with pytest.raises(FrozenError):
+        graph.parse(data="<urn:a> <urn:b> <urn:c> .", format="turtle")
+    with pytest.raises(FrozenError):
+        graph.set(triple)
+    assert set(graph) == before
+
+
+def test_turtle_round_trip() -> None:
+    graph = _graph()
+    again = ReportGraph.from_turtle(graph.to_turtle(), REPORT, ONTOLOGY)
+    assert again.observations == graph.observations
+    assert again.sha256 == graph.sha256
+    assert again.to_turtle() == graph.to_turtle()
+    assert again.coverage == graph.coverage
+
+
+def test_turtle_of_another_report_is_refused() -> None:
+    other = Report("other", (), (), ())
+    with pytest.raises(DataError, match="of another report"):
+        ReportGraph.from_turtle(_graph().to_turtle(), other, ONTOLOGY)
+    with pytest.raises(DataError, match="not valid Turtle"):
+        ReportGraph.from_turtle("no turtle", other, ONTOLOGY)
+
+
+def test_two_reports_share_no_subject() -> None:
+    other = Report("OTHER/2009/page_3.pdf", REPORT.pre_text, REPORT.table, REPORT.post_text)
+    assert not set(_graph().graph.subjects()) & set(_graph(other).graph.subjects())
+
+
+def test_unmapped_rows_are_kept_and_counted() -> None:
+    graph = _graph(ontology=build_ontology([]))
+    assert graph.unmapped == ("net cash from operating activities", "change in receivables", "free cash flow margin")
+    assert graph.coverage == 0
+    cell = next(observation for observation in graph.observations if observation.id == "r2c1")
+    assert not cell.mapped
+    item = f"<{REPORTS}ACME/2009/page_3.pdf/items#net_cash_from_operating_activities>"
+    query = f"SELECT ?v WHERE {{ ?e {item} ?v . {item} rdfs:subPropertyOf kg:reported_figure }}"
+    assert {str(row[0]) for row in graph.graph.query(query)} == {"206588", "181001"}
+
+
+def test_unmapped_rows_may_fail_with_every_row_named() -> None:
+    with pytest.raises(UnmappedRowError) as failure:
+        build_report_graph(REPORT, build_ontology([]), unmapped="fail")
+    for label in ("net cash from operating activities", "change in receivables", "free cash flow margin"):
+        assert label in str(failure.value)
+    assert build_report_graph(REPORT, ONTOLOGY, unmapped="fail").coverage == 1
+    with pytest.raises(ConfigError, match="unmapped must be 'keep' or 'fail', got 'drop'"):
+        build_report_graph(REPORT, ONTOLOGY, unmapped="drop")  # type: ignore[arg-type]
+
+
+def test_the_ontology_is_never_written_to() -> None:
+    ontology = build_ontology([])
+    before = ontology.to_turtle()
+    _graph(ontology=ontology)
+    assert ontology.to_turtle() == before
+
+
+def test_columns_of_one_period_are_instances_of_their_own() -> None:
+    table = (("", "2009 shares", "2009 price"), ("granted", "5", "$ 6.5"))
+    report = Report("a", (), table, ())
+    graph = _graph(report, build_ontology([report]))
+    entities = {observation.entity for observation in graph.observations if not observation.in_header}
+    assert entities == {"StockOption_2009_shares", "StockOption_2009_price"}
+
+
+def test_transposed_tables_have_an_instance_a_row() -> None:
+    table = (("year", "lease payments"), ("2017", "$ 5"), ("2018", "6"), ("thereafter", "7"))
+    report = Report("a", (), table, ())
+    graph = _graph(report, build_ontology([report]))
+    assert [o.path for o in graph.observations if not o.in_header] == [
+        "Lease_2017 -> lease_payments -> 5",
+        "Lease_2018 -> lease_payments -> 6",
+        "Lease_thereafter -> lease_payments -> 7",
+    ]
+
+
+def test_text_figures_take_the_line_item_that_stands_next_to_them() -> None:
+    report = Report("a", ("in total net cash from operating activities was $ 7 in 2009 .",), (), ())
+    paths = [observation.path for observation in _graph(report).observations]
+    assert paths[0] == "Disclosure_2009 -> net_cash_from_operating_activities -> 7"
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        Report("empty", (), (), ()),
+        Report("no cells", (), ((), ()), ()),
+        Report("one cell", (), (("5",),), ()),
+        Report("blank", ("",), (("", ""), ("", "")), (" ",)),
+        Report("one column", (), (("2009",), ("5",), ("6",)), ()),
+        Report("not English", ("净利润 为 5 元",), (("", "二零零九"), ("净利润", "7")), ()),
+        Report('strange <id> "{}" \\ \n é', (), (("", "2009"), ('a " \\ \n b', "7")), ()),
+        Report("half a character \ud800", ("\ud800 5",), (("", "\ud800"), ("a", "7")), ()),
+    ],
+)
+def test_odd_reports_build(report: Report) -> None:
+    graph = _graph(report)
+    assert violations(graph.graph) == []
+    assert ReportGraph.from_turtle(graph.to_turtle(), report, ONTOLOGY).observations == graph.observations
+
+
+_TEXTS = st.one_of(
+    st.text(max_size=30),
+    st.text(alphabet="0123456789$%().,- abc", max_size=30),
+    st.sampled_from(
+        ["2009", "2014", "december 31 , 2009", "$ -3.50 ( 3.50 )", "total", "in millions", "4.00%", "12/31/08"]
+    ),
+)
+_REPORTS = st.builds(
+    Report,
+    id=st.text(min_size=1, max_size=20),
+    pre_text=st.lists(_TEXTS, max_size=3).map(tuple),
+    table=st.integers(0, 4).flatmap(lambda width: st.lists(st.tuples(*[_TEXTS] * width), max_size=5)).map(tuple),
+    post_text=st.lists(_TEXTS, max_size=2).map(tuple),
+)
+
+
+@given(_REPORTS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_report_builds_and_reads_back(report: Report) -> None:
+    graph = _graph(report)
+    assert 0 <= graph.coverage <= 1
+    ids = [observation.id for observation in graph.observations]
+    assert len(set(ids)) == len(ids)
+    assert ReportGraph.from_turtle(graph.to_turtle(), report, ONTOLOGY).observations == graph.observations
+
+
+@given(_REPORTS)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_report_conforms_to_the_shapes(report: Report) -> None:
+    assert violations(_graph(report).graph) == []
+
+
+def test_the_shapes_can_fail() -> None:
+    from kg.graphs.rdf import frozen_graph
+    from kg.reports.vocabulary import UNIT
+
+    graph = frozen_graph([triple for triple in _graph().graph if triple[1] != UNIT], owner="broken")
+    found = violations(graph)
+    assert found
+    assert "unitMeasure" in found[0]
+
+
+@pytest.mark.slow
+def test_every_report_of_the_full_data_builds(full_data: Path) -> None:
+    records = [
+        record
+        for name in ("convfinqa/train", "convfinqa/dev", "convfinqa/test_without_gold", "finqa/train_single_questions")
+        for record in json.loads((full_data / f"{name}.json").read_text())
+    ]
+    assert len(records) > 1000
+    for record in records:
+        report = Report.from_dict(record)
+        graph = _graph(report)
+        assert set(observation_triples(report.id, graph.observations)) == set(graph.graph), report.id
+        for observation in graph.observations:
+            (again,) = find_quantities(_quotation(report, observation))
+            assert abs(again.value) == abs(observation.quantity.value), (report.id, observation.id)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_every_report_of_the_full_data_conforms_to_the_shapes(full_data: Path, name: str) -> None:
+    for record in json.loads((full_data / f"convfinqa/{name}.json").read_text()):
+        assert violations(_graph(Report.from_dict(record)).graph) == [], record["id"]

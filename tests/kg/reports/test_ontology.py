@@ -1,0 +1,215 @@
+"""The ontology: what is learned, merged, aligned and written, and that it is frozen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rdflib import OWL, RDF, RDFS, SKOS, Graph
+
+from kg.errors import ConfigError, DataError, FrozenError, OntologyError
+from kg.graphs.namespaces import KG
+from kg.reports.labels import clean_label, line_item_key, merge_rule
+from kg.reports.learning import TableReading, build_ontology
+from kg.reports.ontology import Ontology
+from kg.reports.report import Report
+
+
+def _report(name: str, *labels: str, text: str = "") -> Report:
+    table = (("", "2009", "2008"), *((label, "$ 5", "4") for label in labels))
+    return Report(name, (text,), table, ())
+
+
+CASH = _report("a", "net cash from operating activities", "net revenues", "capital expenditures")
+MORE = _report("b", "cash provided by operating activities", "net revenue ( loss )", "Net revenues ( 1 )")
+OPTIONS = _report("c", "options granted", "options forfeited", "exercise price", "total")
+ONTOLOGY = build_ontology([CASH, MORE, OPTIONS])
+
+
+def test_classes_are_the_kinds_that_the_reports_hold() -> None:
+    assert set(ONTOLOGY.classes) == {"CashFlow", "StockOption", "GeneralTable", "Disclosure"}
+    assert ONTOLOGY.classes["CashFlow"].reports == 2
+
+
+def test_a_class_is_found_by_its_cues() -> None:
+    assert ONTOLOGY.class_for(CASH) == "CashFlow"
+    assert ONTOLOGY.class_for("options granted | options vested") == "StockOption"
+    assert ONTOLOGY.class_for("apples | pears") == "GeneralTable"
+    assert ONTOLOGY.class_for("pension | plan assets") == "GeneralTable", "a kind that train did not hold"
+
+
+def test_properties_have_label_domain_unit_and_count() -> None:
+    item = ONTOLOGY.properties["net_revenues"]
+    assert item.label == "net revenues"
+    assert set(item.alt_labels) == {"net revenue ( loss )", "net revenues ( 1 )"}
+    assert (item.domain, item.unit, item.reports) == (("CashFlow",), "currency", 2)
+
+
+def test_near_duplicates_are_merged_and_the_merge_is_recorded() -> None:
+    merged = {(merge.label, merge.rule) for merge in ONTOLOGY.merges}
+    assert ("net revenue ( loss )", "sign or unit") in merged
+    assert ("net revenues ( 1 )", "footnote") in merged
+    assert len({ONTOLOGY.property_for(label) for label in ("net revenue", "Net Revenues", "revenues , net")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "other", "rule"),
+    [
+        ("net revenues", "net revenue", "plural"),
+        ("Net revenue", "net revenue", "spelling"),
+        ("2007 net revenue", "net revenue", "date or lost character"),
+        ("net revenue [3]", "net revenue", "footnote"),
+        ("net income ( loss )", "net income", "sign or unit"),
+        ("average priceper share", "average price per share", "joined words"),
+        ("interest expense net", "net interest expense", "word order"),
+        ("cash used in financing activities", "net cash from financing activities", "cash flow wording"),
+    ],
+)
+def test_each_rule_of_merging(label: str, other: str, rule: str) -> None:
+    ontology = build_ontology([_report("a", label), _report("b", other, "x y")])
+    assert ontology.property_for(label) == ontology.property_for(other) is not None
+    assert merge_rule(label, other) == rule
+
+
+@pytest.mark.parametrize(
+    ("label", "other"),
+    [
+        ("mortgage loans ( average )", "mortgage loans ( period-end )"),
+        ("balance beginning of year", "balance end of year"),
+        ("net cash used in investing activities", "net cash used in financing activities"),
+        ("approved by holders", "not approved by holders"),
+        ("total assets", "total liabilities"),
+        ("basic", "diluted"),
+        ("3.75% notes", "4.75% notes"),
+    ],
+)
+def test_what_differs_is_kept_apart(label: str, other: str) -> None:
+    ontology = build_ontology([_report("a", label, other)])
+    assert ontology.property_for(label) != ontology.property_for(other)
+
+
+def test_labels_are_looked_up_exactly_or_refused() -> None:
+    assert ONTOLOGY.property_for("net revenues") == "net_revenues"
+    for label in ("revenue", "net", "net revenues of segment", "", "2009", "( 1 )"):
+        assert ONTOLOGY.property_for(label) is None
+
+
+def test_names_do_not_collide_with_the_vocabulary() -> None:
+    ontology = build_ontology([_report("a", "year", "shares", "section")])
+    assert {"year", "shares", "section"}.isdisjoint(ontology.properties)
+    assert ontology.property_for("year") == "year_2"
+
+
+def test_min_reports_leaves_rare_line_items_out() -> None:
+    assert set(build_ontology([CASH, MORE, OPTIONS], min_reports=2).properties) == {
+        "net_revenues",
+        "net_cash_from_operating_activities",
+    }
+    with pytest.raises(ConfigError, match="min_reports must be at least 1, got 0"):
+        build_ontology([], min_reports=0)
+
+
+def test_one_document_counts_once() -> None:
+    assert build_ontology([CASH, Report("again", *_parts(CASH))]).properties["net_revenues"].reports == 1
+
+
+def _parts(report: Report) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
+    return report.pre_text, report.table, report.post_text
+
+
+def test_reports_are_read_once() -> None:
+    assert build_ontology(iter([CASH, MORE, OPTIONS])) == ONTOLOGY
+
+
+def test_turtle_is_owl_and_comes_back() -> None:
+    text = ONTOLOGY.to_turtle()
+    again = Ontology.from_turtle(text)
+    assert again.to_turtle() == text
+    assert again.sha256 == ONTOLOGY.sha256
+    assert dict(again.properties) == dict(ONTOLOGY.properties)
+    assert again.merges == ONTOLOGY.merges
+    assert again.class_for(OPTIONS) == "StockOption"
+    graph = Graph().parse(data=text, format="turtle")
+    node = KG["net_revenues"]
+    assert (node, RDF.type, OWL.DatatypeProperty) in graph
+    assert (node, RDFS.domain, KG["CashFlow"]) in graph
+    assert {str(label) for label in graph.objects(node, SKOS.altLabel)} == set(
+        ONTOLOGY.properties["net_revenues"].alt_labels
+    )
+
+
+def test_frequent_line_items_are_aligned_with_us_gaap() -> None:
+    assert ONTOLOGY.properties["net_revenues"].close_match == ("http://fasb.org/us-gaap/2023#Revenues",)
+    assert ONTOLOGY.properties["total"].close_match == ()
+
+
+def test_turtle_is_the_same_bytes_in_another_process() -> None:
+    code = (
+        "from kg.reports.learning import build_ontology; from kg.reports.report import Report; "
+        f"print(build_ontology([Report(*r) for r in {[(r.id, *_parts(r)) for r in (CASH, MORE, OPTIONS)]!r}]).sha256)"
+    )
+    root = Path(__file__).resolve().parents[3]
+    for seed in ("1", "2"):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=root,
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout.strip() == ONTOLOGY.sha256
+
+
+def test_a_later_write_raises() -> None:
+    with pytest.raises(FrozenError, match="the ontology is frozen: 'classes' cannot be set"):
+        ONTOLOGY.classes = {}  # type: ignore[misc]
+    with pytest.raises(FrozenError):
+        del ONTOLOGY.properties
+    with pytest.raises(TypeError):
+        ONTOLOGY.properties["new"] = ONTOLOGY.properties["total"]  # type: ignore[index]
+    with pytest.raises(FrozenError):
+        ONTOLOGY.graph.add((KG["a"], RDF.type, OWL.Class))
+
+
+def test_what_is_no_ontology_is_refused() -> None:
+    with pytest.raises(DataError, match="ontology: not valid Turtle"):
+        Ontology.from_turtle("{")
+    with pytest.raises(OntologyError, match="no class"):
+        Ontology.from_turtle("")
+    with pytest.raises(OntologyError, match="label"):
+        Ontology.from_turtle("\n".join(line for line in ONTOLOGY.to_turtle().splitlines() if "rdfs:label" not in line))
+
+
+def test_a_reader_adds_kinds_and_merges() -> None:
+    def read(report: Report) -> TableReading:
+        return TableReading("FruitTable", "fruit", ("apples",), {"apples": "pome fruit", "pears": "pome fruit"})
+
+    ontology = build_ontology([_report("a", "apples", "pears", "plums")], reader=read)
+    assert ontology.class_for("apples | pears") == "FruitTable"
+    assert ontology.property_for("pears") == ontology.property_for("apples") != ontology.property_for("plums")
+    assert [merge.rule for merge in ontology.merges] == ["reader"]
+    assert Ontology.from_turtle(ontology.to_turtle()) == ontology
+
+
+@pytest.mark.parametrize(
+    ("label", "key"),
+    [
+        ("Net revenues ( 1 )", "net revenue"),
+        ("u.s .", "us"),
+        ("average debt2 5", "average debt"),
+        ("january 1", ""),
+        ("S&P 500 index", "and p 500 index"),
+    ],
+)
+def test_keys(label: str, key: str) -> None:
+    assert line_item_key(label) == key
+
+
+def test_clean_labels() -> None:
+    assert clean_label("2007 net revenue ( a )") == "net revenue"
+    assert clean_label("balance as of december 31 2006") == "balance"
+    assert clean_label("total shareholders’ equity") == "total shareholders' equity"
+    assert clean_label("2009") == "2009"
