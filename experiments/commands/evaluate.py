@@ -202,13 +202,11 @@ def evaluate_graphs(
     from experiments.tasks import KGQuestions, kgqa_table
 
     rest = settings if settings is not None else {}
-    aggregate = take_choice(rest, "aggregate", Literal["score", "index"])
-    by_lm = take_choice(rest, "scorer", Literal["learned", "lm"]) == "lm"
     if rest:
         raise ConfigError(f"questions about a graph have no setting {min(rest)!r}")
     tracker = run.tracker()
     saved = find_program(program, tracker if tracker is not None else open_tracker())
-    saved = with_graph_settings(saved, aggregate, task.search, by_lm=by_lm)
+    saved = with_graph_settings(saved, task.search)
     with open_questions(task.graph, task.questions, task.format, saved.program.config.max_depth) as (source, loaded):
         loaded = replace(loaded, questions=loaded.questions[: run.limit])
         asked = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kg.reports import Ontology
     from kg.scoring import DerivationScorer
     from programs.conversation import ConversationQA
-    from programs.worlds.paths import Aggregation
 
 FORMAT = 1
 """Version of the folder's layout."""
@@ -143,7 +142,7 @@ def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
     if hasattr(program, "ontology"):
         own = _write_report_program(program, folder)
     else:
-        own = _write_kgqa(program, folder) if hasattr(program, "aggregation") else _write_queries(program)
+        own = _write_kgqa(program, folder) if hasattr(program, "ranker") else _write_queries(program)
     if any(predictor.demos for predictor in program.predictors()):
         from optimize.examples import tidy_demonstrations
 
@@ -195,7 +194,7 @@ def _write_kgqa(program: Any, folder: Path) -> dict[str, Any]:
 
         np.savez_compressed(folder / RANKER, **program.ranker.to_arrays())
         ranked = {"ranker_encoder_sha256": shipped_encoder().sha256}
-    own = {"kind": "kgqa", "settings": asdict(program.config), "aggregation": program.aggregation}
+    own = {"kind": "kgqa", "settings": asdict(program.config)}
     return {**own, "scorer_sha256": program.scorer.sha256, **ranked}
 
 
@@ -277,7 +276,7 @@ def _read_kgqa(folder: Path, config: Mapping[str, Any]) -> Any:
 
     scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
     ranker = _read_ranker(folder, config) if RANKER in config["files"] else None
-    return KGQA(scorer, PathConfig.from_saved(config["settings"]), config["aggregation"], ranker)
+    return KGQA(scorer, PathConfig.from_saved(config["settings"]), ranker)
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
@@ -514,25 +513,12 @@ def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> C
     return changed
 
 
-def with_graph_settings(
-    saved: SavedProgram,
-    aggregation: Aggregation | None = None,
-    changes: Mapping[str, int] | None = None,
-    *,
-    by_lm: bool = False,
-) -> SavedProgram:
-    """Returns a saved program with changed settings.
-
-    Args:
-        saved: The program.
-        aggregation: The way to select answers, in place of the saved one.
-        changes: Settings of the beam, in place of the saved ones.
-        by_lm: Whether a language model rates the relations; the program's own scorer then selects the ones it sees.
+def with_graph_settings(saved: SavedProgram, changes: Mapping[str, int]) -> SavedProgram:
+    """Returns a saved program with settings of the beam in place of its own.
 
     Raises:
         ConfigError: The program is of another kind, or a setting is out of its range.
     """
-    from programs.graphs import LMRelationScorer
     from programs.kgqa import KGQA
 
     if not isinstance(saved.program, KGQA):
@@ -540,12 +526,7 @@ def with_graph_settings(
             f"{saved.name} is of kind {saved.config.get('kind')!r}; questions about graphs need kind 'kgqa'"
         )
     own = saved.program
-    config = replace(own.config, **(changes or {}))
-    program = KGQA(own.scorer, config, aggregation or own.aggregation, own.ranker)
+    program = KGQA(own.scorer, replace(own.config, **changes), own.ranker)
     program.load_state(own.dump_state())
-    if by_lm:
-        program.scorer = LMRelationScorer(own.scorer.rules, narrowing=own.scorer)
-    changed: list[str] = [aggregation] if aggregation is not None else []
-    changed += [f"{name.removeprefix('output_')}={value}" for name, value in (changes or {}).items()]
-    changed += ["scorer=lm"] if by_lm else []
+    changed = [f"{name.removeprefix('output_')}={value}" for name, value in changes.items()]
     return replace(saved, program=program, changes=(*saved.changes, *changed))

@@ -23,7 +23,7 @@ from experiments.evaluation.task import Description, EvaluationConfig, Scored, T
 from experiments.files import write_text
 from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
-from kg.errors import ConfigError, FinpathError
+from kg.errors import FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.kgqa import KGQA
 from programs.turns import PathDetail
@@ -62,15 +62,10 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
         """Returns program, model, graph, data and limit."""
         program: KGQA = saved.program
-        if program.needs_lm and config.lm.is_none:
-            asking = f"the aggregation {program.aggregation!r}" if program.aggregation == "index" else "this scorer"
-            raise ConfigError(f"{asking} asks a language model: name one with --lm")
         beam = program.config
         figures = {
             "program": saved.name,
-            "scorer": type(program.scorer).__name__,
             "scorer_sha256": saved.config.get("scorer_sha256"),
-            "aggregation": program.aggregation,
             "beam_width": beam.beam_width,
             "max_depth": beam.max_depth,
             "output_top_k": beam.output_top_k,

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from kg.paths.linking import Topics
     from kg.paths.question_graph import QuestionGraph
     from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
-    from kg.paths.reasoning import ReasoningPath, gcr_prediction
     from kg.paths.scorer import (
         STOP,
         LearnedRelationScorer,
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
         EntitySpace,
         PathConfig,
         answer_question,
-        trace,
         without,
     )
     from kg.paths.telling import SHOWN, first_names
@@ -51,7 +49,6 @@ __all__ = [
     "QuestionGraph",
     "QuestionMemory",
     "Reader",
-    "ReasoningPath",
     "RelationFeatures",
     "RelationNames",
     "RelationScorer",
@@ -61,9 +58,7 @@ __all__ = [
     "Vectors",
     "answer_question",
     "first_names",
-    "gcr_prediction",
     "inverses",
     "relation_features",
-    "trace",
     "without",
 ]

@@ -114,15 +114,11 @@ class Candidates:
     order: tuple[FloatArray, ...]
     question: FloatArray
 
-    def names(self, path: Path) -> tuple[str, ...]:
-        """The relations of a path."""
-        return tuple(self.space.index.relations[relation] for relation in path[1:])
-
     def told(self, place: int) -> str:
         """The path of a place in words, for a reader."""
         path, name = self.paths[place], self.space.index.name
         reached = self.space.answers(path)[np.argsort(-self.order[place], kind="stable")]
-        return told(name(int(self.space.topics[path[0]])), self.names(path), [name(int(one)) for one in reached])
+        return told(name(int(self.space.topics[path[0]])), self.space.names(path), [name(int(one)) for one in reached])
 
 
 class PathRanker:
@@ -265,7 +261,7 @@ class PathRanker:
             return result
         shares = np.exp(_SHARPNESS * (likeness[nearest] - likeness[nearest].max()))
         shares /= shares.sum()
-        names = [found.names(path) for path in found.paths]
+        names = [found.space.names(path) for path in found.paths]
         own = self._ends(names)
         for place, share in zip(nearest.tolist(), shares, strict=True):
             known, weight = zip(*self.memory.paths[place], strict=True)
@@ -372,6 +368,3 @@ def _ordered(answer: EntityPathAnswer, found: Candidates, best: int) -> EntityPa
         paths=tuple(answer.paths[place] for place in order),
         chosen=tuple(name for name, _ in answers if name in chosen),
     )
-
-
-__all__ = ["FEATURES", "READING", "REMEMBERED", "Candidates", "PathRanker", "QuestionMemory", "Reader", "relation_text"]

@@ -15,7 +15,7 @@ its relation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -99,12 +99,14 @@ class RelationPath:
         relations: What is followed, at least one.
         score: Log-probability.
         reached: How many entities it reaches that may be answers.
+        choices: The topic's place among the topics, then the relations by number.
     """
 
     topic: str
     relations: tuple[str, ...]
     score: float
     reached: int
+    choices: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return SEPARATOR.join((self.topic, *self.relations))
@@ -122,6 +124,7 @@ class EntityPathAnswer:
         chosen: What the chosen relation path reaches, in the order of ``answers``: the set to be compared with all
             gold answers.
         statistics: What the search did; depths count relations.
+        space: Where the paths lead; ``None`` without any.
     """
 
     answers: tuple[tuple[str, float], ...]
@@ -129,6 +132,18 @@ class EntityPathAnswer:
     relation_paths: tuple[RelationPath, ...]
     chosen: tuple[str, ...]
     statistics: SearchStatistics
+    space: EntitySpace | None = field(default=None, repr=False, compare=False)
+
+    def concrete(self, path: RelationPath, most: int | None = None) -> list[EntityPath]:
+        """Returns a concrete path to each entity that a relation path reaches, by the entities' names.
+
+        Args:
+            path: One of the relation paths.
+            most: The most entities; ``None`` for all.
+        """
+        assert self.space is not None
+        ends = self.space.answers(path.choices)[:most]
+        return sorted(_concrete(self.space, path.choices, path.score, ends), key=lambda concrete: concrete.answer)
 
 
 class EntitySpace:
@@ -172,6 +187,10 @@ class EntitySpace:
         """The entities of :meth:`reached` that may be answers."""
         rules, found = self.scorer.rules, self.reached(path)
         return found if rules.may_answer or not rules.may_return else without(found, self.topics)
+
+    def names(self, path: tuple[int, ...]) -> tuple[str, ...]:
+        """The relations of a path of choices."""
+        return tuple(self.index.relations[relation] for relation in path[1:])
 
     def roots(self) -> Frontier:
         """One state a topic entity, all equally likely."""
@@ -274,18 +293,23 @@ def collected(
     kept = np.concatenate([np.flatnonzero(chosen), others])
     names = {int(place): index.name(entities[place]) for place in kept}
     order = sorted(names, key=lambda place: (-scores[place], names[place]))
-    traced = _traced(space, completed, entities, first, order)
+    traced: dict[int, EntityPath] = {}
+    groups: dict[int, list[int]] = {}
+    for place in order:
+        groups.setdefault(int(first[place]), []).append(place)
+    for number, places in groups.items():
+        path, score = completed[number]
+        traced |= zip(places, _concrete(space, path, score, entities[places]), strict=True)
     return EntityPathAnswer(
         answers=tuple((names[place], min(float(scores[place]), 0.0)) for place in order),
         paths=tuple(traced[place] for place in order),
         relation_paths=tuple(
-            RelationPath(
-                index.name(space.topics[path[0]]), tuple(index.relations[r] for r in path[1:]), score, len(reached)
-            )
+            RelationPath(index.name(space.topics[path[0]]), space.names(path), score, len(reached), path)
             for (path, score), reached in zip(completed, sets, strict=True)
         ),
         chosen=tuple(names[place] for place in order if chosen[place]),
         statistics=statistics,
+        space=space,
     )
 
 
@@ -297,25 +321,11 @@ def _merged(sets: list[Ids], scores: list[float]) -> tuple[Ids, DoubleArray, Int
     return entities, merge(place.reshape(-1), np.array(scores)[owner]), owner[first]
 
 
-def _traced(
-    space: EntitySpace,
-    completed: list[tuple[tuple[int, ...], float]],
-    entities: Ids,
-    first: IntArray,
-    places: Sequence[int],
-) -> dict[int, EntityPath]:
-    """A concrete path to each entity along the best relation path that reaches it."""
-    groups: dict[int, list[int]] = {}
-    for place in places:
-        groups.setdefault(int(first[place]), []).append(place)
-    traced: dict[int, EntityPath] = {}
-    for number, members in groups.items():
-        path, score = completed[number]
-        columns = trace(space, path, entities[members])
-        relations = tuple(space.index.relations[relation] for relation in path[1:])
-        for place, row in zip(members, columns, strict=True):
-            traced[place] = EntityPath(tuple(space.index.name(entity) for entity in row), relations, score)
-    return traced
+def _concrete(space: EntitySpace, choices: tuple[int, ...], score: float, ends: Ids) -> list[EntityPath]:
+    """A concrete path to each of some entities that a relation path reaches."""
+    rows = trace(space, choices, ends) if len(ends) else ()
+    relations = space.names(choices)
+    return [EntityPath(tuple(space.index.name(entity) for entity in row), relations, score) for row in rows]
 
 
 def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
@@ -331,15 +341,3 @@ def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
         place, target = edges.place[inside], edges.target[inside]
         columns.append(target[np.searchsorted(place, np.arange(len(ends)))].astype(np.int64))
     return np.stack(columns[::-1], axis=1)
-
-
-__all__ = [
-    "EntityPath",
-    "EntityPathAnswer",
-    "EntitySpace",
-    "PathConfig",
-    "RelationPath",
-    "answer_question",
-    "collected",
-    "trace",
-]

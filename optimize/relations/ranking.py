@@ -118,7 +118,7 @@ def _fit_reading(ranker: PathRanker, judged: Sequence[_Judged], scores: Sequence
 def _right(index: GraphIndex, example: RelationExample, found: Candidates) -> DoubleArray | None:
     """Returns the share of each path in being right, or ``None`` if no path is."""
     if example.path is not None:
-        exact = np.array([found.names(path) == example.path for path in found.paths], dtype=np.float64)
+        exact = np.array([found.space.names(path) == example.path for path in found.paths], dtype=np.float64)
         return exact if exact.any() else None
     answers = known_ids(index, example.answers)
     likeness = np.zeros(len(found.paths))
@@ -141,7 +141,10 @@ def _remember(judged: Sequence[_Judged], scores: Sequence[DoubleArray]) -> Quest
         else:  # what is right seems impossible
             shares = {int(one.right.argmax()): 1.0}
         paths.append(
-            tuple((one.found.names(one.found.paths[place]), round(float(share), 4)) for place, share in shares.items())
+            tuple(
+                (one.found.space.names(one.found.paths[place]), round(float(share), 4))
+                for place, share in shares.items()
+            )
         )
     vectors = np.stack([one.found.question for one in judged]).astype(np.float16).astype(np.float32)
     return QuestionMemory(vectors, tuple(paths), tuple(one.example.topics for one in judged))

@@ -1,12 +1,10 @@
-"""Prompts and replies of language models about graphs: queries of typed steps, their confidence, ratings."""
+"""Prompts and replies of language models about graphs: queries of typed steps, and their confidence."""
 
 from programs.graphs.query_parsing import labelled_example, query_signature, shown_of
 from programs.graphs.query_replies import Replies, Shown, parse_answer
-from programs.graphs.relation_scorer import LMRelationScorer
 from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds, shipped_confidence
 
 __all__ = [
-    "LMRelationScorer",
     "Replies",
     "ReplyConfidence",
     "Shown",

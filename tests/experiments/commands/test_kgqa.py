@@ -41,7 +41,6 @@ def test_the_whole_way_on_the_sample(
     run = tracker.find("latest", kinds=("kgqa",))
     assert run.id == figures["run_id"]
     assert run.metrics["hit_at_1"] == figures["hit_at_1"]
-    assert run.params["aggregation"] == "score"
     assert len(tracker.table(run, "questions")) == 57
 
 

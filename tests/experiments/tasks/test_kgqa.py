@@ -131,18 +131,11 @@ def test_a_stopped_evaluation_goes_on(
     assert file.read_text("utf-8") == (tmp_path / "whole.jsonl").read_text("utf-8")
 
 
-def test_a_mode_that_asks_a_model_needs_one(saved: SavedProgram) -> None:
-    asking = dataclasses.replace(saved, program=KGQA(saved.program.scorer, saved.program.config, "index"))
-    with pytest.raises(ConfigError, match="the aggregation 'index' asks a language model: name one with --lm"):
-        evaluated(asking)
-
-
 @pytest.mark.parametrize("threads", [1, 4])
 def test_models_are_asked_and_counted(saved: SavedProgram, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     lm = DummyLM([{"chosen": "[1]"}] * 16)
     monkeypatch.setattr(evaluate_module, "reach_lm", lambda *_: {"lm": lm})
-    asking = dataclasses.replace(saved, program=KGQA(saved.program.scorer, saved.program.config, "index"))
-    evaluation = evaluated(asking, lm=LMConfig("openai/scripted"), threads=threads)
+    evaluation = evaluated(saved, lm=LMConfig("openai/scripted"), threads=threads)
     assert evaluation.figures["lm_calls_per_question"] == 1.0
     assert [score.id for score in evaluation.scores] == [question.id for question in QUESTIONS]
     assert evaluation.figures["hit_at_1"] == 1.0
@@ -162,8 +155,8 @@ def test_a_saved_program_answers_as_before(program: KGQA, tmp_path: Path) -> Non
     for question in QUESTIONS[:4]:
         asked = {"question": question.question, "graph": GRAPH.graph, "topics": question.topics}
         assert again.program(**asked).predictions == program(**asked).predictions
-    changed = with_graph_settings(again, "index", {"beam_width": 3})
-    assert (changed.program.aggregation, changed.program.config.beam_width) == ("index", 3)
+    changed = with_graph_settings(again, {"beam_width": 3})
+    assert changed.program.config.beam_width == 3
 
 
 def test_a_program_answers_over_another_graph(program: KGQA) -> None:
@@ -173,26 +166,12 @@ def test_a_program_answers_over_another_graph(program: KGQA) -> None:
 
 
 def test_without_training_relations_are_known_by_their_words() -> None:
-    untrained = with_graph_settings(find_program("untrained"), None, {"max_depth": 1})
+    untrained = with_graph_settings(find_program("untrained"), {"max_depth": 1})
     loaded = dataclasses.replace(
         LOADED, questions=(dataclasses.replace(QUESTIONS[0], question="who directed film0 ?"),)
     )
     figures = evaluated(untrained, GRAPH, loaded).figures
     assert (figures["hit_at_1"], figures["program"]) == (1.0, "untrained")
-
-
-def test_a_model_can_rate_the_relations(saved: SavedProgram, monkeypatch: pytest.MonkeyPatch) -> None:
-    rating = with_graph_settings(find_program("untrained"), "score", {"max_depth": 1, "beam_width": 2}, by_lm=True)
-    one = dataclasses.replace(LOADED, questions=(QUESTIONS[1],))
-    with pytest.raises(ConfigError, match="this scorer asks a language model: name one with --lm"):
-        evaluated(rating, GRAPH, one)
-    # Of film0's relations, directed_by and released_in, the second.
-    lm = DummyLM([{"rated": '{"steps": [{"step": 2, "probability": 0.9}]}'}] * 3)
-    monkeypatch.setattr(evaluate_module, "reach_lm", lambda *_: {"lm": lm})
-    evaluation = evaluated(rating, GRAPH, one, lm=LMConfig("openai/scripted"), threads=1)
-    assert evaluation.scores[0].answer == "1990"
-    assert evaluation.figures["lm_calls_per_question"] >= 1
-    assert evaluation.figures["scorer"] == "LMRelationScorer"
 
 
 def test_a_broken_program_is_an_error(program: KGQA, tmp_path: Path) -> None:
@@ -208,7 +187,7 @@ def test_a_broken_program_is_an_error(program: KGQA, tmp_path: Path) -> None:
     with pytest.raises(TrackingError, match=r"config\.json lacks files, scorer_sha256, settings"):
         load_program(folder)
     with pytest.raises(ConfigError, match="beam is of kind 'beam'; questions about graphs need "):
-        with_graph_settings(find_program("beam"))
+        with_graph_settings(find_program("beam"), {})
     (folder / "config.json").write_text("{")
     with pytest.raises(TrackingError, match="is not JSON"):
         load_program(folder)

@@ -83,7 +83,7 @@ def test_answered_questions_are_remembered_but_for_those_about_the_same() -> Non
     ranker = PathRanker(vectors, {"same path": 9.0}, memory)
     assert asked(ranker, "who shot Apollo 13", "Apollo 13")[0] == "Ron Howard"
     found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
-    place = [found.names(path) for path in found.paths].index(("film.film.directed_by",))
+    place = [found.space.names(path) for path in found.paths].index(("film.film.directed_by",))
     assert ranker.features(found)[place, 16] == pytest.approx(1.0)
     assert not ranker.features(found, ("Rear Window",))[place, 16:].any()
 
@@ -95,7 +95,7 @@ def test_a_wording_that_is_remembered_often_leaves_room_for_others() -> None:
     memory = QuestionMemory(np.stack([*[often] * 30, other]), paths, tuple((f"film {number}",) for number in range(31)))
     ranker = PathRanker(vectors, {"same path": 9.0}, memory)
     found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
-    place = [found.names(path) for path in found.paths].index(directed)
+    place = [found.space.names(path) for path in found.paths].index(directed)
     assert 0 < ranker.features(found)[place, 16] < 0.5
 
 

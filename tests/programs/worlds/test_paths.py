@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from dspy.utils import DummyLM
 
-from kg.errors import ConfigError
 from kg.graphs.index import GraphIndex
 from kg.paths.question_graph import QuestionGraph
 from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
@@ -60,10 +59,8 @@ class Scripted:
         return masked_log_softmax(scores)
 
 
-def ask(
-    aggregation: Any = "score", topics: Sequence[str] = ("USA",), question: str = QUESTION, **settings: Any
-) -> PathTurn:
-    program = KGQA(Scripted(**settings), PathConfig(beam_width=10, max_depth=2, answer_threshold=0.0), aggregation)
+def ask(topics: Sequence[str] = ("USA",), question: str = QUESTION, **settings: Any) -> PathTurn:
+    program = KGQA(Scripted(**settings), PathConfig(beam_width=10, max_depth=2, answer_threshold=0.0))
     result: PathTurn = program(question=question, graph=INDEX, topics=topics).turn
     return result
 
@@ -136,20 +133,6 @@ def test_an_empty_beam_is_a_typed_failure() -> None:
     assert result.detail.reasoning_trace["completed_paths"] == 0
 
 
-def test_an_unknown_aggregation_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"aggregation must be one of score, index, got 'vote'"):
-        KGQA(Scripted(), aggregation="vote")  # type: ignore[arg-type]
-
-
-def test_ways_of_earlier_versions_become_the_nearest() -> None:
-    program = KGQA(Scripted(), aggregation="per-path")  # type: ignore[arg-type]
-    assert program.aggregation == "index"
-    state = program.dump_state()
-    program.load_state(
-        {"model_paths.name": state["understand.predict"], "model_paths.choose": state["understand.predict"]}
-    )
-
-
 def replies(*texts: Mapping[str, Any]) -> DummyLM:
     return DummyLM(
         [
@@ -159,9 +142,9 @@ def replies(*texts: Mapping[str, Any]) -> DummyLM:
     )
 
 
-def test_index_takes_one_call_and_all_entities_of_the_chosen_paths() -> None:
+def test_a_model_takes_one_call_and_all_entities_of_the_chosen_paths() -> None:
     with dspy.context(lm=(lm := replies({"chosen": [2, 1]}))):
-        result = ask("index")
+        result = ask()
     assert result.usage.lm_calls == len(lm.history) == 1
     assert result.detail.answers[0][0] == "Washington"
     assert set(result.detail.chosen) == {"Washington", "Michelle Obama", "Jill Biden"}
@@ -171,9 +154,9 @@ def test_index_takes_one_call_and_all_entities_of_the_chosen_paths() -> None:
 
 
 @pytest.mark.parametrize(("chosen", "failure"), [([], "picked_none"), ([99], "no_valid_choice")])
-def test_index_refuses_what_is_no_number_of_a_path(chosen: list[int], failure: str) -> None:
+def test_a_choice_refuses_what_is_no_number_of_a_path(chosen: list[int], failure: str) -> None:
     with dspy.context(lm=replies(*[{"chosen": chosen}] * 3)):
-        result = ask("index")
+        result = ask()
     assert (result.failure, result.answer) == (failure, None)
 
 
@@ -187,15 +170,9 @@ class Broken(dspy.BaseLM):
 @pytest.mark.filterwarnings("ignore:Implementing custom LMs:DeprecationWarning")
 def test_a_model_that_fails_is_a_typed_failure() -> None:
     with dspy.context(lm=Broken("openai/broken", cache=False)):
-        result = ask("index")
+        result = ask()
     assert result.failure == "lm_error"
     assert "the server is down" in result.message
-
-
-def test_a_model_that_is_not_there_is_a_typed_failure() -> None:
-    result = ask("index")
-    assert result.failure == "lm_error"
-    assert "none is set" in result.message
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +186,7 @@ def lm(smallest_model: Path) -> Any:
 @pytest.mark.slow
 def test_an_embedded_model_names_only_what_is_there(lm: dspy.LM) -> None:
     with dspy.context(lm=lm):
-        result = ask("index")
+        result = ask()
     assert result.failure in (None, "picked_none")
     assert result.detail.refused == 0
     assert {name for name, _ in result.detail.answers} <= {
