@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic
 
+from experiments import engines
 from experiments.console import progress, say
-from experiments.engines import Engine, LocalEngine
 from experiments.evaluation.task import Description, Evaluation, EvaluationConfig, ItemT, Scored, ScoreT, Task, TurnT
 from experiments.lms import reach_lm
 from experiments.saved import SavedProgram
@@ -67,7 +67,6 @@ def evaluate(
     parent: Run | None = None,
     run_name: str | None = None,
     resume: bool = False,
-    engine: Engine | None = None,
     lm: Mapping[str, Any] | None = None,
 ) -> Evaluation[TurnT, ScoreT]:
     """Runs a program on a task and scores every turn.
@@ -82,7 +81,6 @@ def evaluate(
             that of the data.
         resume: Whether to continue the newest stopped evaluation of the same program, data and settings. Without one,
             the evaluation starts from the beginning.
-        engine: The engine that runs the items; by default threads of this process.
         lm: The settings of ``dspy.context`` with a language model that is ready; by default those of ``config.lm``.
 
     Raises:
@@ -96,10 +94,9 @@ def evaluate(
     about = task.describe(saved, config)
     key = _hash(about.key)
     settings = lm if lm is not None else reach_lm(config.lm, saved.program)
-    engine = engine if engine is not None else LocalEngine(config.thread_count)
     name = run_name if run_name is not None else f"{written_program(saved, config)} on {task.name}"
     stopped = _stopped(tracker, task, key, resume=resume)
-    tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key, "finpath.engine": json.dumps(dict(engine.description))}
+    tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key}
     resumed = stopped.id if stopped is not None else None
     with (
         _alone(tracker, stopped),
@@ -113,7 +110,7 @@ def evaluate(
         else:
             work.load(stopped)
         try:
-            work.answer_all(engine)
+            work.answer_all()
         except BaseException:
             with suppress(Exception):  # an error in this clean-up must not hide the first one
                 work.log_end()
@@ -140,27 +137,26 @@ def _hash(key: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class _Answering(Generic[ItemT, TurnT, ScoreT]):
-    """Answers and scores the turns of an item; an engine may send it to other processes."""
+    """Answers and scores the turns of an item."""
 
     program: Any
     task: Task[ItemT, TurnT, ScoreT]
     traces: bool
 
-    def __call__(self, item: ItemT, done: Sequence[Scored[TurnT, ScoreT]]) -> Iterator[Scored[TurnT, ScoreT]]:
-        """Yields the turns; after the loss of a worker those that are done are answered again, and left out."""
+    def __call__(self, item: ItemT) -> Iterator[Scored[TurnT, ScoreT]]:
+        """Yields the turns."""
         answers = self.task.answer(self.program, item)
         for index in range(self.task.size(item)):
             recorder = TurnRecorder()
             with recorder.recording():
                 turn, score, right = next(answers)
-            if index >= len(done):
-                spans = recorder.spans if self.traces else ()
-                source = self.task.source(item)
-                yield Scored(item.id, index, turn, score, right, source, spans, recorder.start, recorder.end)
+            spans = recorder.spans if self.traces else ()
+            source = self.task.source(item)
+            yield Scored(item.id, index, turn, score, right, source, spans, recorder.start, recorder.end)
 
 
 class _Work(Generic[ItemT, TurnT, ScoreT]):
-    """The turns of one evaluation, from the journal and from the engine, and the end of its run."""
+    """The turns of one evaluation, from the journal and new ones, and the end of its run."""
 
     def __init__(
         self,
@@ -212,7 +208,7 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
             known = {(one.get(CONVERSATION_TAG), one.get(TURN_TAG)) for one in tags}
             self._trace(one for one in self.all() if (one.item, str(one.index)) not in known)
 
-    def answer_all(self, engine: Engine) -> None:
+    def answer_all(self) -> None:
         """Answers and keeps all turns that are not done."""
         bar = progress(sum(map(self.task.size, self.items.values())), self.task.unit, "answering")
         bar.update(self._loaded)
@@ -232,9 +228,8 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
 
         waiting = [item for name, item in self.items.items() if name not in self._turns]
         try:
-            engine.run(
-                _Answering(self.saved.program, self.task, self.config.traces), waiting, keep, settings=self.settings
-            )
+            work = _Answering(self.saved.program, self.task, self.config.traces)
+            engines.run(work, waiting, keep, threads=self.config.thread_count, settings=self.settings)
         finally:
             bar.close()
 

@@ -104,12 +104,6 @@ class Expenses:
         counts = {f"lm_{name}": value for name, value in self.__getstate__().items()}
         return {**counts, "lm_usd": float(counts["lm_usd"])}
 
-    def add(self, other: Expenses) -> None:
-        """Adds the counts of another process."""
-        for name, value in other.__getstate__().items():
-            with self._lock:
-                setattr(self, name, getattr(self, name) + value)
-
     def begin(self, model: str, budget: Budget) -> None:
         """Reserves a call.
 
