@@ -1,65 +1,103 @@
 """Questions with files, answered by Knowledge Graph of Thoughts: right, abstained and wrong, by kind of file.
 
     python benchmarks/thoughts.py --lm openai/gpt-4o-mini
-    python benchmarks/thoughts.py --lm openai/reader --api-base http://127.0.0.1:8765/v1 --only bridge-2 storm-1
+    python benchmarks/thoughts.py --lm openai/reader --lm-set api_base=http://127.0.0.1:8765/v1 --only bridge-2 storm-1
 
-The 23 questions (the archive ``tasks``) are in GAIA's style: several files (CSV, HTML, text, Excel, nested
-archives), several steps, and an answer that can be compared as text. Two of them have no answer in their files. Files
-and questions were written for finpath, so no language model has seen them.
+The 23 questions (the archive ``tasks``) are in GAIA's style: several files (CSV, HTML, text, Excel, nested archives),
+several steps, and an answer that is compared as GAIA does. Two of them have no answer in their files. Files and
+questions were written for finpath, so no language model has seen them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
+
+import dspy
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from question_sets import unpacked  # noqa: E402
+from benchmarks.question_sets import unpacked  # noqa: E402
+from experiments.commands.options import read_lm  # noqa: E402
+from experiments.commands.thoughts import ThoughtsSetup, documents_folder, thoughts_figures  # noqa: E402
+from experiments.data import read_types  # noqa: E402
+from experiments.lms import reach_lm  # noqa: E402
+from kg.growing import GrowingGraph  # noqa: E402
 
-from experiments.evaluation import EvaluationConfig, evaluate  # noqa: E402
-from experiments.lms import LMConfig  # noqa: E402
-from experiments.saved import SavedProgram  # noqa: E402
-from experiments.tasks import ThoughtsQuestions, ThoughtsSetup, read_tasks  # noqa: E402
-from programs.thoughts import ThoughtsConfig  # noqa: E402
+_ARTICLES, _NO_WORD = re.compile(r"\b(?:a|an|the)\b"), re.compile(r"[^\w\s.%-]")
 
-TASKS = unpacked("tasks") / "thoughts" / "tasks.jsonl"
+
+def read_tasks() -> list[dict[str, Any]]:
+    """The questions: ``id``, ``question``, ``files`` and ``answers``, of which each is right; none if nothing is."""
+    file = unpacked("tasks") / "thoughts" / "tasks.jsonl"
+    tasks = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [{**task, "files": [str(file.parent / name) for name in task.get("files", ())]} for task in tasks]
+
+
+def answer_tasks(
+    tasks: Sequence[dict[str, Any]], setup: ThoughtsSetup, today: date | None = None
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """The figures of each question, answered from an empty graph of its own, and right, abstained or wrong."""
+    for task in tasks:
+        with documents_folder(task["files"]) as folder, GrowingGraph(None, read_types(setup.schema)) as graph:
+            thoughts = setup.program(folder)(question=task["question"], graph=graph, today=today).thoughts
+        answer, right = thoughts.supported[0], task["answers"]
+        is_right = any(is_same_answer(answer, one) for one in right) if answer is not None else not right
+        verdict = "right" if is_right else "abstained" if answer is None else "wrong"
+        yield {"id": task["id"], **thoughts_figures(task["question"], thoughts)}, verdict
+
+
+def is_same_answer(answer: str, right: str) -> bool:
+    """Whether two answers are the same: without case, articles, commas of numbers and the order of a list."""
+    number = _number(right)
+    if number is not None:
+        return _number(answer) == number
+    given, wanted = (sorted(map(_normal, re.split(r"[;,\n]| and ", text))) for text in (answer, right))
+    return [part for part in given if part] == [part for part in wanted if part]
+
+
+def _normal(text: str) -> str:
+    flat = " ".join(_NO_WORD.sub(" ", _ARTICLES.sub(" ", text.casefold())).split()).strip(" .")
+    number = _number(flat)
+    return f"{number.normalize():f}" if number is not None else flat
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.strip().rstrip(".%").lstrip("$€£").replace(",", "").strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lm", required=True)
-    parser.add_argument("--api-base")
-    parser.add_argument("--timeout", type=float, default=120.0)
-    parser.add_argument("--retries", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--iterations", type=int, default=5)
+    parser.add_argument("--lm-set", nargs="*", default=())
     parser.add_argument("--only", nargs="*", default=(), help="ids of questions")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    tasks = [one for one in read_tasks(TASKS) if not given.only or one.id in given.only]
-    config = ThoughtsConfig(types="auto", retrieve="both", max_iterations=given.iterations, votes=1)
-    task = ThoughtsQuestions(tasks, ThoughtsSetup(config=config), "thoughts")
-    lm = LMConfig(given.lm, given.api_base, timeout=given.timeout, retries=given.retries)
-    found = evaluate(SavedProgram(None, "thoughts", Path()), task, EvaluationConfig(lm=lm, threads=given.threads))
-    by_kind: dict[str, list[str]] = defaultdict(list)
-    for one, score in zip(found.turns, found.scores, strict=True):
-        turn = found.turns[one]
-        print(f"{one[0]:10} {score:10} {turn['answer']!r}  ({turn['lm_calls']} calls)  {turn['why'][:100]}")
-        by_kind[one[0].partition("-")[0]].append(score)
-    for kind, scores in by_kind.items():
-        print(f"{kind:8} {scores.count('right')} of {len(scores)} right, {scores.count('wrong')} wrong")
-    figures = found.figures
-    low, high = figures["accuracy_low"], figures["accuracy_high"]
-    print(f"{figures['right']} of {figures['questions']} right [{low:.1%}, {high:.1%}]", end=", ")
-    print(f"{figures['abstained']} abstained, {figures['wrong']} wrong; ", end="")
-    print(f"{figures['lm_calls_per_question']:.1f} calls a question")
+    tasks = [task for task in read_tasks() if not given.only or task["id"] in given.only]
+    rows, verdicts = [], defaultdict(list)
+    with dspy.context(**reach_lm(read_lm(given.lm, given.lm_set))):
+        for figures, verdict in answer_tasks(tasks, ThoughtsSetup()):
+            print(f"{figures['id']:10} {verdict:10} {figures['answer']!r}  {figures['why'][:100]}", flush=True)
+            rows.append({**figures, "verdict": verdict})
+            for kind in (figures["id"].partition("-")[0], "all"):
+                verdicts[kind].append(verdict)
+    for kind, found in verdicts.items():
+        print(f"{kind:8} {found.count('right')} of {len(found)} right, {found.count('wrong')} wrong")
     if given.json is not None:
-        given.json.write_text(json.dumps({**figures, "answers": list(found.turns.values())}, indent=1, default=str))
+        given.json.write_text(json.dumps(rows, indent=1, default=str))
 
 
 if __name__ == "__main__":

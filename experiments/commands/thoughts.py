@@ -5,8 +5,12 @@ $ finpath thoughts "who insures the port with the most freight?" --documents por
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,27 +26,153 @@ from experiments.commands.options import (
 )
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
-from kg.errors import ConfigError
+from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from experiments.tracking import Tracker
-    from programs.thoughts import Thoughts
+    from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts
 
+DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive")
+"""The tools of questions that come with documents."""
+
+MOST_BYTES = 500_000_000
+"""Bytes of all documents of a question."""
+
+_LOOP = {"max_iterations": "max_iterations", "repairs": "repairs", "calls": "calls", "shown": "shown"}
+_LIMITS = {"seconds": "seconds", "characters": "characters", "size": "size", "tool_calls": "calls"}
 _SETTINGS = (
-    "a setting; may be given several times. Of the loop: max_iterations=5, votes=1, repairs=2, calls=3 (of tools in an "
+    "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3 (of tools in an "
     "iteration), shown=40 (nodes in a prompt), retrieve=query, beam or both, explain=true, schema=open, investments or "
     "a JSON file with node_types and edge_types, types=auto, review or never. Of the tools: tools=NAME,NAME (those for "
-    "documents, if there are any; docs/guide/thoughts.md lists them), NAME.calls=2 or all.seconds=5 (or characters, "
-    "size), search_engine=URL (SearXNG), wikipedia=URL (a MediaWiki API), prices=FILE or URL, allowed=URL,URL "
-    "to visit pages below these alone, tool_lm=MODEL of ask_model and ask_about_image"
+    "documents, if there are any; docs/guide/thoughts.md lists them), search_engine=URL (SearXNG), and the limits of "
+    "each: seconds=30, characters=20000, size=50000000 (bytes), tool_calls=N for the question"
 )
+
+
+@dataclass(frozen=True)
+class ThoughtsSetup:
+    """The setup of the loop.
+
+    Attributes:
+        tools: Names of the tools; by default those for documents, if there are any.
+        schema: The name or file of the types that the graph begins with.
+        loop: Settings of :class:`programs.thoughts.ThoughtsConfig`.
+        limits: Settings of :class:`programs.tools.ToolLimits`.
+        search_engine: The address of a SearXNG server.
+    """
+
+    tools: tuple[str, ...] = ()
+    schema: str = "open"
+    loop: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    search_engine: str | None = None
+
+    @classmethod
+    def parse(cls, texts: Mapping[str, str]) -> ThoughtsSetup:
+        """Reads a setup as the command takes it: ``max_iterations=3``, ``tools=visit_page``, ``seconds=5``.
+
+        Raises:
+            ConfigError: There is no such setting, or its value is wrong.
+        """
+        rest = dict(texts)
+        loop: dict[str, Any] = _taken(rest, _LOOP)
+        limits = _taken(rest, _LIMITS)
+        loop |= {name: rest.pop(name) for name in ("retrieve", "types") if name in rest}
+        loop["explain"] = rest.pop("explain", "false") == "true"
+        tools = tuple(filter(None, rest.pop("tools", "").split(",")))
+        setup = cls(tools, rest.pop("schema", "open"), loop, limits, rest.pop("search_engine", None))
+        if rest:
+            known = ", ".join((*_LOOP, "retrieve", "types", "explain", "schema", "tools", "search_engine", *_LIMITS))
+            raise ConfigError(f"there is no setting {next(iter(rest))!r}; there are: {known}")
+        return setup
+
+    def program(self, folder: Path | None) -> KnowledgeGraphOfThoughts:
+        """Returns the program with its tools over a folder of documents."""
+        from experiments.saved import shipped_meaning
+        from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+        from programs.tools import ToolLimits, ToolSettings, load_tools
+
+        names = self.tools if self.tools or folder is None else DOCUMENT_TOOLS
+        settings = ToolSettings(folder=folder, search_engine=self.search_engine)
+        tools = load_tools(names, settings, ToolLimits(**self.limits))
+        config = ThoughtsConfig(**{"types": "auto", "retrieve": "both", **self.loop})
+        return KnowledgeGraphOfThoughts(tools, config, meaning=shipped_meaning())
+
+
+def _taken(texts: dict[str, str], names: Mapping[str, str]) -> dict[str, int]:
+    """Removes the whole numbers among some settings, and returns them by the names of their fields."""
+    values = {name: texts.pop(name) for name in names if name in texts}
+    for name, text in values.items():
+        if not text.isdecimal():
+            raise ConfigError(f"{name} must be a whole number, got {text!r}")
+    return {names[name]: int(text) for name, text in values.items()}
+
+
+@contextmanager
+def documents_folder(names: Sequence[str]) -> Iterator[Path | None]:
+    """Yields a folder with copies of documents, in which tools may unpack archives; ``None`` without documents.
+
+    Args:
+        names: Files and folders; hidden files of a folder are left out.
+
+    Raises:
+        DataError: There is no such file, two have one name, or all together are too large.
+    """
+    if not names:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="finpath-documents-") as temporary:
+        folder, left = Path(temporary), MOST_BYTES
+        for name in names:
+            for source, target in _files(Path(name), folder):
+                left -= source.stat().st_size
+                if left < 0:
+                    raise DataError(f"the documents have more than {MOST_BYTES} bytes", file=name)
+                if target.exists():
+                    raise DataError("another document has this name: give their common folder", file=source.name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+        yield folder
+
+
+def _files(path: Path, folder: Path) -> Iterator[tuple[Path, Path]]:
+    if path.is_file():
+        yield path, folder / path.name
+    elif path.is_dir():
+        for file in sorted(path.rglob("*")):
+            inside = file.relative_to(path)
+            if file.is_file() and not file.is_symlink() and not any(part.startswith(".") for part in inside.parts):
+                yield file, folder / inside
+    else:
+        raise DataError("there is no such file or folder", file=str(path))
+
+
+def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
+    """Returns a result under its stable names; an answer that nothing supports is left out and named in ``why``."""
+    answer, why = thoughts.supported
+    calls = [
+        {"tool": call.tool, "arguments": dict(call.arguments), "failed": call.failed} for call in thoughts.tool_calls
+    ]
+    names = ("explanation", "query", "calculation", "iterations", "forced")
+    return {
+        "question": question,
+        "answer": answer,
+        "abstained": answer is None,
+        "why": why,
+        **{name: getattr(thoughts, name) for name in names},
+        "facts": [asdict(fact) for fact in thoughts.facts],
+        "tool_calls": calls,
+        "types": [{"name": name, "said": outcome} for name, outcome in thoughts.proposed],
+        "inserted": asdict(thoughts.applied),
+        "refused": list(thoughts.refused),
+    }
 
 
 @click.command(
     cls=Command,
     epilog="""
     finpath thoughts "who insures the port with the most freight?" --documents ports/ --lm openai/gpt-4o-mini
-    finpath thoughts "how long is the Rhine?" --set tools=wikipedia,run_python --set explain=true --lm local
+    finpath thoughts "how long is the Rhine?" --set tools=visit_page,find_in_page --set explain=true --lm local
     finpath thoughts "which rules bind Helixon?" --graph knowledge --documents rules.pdf --lm openai/gpt-4o-mini
     """,
 )
@@ -81,8 +211,8 @@ def command(
     """
     import dspy
 
+    from experiments.data import read_types
     from experiments.facade.knowledge import copied_graph
-    from experiments.tasks import ThoughtsSetup, documents_folder, supported_answer, thoughts_figures
     from experiments.tracking import asked
     from kg.growing import GrowingGraph
 
@@ -92,33 +222,31 @@ def command(
         raise ConfigError("lm must name a language model, got none; questions without one: `finpath ask`")
     if keep and graph is None:
         raise click.UsageError("--keep needs --graph")
-    setup = ThoughtsSetup.parse(settings, lm.api_base)
+    setup = ThoughtsSetup.parse(settings)
     with ExitStack() as stack:
-        folder = stack.enter_context(documents_folder(documents))
-        program = setup.program(folder)
+        program = setup.program(stack.enter_context(documents_folder(documents)))
         if graph is None or keep:
-            working = stack.enter_context(GrowingGraph(graph, setup.types()))
+            working = stack.enter_context(GrowingGraph(graph, read_types(setup.schema)))
         else:
             working = stack.enter_context(copied_graph(graph))
         if not (program.tools.names or working.facts()):
             raise ConfigError("there is nothing to answer from: give --documents, --set tools= or a --graph with facts")
         stack.enter_context(dspy.context(**reach_lm(lm)))
-        log = stack.enter_context(asked(tracker, "thoughts", graph or "documents", {**setup.params(), **lm.params()}))
-        with log.turn(question) as seen:
+        log = stack.enter_context(asked(tracker, "thoughts", graph or "documents", {**settings, **lm.params()}))
+        with log.turn(question) as turn:
             thoughts = program(question=question, graph=working).thoughts
             figures = thoughts_figures(question, thoughts)
-            seen.outputs, seen.failure = figures, figures["why"] or None
-        answer, _ = supported_answer(thoughts)
-        _show(thoughts, answer, figures)
+            turn.outputs, turn.failure = figures, figures["why"] or None
+        _show(thoughts, figures)
     write_figures({**figures, "run_id": log.run_id})
-    return 0 if answer is not None else 1
+    return 0 if figures["answer"] is not None else 1
 
 
-def _show(thoughts: Thoughts, answer: str | None, figures: Mapping[str, Any]) -> None:
-    if answer is None:
+def _show(thoughts: Thoughts, figures: Mapping[str, Any]) -> None:
+    if figures["answer"] is None:
         show(f"no answer: {figures['why']}")
     else:
-        show(answer)
+        show(figures["answer"])
         if thoughts.explanation:
             show(thoughts.explanation)
         for fact in thoughts.facts:

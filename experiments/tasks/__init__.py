@@ -1,4 +1,4 @@
-"""Tasks of an evaluation: conversations about reports, questions about graphs, the advisor, questions with files."""
+"""Tasks of an evaluation: conversations about reports, questions about graphs."""
 
 from typing import TYPE_CHECKING
 
@@ -8,15 +8,6 @@ if TYPE_CHECKING:
     from experiments.tasks.convfinqa import ConvFinQA, OpenAnswers, answers_table, conversation_task, figures_table
     from experiments.tasks.geography import is_right, load_geography
     from experiments.tasks.kgqa import KGQuestions, kgqa_table
-    from experiments.tasks.thoughts import (
-        ThoughtsItem,
-        ThoughtsQuestions,
-        ThoughtsSetup,
-        documents_folder,
-        read_tasks,
-        supported_answer,
-        thoughts_figures,
-    )
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -24,17 +15,10 @@ __all__ = [
     "ConvFinQA",
     "KGQuestions",
     "OpenAnswers",
-    "ThoughtsItem",
-    "ThoughtsQuestions",
-    "ThoughtsSetup",
     "answers_table",
     "conversation_task",
-    "documents_folder",
     "figures_table",
     "is_right",
     "kgqa_table",
     "load_geography",
-    "read_tasks",
-    "supported_answer",
-    "thoughts_figures",
 ]

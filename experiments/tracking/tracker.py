@@ -34,7 +34,7 @@ from experiments.tracking.environment import PROCESS_TAG, this_process
 from kg.errors import TrackingError
 from kg.locks import locked
 
-RunKind = Literal["compile", "evaluate", "compare", "kgqa", "answers", "thoughts", "ask"]
+RunKind = Literal["compile", "evaluate", "compare", "kgqa", "answers", "ask"]
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d{1,9}))?")

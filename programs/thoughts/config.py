@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Literal, get_args
 
 from kg.errors import ConfigError
-from kg.growing import COLUMNS, Applied, BasicFact, GrowingGraph, QueryLimits, QueryResult, TypePolicy
+from kg.growing import COLUMNS, Applied, BasicFact, QueryLimits, QueryResult, TypePolicy
 from programs.turns import ToolCall
 
 Retrieval = Literal["query", "beam", "both"]
@@ -22,7 +21,6 @@ class ThoughtsConfig:
 
     Attributes:
         max_iterations: Inserts and retrieves together, at least 1.
-        votes: Opinions on the next step, an odd number of at least 1; asking stops when the majority is certain.
         repairs: Repeated attempts after a failed query or update, at least 0.
         calls: Tool calls an iteration, at least 1.
         shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
@@ -34,7 +32,6 @@ class ThoughtsConfig:
     """
 
     max_iterations: int = 5
-    votes: int = 3
     repairs: int = 2
     calls: int = 3
     shown: int = 40
@@ -44,31 +41,13 @@ class ThoughtsConfig:
     explain: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("max_iterations", "votes", "calls", "shown"):
+        for name in ("max_iterations", "calls", "shown"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.votes % 2 == 0:
-            raise ConfigError(f"votes must be odd, so that there is a majority; got {self.votes}")
         if self.retrieve not in get_args(Retrieval):
             raise ConfigError(f"retrieve must be one of {', '.join(get_args(Retrieval))}, got {self.retrieve!r}")
         if self.repairs < 0:
             raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
-
-
-@dataclass(frozen=True, eq=False)
-class GrowingWorld:
-    """A growing graph as a world that questions are asked about.
-
-    Attributes:
-        graph: The graph.
-        name: Its name.
-        today: The date by which freshness is judged; by default the current one.
-    """
-
-    graph: GrowingGraph
-    name: str = ""
-    today: date | None = None
-    kind = "growing graph"
 
 
 @dataclass(frozen=True)
@@ -120,3 +99,14 @@ class Thoughts:
         if self.retrieved is None or self.retrieved.columns != COLUMNS or self.query:
             return ()
         return tuple(str(path) for _, path in self.retrieved.rows)
+
+    @property
+    def supported(self) -> tuple[str | None, str]:
+        """The answer if rows of the graph support it; else ``None`` with the reason."""
+        if self.answer is None or self.answer.casefold().strip(" .") in ("unknown", "none", "no answer"):
+            return None, "; ".join(self.refused[-3:]) or "nothing was found"
+        if self.retrieved is None or not self.retrieved.rows:
+            return None, f"nothing in the graph says so; the model alone says {self.answer!r}"
+        if not self.grounded:
+            return None, f"what was found does not say so; the model alone says {self.answer!r}"
+        return self.answer, ""

@@ -13,8 +13,7 @@ from typing import Any
 import dspy
 
 from kg.errors import SchemaError
-from kg.growing import AddNode, Applied, Origin, Update, parse_update, supporting_span
-from programs.thoughts.types import calls_type, operations_type
+from kg.growing import AddNode, Applied, Origin, parse_update, supporting_span
 from programs.thoughts.work import NAVIGATION, GraphStep, Work
 from programs.tools import NOTHING, ToolManager
 from programs.turns import ToolCall
@@ -58,17 +57,11 @@ class Insert(dspy.Module):
 
     def _called(self, work: Work, tools: ToolManager, missing: str) -> list[ToolCall]:
         """Makes the calls that the model chooses, and returns those that did not fail."""
-        predict, most = self.define_tool_calls, work.config.calls
-        reply = work.ask(
-            predict,
-            signature=predict.signature.with_updated_fields("calls", type_=calls_type(tools.arguments(), most)),
-            tools=tools.described(),
-            calls_made=work.calls_made(),
-            missing=missing or work.question,
-        )
+        about = {"tools": tools.described(), "calls_made": work.calls_made(), "missing": missing or work.question}
+        reply = work.ask(self.define_tool_calls, **about)
         requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
         made = []
-        for request in requests[:most]:
+        for request in requests[: work.config.calls]:
             if work.is_repeated(request.tool, request.arguments):
                 work.refused.append(f"{request.tool} was called with these arguments already")
                 continue
@@ -80,22 +73,15 @@ class Insert(dspy.Module):
 
     def _propose(self, work: Work, tools: ToolManager, made: ToolCall) -> None:
         """Proposes types that a tool's output needs; refused proposals are repaired a bounded number of times."""
-        predict = self.propose_types
-        calls = calls_type(tools.arguments(), work.config.calls * 2, least=0)
+        about = {"tools": tools.described(), "information": made.output}
         problem = "none"
         for attempt in range(work.config.repairs + 1):
             work.repairs["types"] += attempt > 0
-            reply = work.ask(
-                predict,
-                signature=predict.signature.with_updated_fields("calls", type_=calls),
-                tools=tools.described(),
-                types=rendered_types(work.graph.schema, work.graph.scope),
-                information=made.output,
-                problem=problem,
-            )
+            types = rendered_types(work.graph.schema, work.graph.scope)
+            reply = work.ask(self.propose_types, types=types, problem=problem, **about)
             requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
             # A proposal that was refused may hold now, because a type that it leads to has been made.
-            new = [one for one in requests if not work.is_repeated(one.tool, one.arguments, failed=False)]
+            new = [call for call in requests if not work.is_repeated(call.tool, call.arguments, failed=False)]
             proposals = [tools.call(request.tool, request.arguments) for request in new]
             problems = [call.output for call in proposals if call.failed]
             work.calls += proposals
@@ -106,21 +92,11 @@ class Insert(dspy.Module):
 
     def _update(self, work: Work, made: ToolCall) -> None:
         """Inserts a tool's output as operations that pass the schema, after a bounded number of repairs."""
-        predict, schema, scope = self.update_graph, work.graph.schema, work.graph.scope
-        if not schema.node_types(scope):
-            work.refused.append("the graph has no type, so nothing can be inserted")
-            return
-        problem = "none"
+        types, problem = rendered_types(work.graph.schema, work.graph.scope), "none"
         apply = GraphStep("apply_updates", lambda updates: {"applied": _applied(work, updates, made)})
         for attempt in range(work.config.repairs + 1):
             work.repairs["update"] += attempt > 0
-            reply = work.ask(
-                predict,
-                signature=predict.signature.with_updated_fields("updates", type_=operations_type(schema, scope)),
-                types=rendered_types(schema, scope),
-                information=made.output,
-                problem=problem,
-            )
+            reply = work.ask(self.update_graph, types=types, information=made.output, problem=problem)
             if reply is None:
                 problem = work.unread
                 continue
@@ -137,18 +113,11 @@ def _applied(work: Work, updates: Sequence[Any], made: ToolCall) -> Applied:
     """Writes operations with the passages of a tool's output that state them.
 
     Raises:
-        SchemaError: An operation is not well-formed, or the output does not state it.
+        SchemaError: An operation does not fit the schema, or the output does not state it.
     """
-    graph = work.graph
-    arguments = json.dumps(made.arguments, sort_keys=True, default=str)
-    written = _operations(updates)
+    graph, arguments = work.graph, json.dumps(made.arguments, sort_keys=True, default=str)
+    written = [parse_update(update.model_dump(), place) for place, update in enumerate(updates)]
     graph.check(written)
     added = [update.key for update in written if isinstance(update, AddNode)]
-    source = f"{made.output}\n{arguments}"
-    spans = [supporting_span(update, source, graph, added) for update in written]
+    spans = [supporting_span(update, f"{made.output}\n{arguments}", graph, added) for update in written]
     return graph.apply(written, Origin(made.tool, arguments), spans=spans)
-
-
-def _operations(written: Sequence[Any]) -> list[Update]:
-    plain = [entry.model_dump() if hasattr(entry, "model_dump") else entry for entry in written]
-    return [parse_update(entry, place) for place, entry in enumerate(plain)]

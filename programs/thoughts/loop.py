@@ -1,39 +1,31 @@
 """Knowledge Graph of Thoughts: the graph grows until it can answer a question, then a query retrieves the answer.
 
     >>> program = KnowledgeGraphOfThoughts(tools)
-    >>> found = program(question="who insures the Port of Varna?", graph=graph).thoughts
-    >>> found.answer, found.iterations, found.applied.nodes
+    >>> thoughts = program(question="who insures the Port of Varna?", graph=graph).thoughts
+    >>> thoughts.answer, thoughts.iterations, thoughts.applied.nodes
     ('Meridian Re', 2, 5)
 
-Each iteration the language model votes. *insert* calls tools and writes their results as typed operations, which are
+Each iteration the language model chooses. *insert* calls tools and writes their results as typed operations, which are
 checked against the schema. Where the settings allow it, the model first proposes types that the schema lacks.
-*retrieve* writes a query, which can only read. The question itself never enters the graph. After ``max_iterations`` a
-last query and an answer are forced, and the result is marked. After Besta et al. 2025, arXiv:2504.02670; code from a
-model is run only by the tool ``run_python``, in a sandbox.
+*retrieve* is :class:`programs.beam.BeamQA` over the graph. The question itself never enters the graph. After
+``max_iterations`` a last retrieval is forced, and the result is marked. After Besta et al. 2025, arXiv:2504.02670; no
+code that a model writes is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
 
 import dspy
 
-from kg.growing import GrowingGraph, QueryResult, TypeMeaning, TypeProposals
+from kg.growing import GrowingGraph, TypeMeaning, TypeProposals
 from kg.paths import LearnedRelationScorer, RelationScorer
-from programs.lm import failure_of, metered
-from programs.thoughts.config import GrowingWorld, Thoughts, ThoughtsConfig
+from programs.thoughts.config import Thoughts, ThoughtsConfig
 from programs.thoughts.insert import Insert
 from programs.thoughts.retrieve import Retrieve, Rows
 from programs.thoughts.work import TYPE_TOOLS, Work
 from programs.tools import ToolManager, ToolSettings, load_tools
-from programs.turns import Kept, State, Turn, Vote, majority
 from signatures.thoughts import DefineNextStep
-
-ThoughtsTurn = Turn[tuple[str, ...], Thoughts]
-"""A turn about a growing graph."""
 
 
 class KnowledgeGraphOfThoughts(dspy.Module):
@@ -85,78 +77,34 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
         tools = self.tools.for_question()
         if not tools.names:
-            return self._without_tools(work)
+            work.iterations = 1
+            return self._solved(work, self.retrieve(work=work, rows_wanted=True).rows if work.graph.facts() else None)
         names = TYPE_TOOLS if self.config.types != "never" else ()
         proposals = TypeProposals(work.graph, self.config.types, self.meaning)
         type_tools = load_tools(names, ToolSettings(types=proposals))
-        lacking = "the graph is empty" if work.graph.facts() == 0 else ""
+        missing: str | None = work.question if work.graph.facts() == 0 else None
         while work.iterations < self.config.max_iterations:
             work.iterations += 1
-            step, missing = ("insert", work.question) if lacking else self._next_step(work)
-            lacking = ""
-            if step == "insert":
+            missing = missing if missing is not None else self._missing(work)
+            if missing is not None:
                 self.insert(work=work, tools=tools, type_tools=type_tools, missing=missing)
+                missing = None
                 continue
             rows = self.retrieve(work=work).rows
             if rows is not None and rows[1].rows:
-                return self.retrieve.answer(work, *rows, forced=False)
-            # The votes would be the same again, for nothing has changed: what was not found is missing.
-            lacking = "a query found nothing" if rows is not None else "no query could be answered"
-            work.refused.append(lacking)
-        rows = self.retrieve(work=work, forced=True).rows
-        return self.retrieve.answer(work, *rows, forced=True) if rows is not None else work.result(forced=True)
+                return self.retrieve.solve(work, *rows, forced=False)
+            # The choice would be the same again, for nothing has changed: what was not found is missing.
+            work.refused.append("a query found nothing" if rows is not None else "no query could be answered")
+            missing = work.question
+        return self._solved(work, self.retrieve(work=work).rows)
 
-    def _without_tools(self, work: Work) -> Thoughts:
-        """One query with its repairs, for nothing can be inserted; of an empty graph not even that."""
-        work.iterations = 1
-        rows: Rows | None = ("", QueryResult((), (), more=False))
-        if work.graph.facts():
-            rows = self.retrieve(work=work, rows_wanted=True).rows
-        if rows is None:
+    def _solved(self, work: Work, rows: Rows | None) -> Thoughts:
+        """The answer from the last rows; there is none without rows."""
+        if rows is None or not rows[1].rows:
             return work.result(forced=True)
-        return self.retrieve.answer(work, *rows, forced=not rows[1].rows)
+        return self.retrieve.solve(work, *rows, forced=bool(self.tools.names))
 
-    def _next_step(self, work: Work) -> Vote:
-        """Returns the majority of the votes and its first voter's missing facts."""
-
-        def vote(sampled: dict[str, Any]) -> Vote | None:
-            reply = work.ask(self.define_next_step, config=sampled, calls_made=work.calls_made())
-            return (reply.next_step, reply.missing) if reply is not None else None
-
-        majority_vote = majority(vote, self.config.votes)
-        return majority_vote if majority_vote is not None else ("retrieve", "")  # the graph may suffice
-
-    def load_state(self, state: dict[str, Any], **options: Any) -> None:
-        """Reads a saved state; earlier versions have all predictors in the loop itself."""
-        own = {name.rpartition(".")[2]: name for name, _ in self.named_parameters()}
-        super().load_state({own.get(name, name): value for name, value in state.items()}, **options)
-
-    def start(
-        self,
-        world: GrowingWorld,
-        turns: Sequence[ThoughtsTurn] = (),
-        kept: Kept = (),  # noqa: ARG002
-    ) -> State[GrowingWorld]:
-        """See :class:`programs.turns.program.TurnProgram`; the turns share a copy of the graph, which alone grows."""
-        return State(replace(world, graph=world.graph.copy()), tuple(turns))
-
-    def ask(self, state: State[GrowingWorld], question: str) -> State[GrowingWorld]:
-        """See :class:`programs.turns.program.TurnProgram`."""
-        with metered() as measured:
-            try:
-                found = self.forward(question, state.world.graph, state.world.today).thoughts
-                turn = _turn(question, found)
-            except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                failure, message = failure_of(error, measured)
-                turn = ThoughtsTurn(question, failure=failure, message=message)
-        return state.after(replace(turn, usage=measured.usage))
-
-
-def _turn(question: str, found: Thoughts) -> ThoughtsTurn:
-    if found.answer is None or not found.grounded:
-        unsupported = () if found.answer is None else (f"nothing in the graph says {found.answer!r}",)
-        message = "; ".join((*found.refused, *unsupported))
-        return ThoughtsTurn(
-            question, failure="not_answered", message=message, tool_calls=found.tool_calls, detail=found
-        )
-    return ThoughtsTurn(question, answer=(found.answer,), words=found.answer, tool_calls=found.tool_calls, detail=found)
+    def _missing(self, work: Work) -> str | None:
+        """Returns the facts that are missing, in words; ``None`` where the graph may suffice."""
+        reply = work.ask(self.define_next_step, calls_made=work.calls_made())
+        return str(reply.missing) if reply is not None and reply.next_step == "insert" else None

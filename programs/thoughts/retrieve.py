@@ -1,9 +1,15 @@
-"""The RETRIEVE branch: a query or the beam, an exact calculation, the answer, and the facts that it rests on."""
+"""The RETRIEVE branch: BeamQA over the growing graph, an exact calculation, the answer, and the facts that it rests on.
+
+*Understand* writes a SPARQL query, which is executed; where it fails or finds nothing, the beam over the paths of the
+graph goes on. A refused query is written again with the reason, a bounded number of times.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import dspy
 
@@ -11,18 +17,15 @@ from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError
 from kg.growing import BasicFact, QueryResult, facts_behind, retrieved_paths
 from kg.paths import RelationScorer
+from programs.beam import BeamQA
+from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
 from programs.thoughts.config import Thoughts
-from programs.thoughts.types import query_examples
 from programs.thoughts.work import GraphStep, Work
+from programs.turns import AnyTurn, Turn
 from programs.wording import completed, figures_in, is_grounded, node_names, rendered_rows, types_for
-from signatures.thoughts import (
-    DefineQuery,
-    ExplainAnswer,
-    ForcedQuery,
-    ForcedSolution,
-    NeedForMath,
-    ParseSolution,
-)
+from programs.worlds.base import Execution, Search
+from signatures.thoughts import DefineQuery, NeedForMath, ParseSolution
+from signatures.understand import Understanding
 
 _FOUND_NOTHING = (
     "write names as the graph has them, properties as prop:, edges as edge: from the type left of their arrow to "
@@ -34,95 +37,140 @@ Rows = tuple[str, QueryResult]
 """A query and its rows; the query is empty where the beam found the rows."""
 
 
-class Retrieve(dspy.Module):
+class GrowingSearch(Search):
+    """The search for one question in a growing graph.
+
+    Args:
+        work: The question and its record.
+        scorer: The scorer of the beam's relations.
+        rows_wanted: Whether a query without rows is refused too.
+    """
+
+    signature = DefineQuery
+
+    def __init__(self, work: Work, scorer: RelationScorer, *, rows_wanted: bool = False) -> None:
+        self.work, self.scorer, self.rows_wanted = work, scorer, rows_wanted
+        self.question, self.attempts = work.question, work.config.repairs + 1  # type: ignore[misc]
+        self.rows: Rows | None = None
+        self._queries: list[str] = []
+        self._problem, self._place = "none", 0
+        self._run = GraphStep("run_query", lambda query: {"rows": _bound_rows(work, query)})
+
+    def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
+        """See :meth:`programs.worlds.base.Search.asks`."""
+        return self.work.config.retrieve != "beam"
+
+    def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
+        """See :meth:`programs.worlds.base.Search.prompt`; the record of the question adds the graph and the day."""
+        return {"types": types_for(self.work.graph, self.question, self.work.config.shown)}
+
+    def reply(self, predict: Any, **inputs: Any) -> Any:
+        """Asks for a query; repairs are sampled, as small models repeat their query whatever the error message."""
+        self.work.repairs["query"] += self._place > 0
+        sampled = {"rollout_id": self._place, "temperature": 0.7} if self._place else {}
+        self._place += 1
+        return self.work.ask(predict, config=sampled, problem=self._problem, **inputs)
+
+    def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
+        """See :meth:`programs.worlds.base.Search.understanding`."""
+        query = reply.query if reply is not None else "none"
+        return Understanding(description=self.question, calculation=query, refused=list(refused))
+
+    def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
+        """See :meth:`programs.worlds.base.Search.execute`; prefixes and nodes that are missing are completed."""
+        work = self.work
+        if reply is None:
+            self._problem = work.unread
+            raise QueryError(work.unread)
+        bare = _unfenced(reply.query)
+        query = completed(bare, work.graph.schema, work.graph.scope)
+        work.repairs["completed"] += query != bare
+        if query in self._queries:
+            raise QueryError("the query was written before")
+        self._queries.append(query)
+        try:
+            self.rows = query, self._run(query=query).rows
+        except QueryError as error:
+            self._refuse(f"{query}\n{error if '{' in query else _NO_SPARQL}", str(error))
+            raise
+        if self.rows_wanted and not self.rows[1].rows:
+            self._refuse(f"{query}\nit found nothing: {_FOUND_NOTHING}", f"found nothing: {' '.join(query.split())}")
+            raise QueryError("the query found nothing")
+        return Execution(self.understanding(reply, refused), self.rows)
+
+    def _refuse(self, problem: str, reason: str) -> None:
+        self._problem = problem
+        self.work.refused.append(reason)
+
+    def combine(self, execution: Execution | None) -> Choice:
+        """The rows of the query, or where there are none those of the beam."""
+        if self.work.config.retrieve != "query" and (self.rows is None or not self.rows[1].rows):
+            try:
+                self.rows = "", self._step(question=self.question).rows
+            except QueryError as error:
+                self.work.refused.append(f"the beam found nothing: {error}")
+        candidates = (self.rows,) if self.rows is not None else ()
+        understanding = execution.understanding if execution is not None else None
+        return Choice(candidates, ScoredCandidates((1.0,) * len(candidates), 0.0), understanding=understanding)
+
+    @property
+    def _step(self) -> GraphStep:
+        graph, limit = self.work.graph, self.work.config.limits.rows
+        return GraphStep(
+            "search_paths", lambda question: {"rows": retrieved_paths(graph, question, self.scorer, limit)}
+        )
+
+    def turn(self, choice: Choice, config: EvidenceConfig) -> AnyTurn:  # noqa: ARG002
+        """The turn with the rows that the query or the beam found."""
+        return Turn(self.question, understanding=choice.understanding, detail=next(iter(choice.candidates), None))
+
+    def grounds(self, turn: AnyTurn) -> dict[str, str]:
+        """See :meth:`programs.worlds.base.Search.grounds`."""
+        query, rows = turn.detail if turn.detail is not None else ("", None)
+        return {"calculation": query, "facts": rendered_rows(rows, node_names(self.work.graph)) if rows else "none"}
+
+
+class Retrieve(BeamQA):
     """Retrieves the answer of a question from a graph that may hold it.
 
     Args:
-        scorer: The scorer of the beam's relations.
+        relations: The scorer of the beam's relations.
     """
 
-    def __init__(self, scorer: RelationScorer) -> None:
-        super().__init__()
-        self.scorer = scorer
-        self.define_query = dspy.Predict(DefineQuery)
-        self.define_query.demos = query_examples()
+    def __init__(self, relations: RelationScorer) -> None:
+        super().__init__(signature=DefineQuery, explain=True)
+        self.relations = relations
         self.need_for_math = dspy.Predict(NeedForMath)
         self.parse_solution = dspy.Predict(ParseSolution)
-        self.forced_query = dspy.Predict(ForcedQuery)
-        self.forced_solution = dspy.Predict(ForcedSolution)
-        self.explain_answer = dspy.Predict(ExplainAnswer)
 
-    def forward(self, work: Work, *, forced: bool = False, rows_wanted: bool = False) -> dspy.Prediction:
+    def forward(self, work: Work, *, rows_wanted: bool = False) -> dspy.Prediction:  # type: ignore[override]
         """Returns ``rows``, the :data:`Rows` of a query or the beam by the settings; ``None`` where neither has any.
 
         Args:
             work: The question and its record.
-            forced: Whether the iterations are over.
             rows_wanted: Whether a query without rows is repaired too.
         """
-        predict = self.forced_query if forced else self.define_query
-        rows = self._queried(work, predict, rows_wanted) if work.config.retrieve != "beam" else None
-        if work.config.retrieve != "query" and (rows is None or not rows[1].rows):
-            try:
-                search = GraphStep("search_paths", lambda question: {"rows": self._paths(work, question)})
-                rows = "", search(question=work.question).rows
-            except QueryError as error:
-                work.refused.append(f"the beam found nothing: {error}")
-        return dspy.Prediction(rows=rows)
+        search = GrowingSearch(work, self.relations, rows_wanted=rows_wanted)
+        choice = self.aggregate(search, self.evidence, self._understood(search))
+        return dspy.Prediction(rows=next(iter(choice.candidates), None))
 
-    def _paths(self, work: Work, question: str) -> QueryResult:
-        return retrieved_paths(work.graph, question, self.scorer, work.config.limits.rows)
-
-    def _queried(self, work: Work, predict: dspy.Predict, rows_wanted: bool) -> Rows | None:
-        """Returns a query and its rows; a failed query, or with ``rows_wanted`` an empty result, is repaired.
-
-        Repairs are sampled, as small models repeat their query whatever the error message.
-        """
-        run_query = GraphStep("run_query", lambda query: {"rows": _bound_rows(work, query)})
-        types = types_for(work.graph, work.question, work.config.shown)
-        problem, rows, written = "none", None, set[str]()
-        for attempt in range(work.config.repairs + 1):
-            work.repairs["query"] += attempt > 0
-            sampled = {"rollout_id": attempt, "temperature": 0.7} if attempt else {}
-            reply = work.ask(predict, config=sampled, types=types, problem=problem)
-            if reply is None:
-                problem = work.unread
-                continue
-            bare = _unfenced(reply.query)
-            query = completed(bare, work.graph.schema, work.graph.scope)
-            work.repairs["completed"] += query != bare
-            if query in written:
-                continue
-            written.add(query)
-            try:
-                rows = query, run_query(query=query).rows
-            except QueryError as error:
-                problem = f"{query}\n{error if '{' in query else _NO_SPARQL}"
-                work.refused.append(str(error))
-                continue
-            if rows[1].rows or not rows_wanted:
-                return rows
-            problem = f"{query}\nit found nothing: {_FOUND_NOTHING}"
-            work.refused.append(f"found nothing: {' '.join(query.split())}")
-        return rows
-
-    def answer(self, work: Work, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
+    def solve(self, work: Work, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
         """Returns the answer from some rows, with the facts that it rests on.
 
         Args:
             work: The question and its record.
             query: The query that found the rows; empty where the beam did.
             rows: The rows.
-            forced: Whether the iterations ended before the graph held enough, which selects the prompt.
+            forced: Whether the iterations ended before the graph held enough.
         """
         text = rendered_rows(rows, node_names(work.graph))
         calculation, value = self._calculation(work, text)
         retrieved = text + (f"\n{calculation} = {value}" if calculation else "")
-        reply = work.ask(self.forced_solution if forced else self.parse_solution, retrieved=retrieved)
+        reply = work.ask(self.parse_solution, retrieved=retrieved)
         answer = reply.answer.strip() or None if reply is not None else None
         grounded = answer is None or (bool(rows.rows) and is_grounded(answer, retrieved, work.question))
         facts = _facts(work, query, rows) if answer is not None and grounded else ()
-        explanation = self._explanation(work, answer, facts, retrieved) if answer is not None else ""
+        explanation = self._explanation(work, answer, facts, calculation) if answer is not None else ""
         return work.result(
             forced=forced,
             answer=answer,
@@ -154,17 +202,17 @@ class Retrieve(dspy.Module):
                 work.refused.append(str(error))
         return "", ""
 
-    def _explanation(self, work: Work, answer: str, facts: tuple[BasicFact, ...], retrieved: str) -> str:
+    def _explanation(self, work: Work, answer: str, facts: tuple[BasicFact, ...], calculation: str) -> str:
         """Returns an explanation of the answer that the facts support; empty if none is wanted or supported."""
         if not (work.config.explain and facts):
             return ""
-        lines = "\n".join(map(str, facts))
-        reply = work.ask(self.explain_answer, facts=lines, answer=answer)
-        explanation: str = reply.explanation.strip() if reply is not None else ""
-        if explanation and not is_grounded(explanation, f"{lines}\n{retrieved}\n{answer}", work.question):
-            work.refused.append(f"the explanation says more than the facts: {explanation}")
+        lines, calculation = "\n".join(map(str, facts)), calculation or "none"
+        reply = work.ask(self.answer.predict, meaning="none", answer=answer, calculation=calculation, facts=lines)
+        sentence: str = reply.sentence.strip() if reply is not None else ""
+        if sentence and not is_grounded(sentence, f"{lines}\n{calculation}\n{answer}", work.question):
+            work.refused.append(f"the explanation says more than the facts: {sentence}")
             return ""
-        return explanation
+        return sentence
 
 
 def _bound_rows(work: Work, query: str) -> QueryResult:

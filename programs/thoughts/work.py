@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -25,8 +24,6 @@ NAVIGATION = ("list_documents", "extract_archive")
 
 _SHOWN, _LISTED = 120, 2_000
 """Characters of an output, and of a list of files, that later prompts show."""
-
-_TYPE = re.compile(r'"type"\s*:\s*"([^"]{1,60})"')
 
 
 class GraphStep(dspy.Module):
@@ -103,8 +100,8 @@ class Work:
         try:
             return predict(**inputs)
         except (AdapterParseError, RecursionError) as error:
-            self.unread = f"the reply could not be read{self._unknown_types(error)}"
-            self.refused.append(f"a reply could not be read: {' '.join(str(error).split())[:200]}")
+            self.unread = f"the reply could not be read: {' '.join(str(error).split())[:200]}"
+            self.refused.append(self.unread)
             return None
 
     def calls_made(self) -> str:
@@ -114,16 +111,8 @@ class Work:
 
     def is_repeated(self, tool: str, arguments: dict[str, Any], *, failed: bool = True) -> bool:
         """Whether a call was made already; calls that failed count if ``failed``."""
-        made = [one for one in self.calls if failed or not one.failed]
-        return any((one.tool, one.arguments) == (tool, arguments) for one in made)
-
-    def _unknown_types(self, error: Exception) -> str:
-        """Returns the types that a reply names and the graph lacks, as the end of a sentence."""
-        schema, scope = self.graph.schema, self.graph.scope
-        known = {kind.name for kind in (*schema.node_types(scope), *schema.edge_types(scope))}
-        named = dict.fromkeys(_TYPE.findall(str(getattr(error, "lm_response", ""))))
-        unknown = [name for name in named if name not in known]
-        return f": there is no type {', '.join(unknown)}" if unknown else ""
+        made = [call for call in self.calls if failed or not call.failed]
+        return any((call.tool, call.arguments) == (tool, arguments) for call in made)
 
 
 def _short(call: ToolCall) -> str:

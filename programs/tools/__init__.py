@@ -1,9 +1,8 @@
-"""The tools of the thoughts and the advisor; :mod:`programs.tools.catalogue` makes them by name."""
+"""The tools of the thoughts and the advisor; :mod:`programs.tools.manager` makes them by name."""
 
 from programs.tools.addresses import WebLimits, fetch
-from programs.tools.catalogue import TOOLS, ToolSettings, load_tools
-from programs.tools.manager import ToolLimits, ToolManager
-from programs.tools.paging import NOTHING
+from programs.tools.documents import NOTHING
+from programs.tools.manager import TOOLS, ToolLimits, ToolManager, ToolSettings, load_tools
 from programs.tools.prices import Prices, read_prices
 
 __all__ = [

@@ -54,34 +54,20 @@ class WebLimits:
         size: Bytes of the reply.
         redirects: Followed at the most.
         private: Whether addresses of this machine and its network are allowed.
-        allowed: Beginnings of addresses: only these are fetched, also from this machine; empty for all public ones.
     """
 
     seconds: float = 15.0
     size: int = 5_000_000
     redirects: int = 5
     private: bool = False
-    allowed: tuple[str, ...] = ()
-
-    def allows(self, address: str) -> bool:
-        """Whether an address begins as an allowed one: same scheme, same host and port, and a path below its path."""
-        if not self.allowed:
-            return True
-        given = urlsplit(urljoin(address, urlsplit(address).path or "/"))
-        for one in map(urlsplit, self.allowed):
-            folder = one.path if one.path.endswith("/") else f"{one.path}/"
-            same = (given.scheme, given.netloc) == (one.scheme, one.netloc)
-            if same and (given.path == one.path or given.path.startswith(folder)):
-                return True
-        return False
 
 
 def is_public(address: str) -> bool:
     """Whether an IP address is a public one."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if found.version == 6 and found not in _PUBLIC_IPV6:
+    given = ipaddress.ip_address(address.partition("%")[0])
+    if given.version == 6 and given not in _PUBLIC_IPV6:
         return False
-    return not any(found.version == network.version and found in network for network in REFUSED)
+    return not any(given.version == network.version and given in network for network in REFUSED)
 
 
 def fetch(address: str, parameters: Mapping[str, str] | None, limits: WebLimits) -> tuple[str, bytes]:
@@ -95,16 +81,16 @@ def fetch(address: str, parameters: Mapping[str, str] | None, limits: WebLimits)
         address = f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}"
     for _ in range(limits.redirects + 1):
         try:
-            found = _fetched(address, limits, deadline)
+            reply = _fetched(address, limits, deadline)
         except DataError:
             raise
         except (httpcore.TimeoutException, TimeoutError) as error:
             raise DataError(f"took longer than {limits.seconds:g} seconds", file=address) from error
         except (httpcore.NetworkError, httpcore.ProtocolError, httpx.InvalidURL, OSError, ValueError) as error:
             raise DataError(f"cannot be fetched: {type(error).__name__}: {error}", file=address) from error
-        if not isinstance(found, str):
-            return found
-        address = found
+        if not isinstance(reply, str):
+            return reply
+        address = reply
     raise DataError(f"redirects more than {limits.redirects} times", file=address)
 
 
@@ -115,8 +101,6 @@ def _fetched(address: str, limits: WebLimits, deadline: float) -> tuple[str, byt
         raise DataError("an address must begin with http:// or https://", file=address)
     url = httpx.URL(address)  # names in other scripts, and characters that an address cannot hold
     headers = {"Host": url.netloc.decode(), "User-Agent": _AGENT, "Accept-Encoding": "identity"}
-    if not limits.allows(address):
-        raise DataError(f"is not allowed; allowed are {', '.join(limits.allowed)}", file=address)
     # A pool for each request: no connection to an address that was checked earlier is used again.
     with _pool(parts.scheme, parts.hostname, limits, deadline) as pool:
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
@@ -144,7 +128,7 @@ def _body(chunks: Iterable[bytes], address: str, limits: WebLimits) -> bytes:
 
 
 def _pool(scheme: str, host: str, limits: WebLimits, deadline: float) -> Any:
-    backend = _Backend(limits.private or bool(limits.allowed), deadline)
+    backend = _Backend(limits.private, deadline)
     context = httpx.create_ssl_context()
     proxy = urllib.request.getproxies().get(scheme) if limits.private else None
     if proxy is not None and not urllib.request.proxy_bypass(host):
@@ -162,9 +146,7 @@ class _Backend(httpcore.NetworkBackend):
     """
 
     def __init__(self, private: bool, deadline: float) -> None:
-        self._private = private
-        self._deadline = deadline
-        self._inner = httpcore.SyncBackend()
+        self._private, self._deadline, self._inner = private, deadline, httpcore.SyncBackend()
 
     def connect_tcp(
         self,
@@ -178,36 +160,28 @@ class _Backend(httpcore.NetworkBackend):
         for address in self._checked(host, port):
             try:
                 left = _left(self._deadline)
-                found = self._inner.connect_tcp(address, port, left, local_address, socket_options)
+                stream = self._inner.connect_tcp(address, port, left, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 problem = error
             else:
-                return _Stream(self._public(found, host), self._deadline)
+                return _Stream(self._checked_peer(stream, host), self._deadline)
         raise problem if problem is not None else httpcore.ConnectError(f"{host} has no address")
 
-    def _public(self, found: httpcore.NetworkStream, host: str) -> httpcore.NetworkStream:
-        """Returns a connection whose other end is allowed too, before anything is sent.
-
-        Raises:
-            DataError: It is not, whatever the name was looked up as.
-        """
-        peer = found.get_extra_info("server_addr")
+    def _checked_peer(self, stream: httpcore.NetworkStream, host: str) -> httpcore.NetworkStream:
+        """Returns a connection whose other end is allowed too, whatever the name was looked up as."""
+        peer = stream.get_extra_info("server_addr")
         if self._private or (peer and is_public(str(peer[0]))):
-            return found
-        found.close()
+            return stream
+        stream.close()
         raise DataError("led to an address of this machine or its network, which is not allowed", file=host)
 
     def _checked(self, host: str, port: int) -> list[str]:
-        """Returns the addresses of a name, looked up once.
-
-        Raises:
-            DataError: One of them is not public.
-        """
+        """Returns the addresses of a name, looked up once; all must be public."""
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
             raise DataError(f"cannot be found: {error}", file=host) from error
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
         if not self._private and not all(map(is_public, addresses)):
             raise DataError("is an address of this machine or its network, which is not allowed", file=host)
         return addresses
@@ -220,8 +194,7 @@ class _Stream(httpcore.NetworkStream):
     """A connection that ends at a deadline."""
 
     def __init__(self, inner: httpcore.NetworkStream, deadline: float) -> None:
-        self._inner = inner
-        self._deadline = deadline
+        self._inner, self._deadline = inner, deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
         return self._inner.read(max_bytes, _left(self._deadline))

@@ -1,71 +1,168 @@
-"""Text of documents: PDF, HTML, Word, Excel, CSV, JSON, XML, Markdown and plain text.
+r"""Documents of a folder as text, page by page, and the search in them.
 
->>> read_document(Path("prices.csv"))
-'product | price'
+    >>> tools = DocumentTools(Workspace(Path("reports")))
+    >>> tools.inspect_document("ports.csv")
+    'port | tonnes\\nVarna | 1200'
+    >>> tools.find_in_document("ports.csv", "varna")
+    '[page 1] Varna | 1200'
 
-pypdf, python-docx, openpyxl, pandas and Beautiful Soup read the formats; some come with the extra ``files``.
+pypdf, python-docx, openpyxl and lxml read the formats; two of them come with the extra ``files``.
 """
 
 from __future__ import annotations
 
+import csv
 import importlib
-from collections.abc import Callable
-from pathlib import Path
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kg.errors import ConfigError, DataError
+from kg.errors import ConfigError, DataError, FinpathError
 from kg.readers import check_unpacked, pdf_texts
-from programs.tools.paging import found_in, page_of
-from programs.tools.workspace import Workspace
+from kg.text import WordIndex, search_words
+from programs.tools.workspace import Workspace, unpack
 
-MOST_LISTED = 200
-"""Files that a listing of the folder shows."""
+PAGE = 6_000
+"""Characters of a page."""
 
-MOST_CELLS = 300_000
-"""Cells of a workbook, empty ones included."""
+NOTHING = "nothing found"
+"""The beginning of the output of a tool that looked for something and found nothing."""
 
-MOST_COLUMNS = 1_000
-"""Columns of a row in a Word file."""
+PASSAGE, MOST_PASSAGES, MOST_FILES = 600, 6, 500
+"""Characters of a passage of the search, the passages that it shows, and the documents that it reads."""
 
-MOST_CSV_COLUMNS = 5_000
-"""Columns of a row in a CSV file, counted by any separator, also in quotes."""
+MOST_LINES, _LONGEST_LINE, _MOST_LISTED = 12, 400, 200
 
-_SEPARATORS = (b",", b";", b"\t", b"|")
+MOST_CELLS, MOST_COLUMNS = 300_000, 1_000
+"""Cells of a table, empty ones included, and columns of a row in a Word file."""
 
-MOST_TAGS = 30_000
-"""Tags that a page may have; nested ones take time that grows with the square of their number."""
+MOST_TAGS = 300_000
+"""Tags that a page of the web may have."""
+
+_SEPARATORS = ",;\t|"
 
 
-def list_documents(workspace: Workspace) -> Callable[[], str]:
-    """The tool that lists the documents of a folder."""
+class DocumentTools:
+    """The tools over the documents of a folder; their docstrings are prompts.
 
-    def list_files() -> str:
+    Args:
+        workspace: The folder.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._files: tuple[str, ...] = ()
+        self._passages: list[tuple[str, str]] = []
+        self._index = WordIndex([])
+
+    def list_documents(self) -> str:
         """Lists the files of the folder with their sizes in bytes."""
-        root = workspace.root.resolve()
-        lines = [f"{name} ({(root / name).stat().st_size} bytes)" for name in workspace.names()[:MOST_LISTED]]
+        root = self._workspace.root.resolve()
+        lines = [f"{name} ({(root / name).stat().st_size} bytes)" for name in self._workspace.names()[:_MOST_LISTED]]
         return "\n".join(lines) or "no files"
 
-    return list_files
-
-
-def inspect_document(workspace: Workspace) -> Callable[..., str]:
-    """The tool that reads documents of a folder."""
-
-    def inspect(file: str, page: int = 1) -> str:
+    def inspect_document(self, file: str, page: int = 1) -> str:
         """Reads a page of a PDF, HTML, Word, Excel, CSV, JSON, Markdown or text file of the folder, by its name."""
-        return page_of(read_document(workspace.file(file)), page)
+        return page_of(read_document(self._workspace.file(file)), page)
 
-    return inspect
-
-
-def find_in_document(workspace: Workspace) -> Callable[[str, str], str]:
-    """The tool that finds text in a document of a folder."""
-
-    def find(file: str, text: str) -> str:
+    def find_in_document(self, file: str, text: str) -> str:
         """Finds the lines of a file of the folder that hold some words, with the numbers of their pages."""
-        return found_in(read_document(workspace.file(file)), text)
+        return lines_with(read_document(self._workspace.file(file)), text)
 
-    return find
+    def search_documents(self, query: str) -> str:
+        """Finds passages of all documents of the folder by the words of a query; a document's name counts too."""
+        self._read()
+        best = self._index.best(search_words(query), MOST_PASSAGES)
+        return "\n\n".join("[{}]\n{}".format(*self._passages[place]) for place in best) or NOTHING
+
+    def extract_archive(self, file: str) -> list[str]:
+        """Unpacks a zip or tar archive of the folder, given by its name, and lists the files that came out of it."""
+        source = self._workspace.file(file)
+        target = self._workspace.path(f"{PurePosixPath(file).with_suffix('')}-unpacked")
+        root = self._workspace.root.resolve()
+        return [(target / name).relative_to(root).as_posix() for name in unpack(source, target)]
+
+    def _read(self) -> None:
+        """Reads all documents where the folder changed; one that cannot be read is left out."""
+        files = tuple(name for name in self._workspace.names() if name.endswith(READABLE))[:MOST_FILES]
+        if files == self._files:
+            return
+        self._files, self._passages = files, []
+        for name in files:
+            try:
+                text = read_document(self._workspace.file(name))
+            except FinpathError:
+                continue
+            self._passages += [(name, part) for part in _passages(text)]
+        self._index = WordIndex(search_words(part) + search_words(name) for name, part in self._passages)
+
+
+def _passages(text: str) -> Iterator[str]:
+    """Yields lines in groups; the first line of a document, such as a table's header, begins its first group."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if lines and sum(map(len, lines)) + len(line) > PASSAGE:
+            yield "\n".join(lines)
+            lines = []
+        lines.append(line)
+    if any(line.strip() for line in lines):
+        yield "\n".join(lines)
+
+
+def pages_of(text: str, size: int = PAGE) -> list[str]:
+    """Returns a text as pages that end with a line where that is possible; at least one page."""
+    pages, rest = [], text
+    while len(rest) > size:
+        ends = (rest.rfind(mark, size // 2, size) + 1 for mark in ("\n", " "))
+        end = next(filter(None, ends), size)
+        pages.append(rest[:end].rstrip())
+        rest = rest[end:]
+    return [*pages, rest] if rest.strip() or not pages else pages
+
+
+def page_of(text: str, page: int, size: int = PAGE) -> str:
+    """Returns one page of a text, with its number where there are several.
+
+    Raises:
+        DataError: There is no such page.
+    """
+    pages = pages_of(text, size)
+    if not 1 <= page <= len(pages):
+        raise DataError(f"page must be from 1 to {len(pages)}, got {page}")
+    return pages[0] if len(pages) == 1 else f"[page {page} of {len(pages)}]\n{pages[page - 1]}"
+
+
+def lines_with(text: str, wanted: str, size: int = PAGE) -> str:
+    """Returns the lines of a text that hold some words, with the numbers of their pages.
+
+    A line that holds the words as written comes before lines that hold all of them, and these before lines with most.
+
+    Raises:
+        DataError: ``wanted`` is empty.
+    """
+    words = wanted.casefold().split()
+    if not words:
+        raise DataError("the text to find must not be empty")
+    whole, scored = " ".join(words), []
+    for number, page in enumerate(pages_of(text, size), 1):
+        for line in page.splitlines():
+            flat = " ".join(line.casefold().split())
+            hits = sum(word in flat for word in words)
+            if hits == len(words) or (len(words) > 2 and hits * 2 > len(words)):
+                scored.append((whole not in flat, -hits, f"[page {number}] {_part_with(line, words)}"))
+    scored.sort(key=lambda entry: entry[:2])
+    lines, left = [line for _, _, line in scored[:MOST_LINES]], len(scored) - MOST_LINES
+    return "\n".join([*lines, f"and {left} more lines"] if left > 0 else lines) or f"{NOTHING} for {wanted!r}"
+
+
+def _part_with(line: str, words: list[str]) -> str:
+    """Returns a line, or of a long one the part around the first word."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    places = [place for word in words if (place := line.casefold().find(word)) >= 0]
+    start = max(min(places, default=0) - _LONGEST_LINE // 3, 0)
+    return f"…{line[start : start + _LONGEST_LINE]}…"
 
 
 def read_document(path: Path) -> str:
@@ -75,74 +172,52 @@ def read_document(path: Path) -> str:
         DataError: Its format is not known, or does not match its ending.
         ConfigError: The library for its format is not installed.
     """
-    reader = _READERS.get(path.suffix.lower())
+    reader, name = _READERS.get(path.suffix.lower()), path.name
     if reader is None:
-        raise DataError(
-            f"a {path.suffix or 'file without ending'} cannot be read; known are {', '.join(_READERS)}", file=path.name
-        )
+        kind = path.suffix or "file without ending"
+        raise DataError(f"a {kind} cannot be read; known are {', '.join(_READERS)}", file=name)
     try:
         text = reader(path)
     except ConfigError:
         raise
     except DataError as error:  # by its name in the folder alone
-        raise DataError(error.rule, file=path.name) from error
+        raise DataError(error.rule, file=name) from error
     except Exception as error:
-        message = " ".join(str(error).split())[:200]
-        raise DataError(
-            f"cannot be read as {path.suffix}: {type(error).__name__}: {message}", file=path.name
-        ) from error
+        message = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise DataError(f"cannot be read as {path.suffix}: {message}", file=name) from error
     if not text.strip():
-        raise DataError("holds no text (it may be a scan)", file=path.name)
+        raise DataError("holds no text (it may be a scan)", file=name)
     return text
 
 
-def html_text(html: str | bytes) -> str:
+def html_text(html: bytes) -> str:
     """Returns the text of a page without scripts, styles and navigation; a table's row is one line.
 
     Raises:
         DataError: It has too many tags.
     """
-    tags = html.count(b"<" if isinstance(html, bytes) else "<")  # type: ignore[arg-type]
-    if tags > MOST_TAGS:
+    if (tags := html.count(b"<")) > MOST_TAGS:
         raise DataError(f"the page has {tags} tags, more than {MOST_TAGS}")
-    soup = _library("bs4").BeautifulSoup(html, "html.parser")
-    for part in soup(["script", "style", "nav", "noscript", "template"]):
-        part.decompose()
-    for row in _innermost_rows(soup):
-        text = "\n" + " | ".join(_html_cells(row)) + "\n"
-        row.clear()
-        row.append(text)
-    lines = (" ".join(line.split()) for line in soup.get_text("\n").splitlines())
+    etree = _library("lxml.etree")
+    try:
+        encoding = "utf-8" if html.decode("utf-8") else None
+    except UnicodeDecodeError:
+        encoding = None  # the one that the page names
+    options = {"encoding": encoding, "remove_comments": True, "remove_pis": True, "huge_tree": True}
+    root = etree.HTML(html, etree.HTMLParser(**options)) if html.strip() else None
+    if root is None:
+        return ""
+    etree.strip_elements(root, "script", "style", "nav", "noscript", "template", with_tail=False)
+    rows = dict.fromkeys(root.iter("tr"))
+    for part in root.iter("table", "tr"):  # a row with a table inside is a layout
+        rows.pop(next(part.iterancestors("tr"), None), None)
+    for row in rows:
+        cells = (" ".join(" ".join(cell.itertext()).split()) for cell in row.iter("td", "th"))
+        line = " | ".join(cells)
+        row.clear(keep_tail=True)
+        row.text = f"\n{line}\n"
+    lines = (" ".join(line.split()) for line in "\n".join(root.itertext()).splitlines())
     return "\n".join(line for line in lines if line)
-
-
-def _innermost_rows(soup: Any) -> list[Any]:
-    """Returns the rows of tables that have no table inside, in one pass: searching in each would take its depth."""
-    rows: list[Any] = []
-    outer: set[int] = set()
-    inside: list[tuple[Any, Any]] = []  # the elements that are open, each with its nearest row
-    for part in soup.descendants:
-        while inside and inside[-1][0] is not part.parent:
-            inside.pop()
-        row = inside[-1][1] if inside else None
-        if part.name in ("table", "tr") and row is not None:
-            outer.add(id(row))
-        if part.name == "tr":
-            rows.append(part)
-        if part.name is not None:
-            inside.append((part, part if part.name == "tr" else row))
-    return [row for row in rows if id(row) not in outer]
-
-
-def _html_cells(row: Any) -> list[str]:
-    """Returns the texts of a row's cells in one pass; a cell that is not closed ends where the next begins."""
-    cells: list[list[str]] = []
-    for part in row.descendants:
-        if part.name in ("td", "th"):
-            cells.append([])
-        elif part.name is None and cells and not isinstance(part, _library("bs4.element").PreformattedString):
-            cells[-1].append(str(part))
-    return [" ".join(" ".join(cell).split()) for cell in cells]
 
 
 def _pdf(path: Path) -> str:
@@ -173,42 +248,28 @@ def _cells(row: Any, path: Path) -> list[str]:
 def _excel(path: Path) -> str:
     library = _library("openpyxl")
     check_unpacked(path)
-    left, lines = MOST_CELLS, []
     with path.open("rb") as file:  # openpyxl leaves a file open that it cannot read
-        for sheet in library.load_workbook(file, read_only=True, data_only=True).worksheets:
-            lines.append(f"[sheet {sheet.title}]")
-            for row in sheet.iter_rows(values_only=True):
-                left -= max(len(row), 1)
-                if left < 0:
-                    raise DataError(f"has more than {MOST_CELLS} cells", file=path.name)
-                if any(cell is not None for cell in row):
-                    lines.append(" | ".join("" if cell is None else str(cell) for cell in row))
-    return "\n".join(lines)
+        book = library.load_workbook(file, read_only=True, data_only=True)
+        sheets = ((sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets)
+        return "\n".join(f"[sheet {title}]\n{_table(rows, path)}" for title, rows in sheets)
 
 
 def _csv(path: Path) -> str:
-    _check_separators(path)
-    return _rows(_library("pandas").read_csv(path, header=None, dtype=str, sep=None, engine="python"))
+    text = _text(path)
+    separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
+    return _table(csv.reader(io.StringIO(text, newline=""), delimiter=separator), path)
 
 
-def _check_separators(path: Path) -> None:
-    """Raises DataError where a table has too many cells, before pandas takes time with the square of its columns."""
-    cells = 0
-    for line in path.read_bytes().splitlines():
-        columns = 1 + max(map(line.count, _SEPARATORS))
-        cells += columns
-        if columns > MOST_CSV_COLUMNS:
-            raise DataError(f"a row has {columns} columns, more than {MOST_CSV_COLUMNS}", file=path.name)
-        if cells > MOST_CELLS:
+def _table(rows: Any, path: Path) -> str:
+    """The rows of a table that are not empty, one line each."""
+    left, lines = MOST_CELLS, []
+    for row in rows:
+        left -= max(len(row), 1)
+        if left < 0:
             raise DataError(f"has more than {MOST_CELLS} cells", file=path.name)
-
-
-def _rows(sheet: Any) -> str:
-    return "\n".join(" | ".join("" if cell != cell else str(cell) for cell in row) for row in sheet.to_numpy())
-
-
-def _html(path: Path) -> str:
-    return html_text(path.read_bytes())
+        if any(cell not in (None, "") for cell in row):
+            lines.append(" | ".join("" if cell is None else str(cell) for cell in row))
+    return "\n".join(lines)
 
 
 def _text(path: Path) -> str:
@@ -229,15 +290,9 @@ _READERS: dict[str, Callable[[Path], str]] = {
     ".pdf": _pdf,
     ".docx": _word,
     ".xlsx": _excel,
-    ".csv": _csv,
-    ".tsv": _csv,
-    ".html": _html,
-    ".htm": _html,
-    ".md": _text,
-    ".txt": _text,
-    ".json": _text,
-    ".jsonl": _text,
-    ".xml": _text,
+    **dict.fromkeys((".csv", ".tsv"), _csv),
+    **dict.fromkeys((".html", ".htm"), lambda path: html_text(path.read_bytes())),
+    **dict.fromkeys((".md", ".txt", ".json", ".jsonl", ".xml"), _text),
 }
 
 READABLE = tuple(_READERS)

@@ -1,11 +1,11 @@
-"""The tools of a program by name, each with limits of time and size and a memory of its answers.
+r"""The tools of a program by name, each with limits of time and size.
 
-    >>> tools = ToolManager([dspy.Tool(lookup)], ToolLimits(seconds=20))
-    >>> tools.call("lookup", {"name": "Helixon"}).output
-    'Helixon Inc. makes chips in Dresden.'
+    >>> tools = load_tools(["inspect_document", "visit_page"], ToolSettings(folder=Path("filings")))
+    >>> tools.call("inspect_document", {"file": "q3.pdf"}).output
+    '[page 1]\\nHelixon lifts its outlook'
 
 A call never raises. An unknown tool, wrong arguments, an error and a timeout become text for the language model, marked
-as failed. A repeated call is answered from memory.
+as failed. Loading a tool fails if its folder, search engine or graph is not set up.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import dspy
 
 from kg.errors import ConfigError
+from kg.growing import TypeProposals
 from kg.text import nearest
+from programs.tools.addresses import WebLimits
+from programs.tools.documents import DocumentTools
+from programs.tools.types import TypeTools
+from programs.tools.web import WebTools
+from programs.tools.workspace import Workspace
 from programs.turns import ToolCall
 
 
@@ -34,8 +41,7 @@ class ToolLimits:
         seconds: Wall time of a call, above 0.
         characters: Characters of its output, at least 100; a longer output is cut and marked.
         size: Bytes of a file or page that it reads, at least 1.
-        calls: Calls for one question, at least 1; ``None`` for any number. A repeated call is answered from memory and
-            does not count.
+        calls: Calls for one question, at least 1; ``None`` for any number.
     """
 
     seconds: float = 30.0
@@ -46,11 +52,13 @@ class ToolLimits:
     def __post_init__(self) -> None:
         if self.seconds <= 0:
             raise ConfigError(f"seconds must be above 0, got {self.seconds}")
-        if self.characters < 100:
-            raise ConfigError(f"characters must be at least 100, got {self.characters}")
-        for name, value in (("size", self.size), ("calls", self.calls)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, got {value}")
+        for name, value, least in (
+            ("characters", self.characters, 100),
+            ("size", self.size, 1),
+            ("calls", self.calls, 1),
+        ):
+            if value is not None and value < least:
+                raise ConfigError(f"{name} must be at least {least}, got {value}")
 
 
 class ToolManager:
@@ -76,15 +84,11 @@ class ToolManager:
         for name in self._own:
             if name not in self._tools:
                 raise ConfigError(f"limits are given for {name!r}, which is not loaded; {nearest(name, self._tools)}")
-        self._made: Counter[str] = Counter()
-        self._answers: dict[str, ToolCall] = {}
-        self._lock = threading.Lock()
+        self._calls: Counter[str] = Counter()
 
     def for_question(self) -> ToolManager:
-        """Returns the same tools with their limits of calls unspent; the memory of answers is shared."""
-        made = ToolManager(list(self._tools.values()), self.limits, self._own)
-        made._answers, made._lock = self._answers, self._lock
-        return made
+        """Returns the same tools with their limits of calls unspent."""
+        return ToolManager(list(self._tools.values()), self.limits, self._own)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -104,54 +108,118 @@ class ToolManager:
         return "\n".join(lines) if lines else "none"
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
-        """Calls a tool, or gives again what it answered to the same call."""
-        key = json.dumps([name, arguments], sort_keys=True, default=str)
-        with self._lock:
-            known = self._answers.get(key)
-        if known is not None:
-            return known
-        made = self._call(name, dict(arguments))
-        if not made.failed:  # what failed may work the next time
-            with self._lock:
-                self._answers[key] = made
-        return made
-
-    def _call(self, name: str, arguments: dict[str, Any]) -> ToolCall:
-        started = time.perf_counter()
-        tool = self._tools.get(name)
+        """Calls a tool."""
+        tool, limits = self._tools.get(name), self._own.get(name, self.limits)
+        self._calls[name] += 1
         if tool is None:
-            return ToolCall(
-                name, arguments, f"there is no tool {name!r}; {nearest(name, self._tools)}", 0.0, failed=True
-            )
-        limits = self._own.get(name, self.limits)
-        with self._lock:
-            self._made[name] += 1
-            made = self._made[name]
-        if limits.calls is not None and made > limits.calls:
-            said = f"{name} may be called {limits.calls} times for a question: use what it has returned"
-            return ToolCall(name, arguments, said, 0.0, failed=True)
-        output, failed = self._timed(tool, arguments, limits.seconds)
-        if len(output) > limits.characters:
-            output = f"{output[: limits.characters]}\n[cut: {len(output)} characters in all]"
-        return ToolCall(name, arguments, output, time.perf_counter() - started, failed=failed)
-
-    def _timed(self, tool: dspy.Tool, arguments: dict[str, Any], seconds: float) -> tuple[str, bool]:
-        """Returns the output and whether it is an error; after a timeout the call continues in an abandoned thread."""
-        outcome: list[tuple[str, bool]] = []
-
-        def run() -> None:
-            try:
-                outcome.append((_as_text(tool(**arguments)), False))
-            except Exception as error:  # noqa: BLE001 - any error of a tool is shown to the language model
-                outcome.append((f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", True))
-
-        # DSPy's settings, with the recorders of a trace, reach the thread by its context.
-        context = contextvars.copy_context()
-        thread = threading.Thread(target=context.run, args=(run,), name=f"tool-{tool.name}", daemon=True)
-        thread.start()
-        thread.join(seconds)
-        return outcome[0] if outcome else (f"the tool took longer than {seconds:g} seconds", True)
+            refusal = f"there is no tool {name!r}; {nearest(name, self._tools)}"
+        elif limits.calls is not None and self._calls[name] > limits.calls:
+            refusal = f"{name} may be called {limits.calls} times for a question: use what it has returned"
+        else:
+            started = time.perf_counter()
+            output, failed = _timed(tool, dict(arguments), limits.seconds)
+            if len(output) > limits.characters:
+                output = f"{output[: limits.characters]}\n[cut: {len(output)} characters in all]"
+            return ToolCall(name, dict(arguments), output, time.perf_counter() - started, failed=failed)
+        return ToolCall(name, dict(arguments), refusal, 0.0, failed=True)
 
 
-def _as_text(output: object) -> str:
-    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
+def _timed(tool: dspy.Tool, arguments: dict[str, Any], seconds: float) -> tuple[str, bool]:
+    """Returns the output and whether it is an error; after a timeout the call continues in an abandoned thread."""
+    outcome: list[tuple[str, bool]] = []
+
+    def run() -> None:
+        try:
+            output = tool(**arguments)
+            text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
+            outcome.append((text, False))
+        except Exception as error:  # noqa: BLE001 - any error of a tool is shown to the language model
+            outcome.append((f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", True))
+
+    # DSPy's settings, with the recorders of a trace, reach the thread by its context.
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(run,), name=f"tool-{tool.name}", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return outcome[0] if outcome else (f"the tool took longer than {seconds:g} seconds", True)
+
+
+@dataclass(frozen=True)
+class ToolSettings:
+    """The settings of all tools.
+
+    Attributes:
+        folder: The folder that tools may read and unpack in.
+        search_engine: Address of a SearXNG server.
+        web: The limits of a request.
+        types: Takes proposals of new types of nodes and edges.
+    """
+
+    folder: Path | None = None
+    search_engine: str | None = None
+    web: WebLimits = field(default_factory=WebLimits)
+    types: TypeProposals | None = None
+
+
+def load_tools(
+    names: Sequence[str],
+    settings: ToolSettings,
+    limits: ToolLimits | None = None,
+    own: Mapping[str, ToolLimits] | None = None,
+) -> ToolManager:
+    """A manager with the tools of these names.
+
+    Args:
+        names: The tools.
+        settings: Their settings.
+        limits: The limits of a tool.
+        own: Limits of single tools, by their names.
+
+    Raises:
+        ConfigError: There is no such tool, or its settings are missing.
+    """
+    usual, tools = limits if limits is not None else ToolLimits(), []
+    for name in names:
+        if name not in TOOLS:
+            raise ConfigError(f"there is no tool {name!r}; {nearest(name, TOOLS)}")
+        limit = (own or {}).get(name, usual)
+        tools.append(dspy.Tool(getattr(TOOLS[name](settings, limit), name), name=name))
+    return ToolManager(tools, limits, own)
+
+
+def _documents(settings: ToolSettings, limits: ToolLimits) -> DocumentTools:
+    return DocumentTools(Workspace(_given(settings, "folder", "name the folder that tools may read"), limits.size))
+
+
+def _web(settings: ToolSettings, limits: ToolLimits) -> WebTools:
+    size, seconds = min(settings.web.size, limits.size), min(settings.web.seconds, limits.seconds)
+    web = replace(settings.web, size=size, seconds=seconds)
+    workspace = Workspace(settings.folder, limits.size) if settings.folder is not None else None
+    return WebTools(web, workspace, settings.search_engine or "")
+
+
+def _engine(settings: ToolSettings, limits: ToolLimits) -> WebTools:
+    _given(settings, "search_engine", "be the address of a SearXNG server")
+    return _web(settings, limits)
+
+
+def _types(settings: ToolSettings, limits: ToolLimits) -> TypeTools:  # noqa: ARG001
+    return TypeTools(_given(settings, "types", "take proposals of types"))
+
+
+def _given(settings: ToolSettings, name: str, rule: str) -> Any:
+    value = getattr(settings, name)
+    if value is None:
+        raise ConfigError(f"{name} must {rule}, got None")
+    return value
+
+
+_MAKERS: dict[Callable[[ToolSettings, ToolLimits], object], tuple[str, ...]] = {
+    _documents: ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive"),
+    _web: ("visit_page", "find_in_page"),
+    _engine: ("web_search",),
+    _types: ("create_node_type", "create_edge_type", "add_properties"),
+}
+
+TOOLS = {name: maker for maker, names in _MAKERS.items() for name in names}
+"""For each name the maker of the object that has the tool as a method."""

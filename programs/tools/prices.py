@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -74,25 +74,3 @@ def read_prices(source: str, limits: WebLimits) -> Prices:
             raise DataError(f"close must be above 0, got {close}", file=source, place=f"line {number}")
         closes.setdefault(symbol, {})[day] = close
     return Prices(source, closes)
-
-
-def last_price(source: str, limits: WebLimits) -> Callable[[str], str]:
-    """The tool that looks up the last close of an instrument.
-
-    Args:
-        source: The file or address of the prices, read at each call.
-        limits: The limits of a request.
-    """
-
-    def price(symbol: str) -> str:
-        """Returns the last known closing price of an instrument, with its day and source.
-
-        Args:
-            symbol: The instrument's symbol, as HLXN.
-        """
-        found = read_prices(source, limits).close(symbol, date.max)
-        if found is None:
-            return f"no price of {symbol} is known"
-        return f"{symbol} closed at {found[1]:g} on {found[0]} (source: {source})"
-
-    return price

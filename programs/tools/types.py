@@ -1,14 +1,12 @@
 """Tools by which an agent proposes new types of nodes and edges, and further properties of existing ones.
 
->>> create_node_type = node_type_tool(TypeProposals(graph, "review"))
->>> create_node_type(name="Regulation", description="A standing rule ...", properties_schema={...},
-...                  example={"name": "Rule 7"}, justification="Rules last, events happen once.")
+>>> TypeTools(TypeProposals(graph, "review")).create_node_type(name="Regulation", description="A standing rule ...",
+...     properties_schema={...}, example={"name": "Rule 7"}, justification="Rules last, events happen once.")
 'Regulation is pending: a person will decide; use an existing type until then'
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from kg.growing import EdgeType, NodeType, TypeProposals
@@ -23,10 +21,18 @@ _EXTENDED = {
 }
 
 
-def node_type_tool(proposals: TypeProposals) -> Callable[..., str]:
-    """The tool ``create_node_type``; proposals go to ``proposals``, by its policy."""
+class TypeTools:
+    """The tools that propose types; their docstrings are prompts.
+
+    Args:
+        proposals: Takes the proposals, and decides by its policy.
+    """
+
+    def __init__(self, proposals: TypeProposals) -> None:
+        self._proposals = proposals
 
     def create_node_type(
+        self,
         name: str,
         description: str,
         properties_schema: dict[str, Any],
@@ -42,15 +48,10 @@ def node_type_tool(proposals: TypeProposals) -> Callable[..., str]:
         """
         about: dict[str, Any] = {"justification": justification, "labels": tuple(labels or ())}
         new = NodeType(name, description, properties_schema, example, "agent", **about)
-        return _CREATED[proposals.propose(new, differs_from or ())].format(name)
-
-    return create_node_type
-
-
-def edge_type_tool(proposals: TypeProposals) -> Callable[..., str]:
-    """The tool ``create_edge_type``; proposals go to ``proposals``, by its policy."""
+        return _CREATED[self._proposals.propose(new, differs_from or ())].format(name)
 
     def create_edge_type(
+        self,
         name: str,
         description: str,
         source_types: list[str],
@@ -75,16 +76,8 @@ def edge_type_tool(proposals: TypeProposals) -> Callable[..., str]:
             "inverse_labels": tuple(inverse_labels or ()),
         }
         new = EdgeType(name, description, schema, example if example is not None else {}, "agent", **about)
-        return _CREATED[proposals.propose(new, differs_from or ())].format(name)
+        return _CREATED[self._proposals.propose(new, differs_from or ())].format(name)
 
-    return create_edge_type
-
-
-def properties_tool(proposals: TypeProposals) -> Callable[..., str]:
-    """The tool ``add_properties``; proposals go to ``proposals``, by its policy."""
-
-    def add_properties(type_name: str, properties: dict[str, Any], justification: str) -> str:
+    def add_properties(self, type_name: str, properties: dict[str, Any], justification: str) -> str:
         """Proposes further properties of an existing type, each with its JSON Schema."""
-        return _EXTENDED[proposals.extend(type_name, properties, justification)].format(type_name)
-
-    return add_properties
+        return _EXTENDED[self._proposals.extend(type_name, properties, justification)].format(type_name)

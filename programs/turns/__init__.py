@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from programs.turns.program import AnyTurn, AnyWorld, Kept, State, TurnProgram
     from programs.turns.records import history_records, read_histories, read_turn, turn_record
     from programs.turns.turn import Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
-    from programs.turns.votes import Vote, majority
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -33,9 +32,7 @@ __all__ = [
     "Turn",
     "TurnProgram",
     "Usage",
-    "Vote",
     "history_records",
-    "majority",
     "plain",
     "read_exactly",
     "read_histories",

@@ -44,7 +44,7 @@ from kg.readers.own_report import read_files
 from kg.reports import Ontology, Report, build_ontology
 from programs.conversation import ConversationQA
 from programs.lm import Budget
-from programs.tools.archives import ArchiveLimits, unpack
+from programs.tools.workspace import unpack
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig
 
@@ -248,7 +248,7 @@ FORMATS = (
     Format("facts, JSON-LD", JSONLD, _facts, ".jsonld"),
     Format("questions, tabs", b"who made [Alien]\tScott\n", lambda path: load_questions(str(path), "metaqa"), ".txt"),
     Format("questions, JSON", QUESTION, lambda path: load_questions(str(path), "rog"), ".jsonl"),
-    Format("archive", _zip(b"text", "a.txt"), lambda path: unpack(path, path.with_suffix(""), ArchiveLimits()), ".zip"),
+    Format("archive", _zip(b"text", "a.txt"), lambda path: unpack(path, path.with_suffix("")), ".zip"),
     Format("ontology", _program().ontology.to_turtle().encode(), lambda path: Ontology.from_turtle(_text(path))),
     Format("program language", b"subtract(206588, 181001), divide(#0, 181001)", lambda p: Derivation.parse(_text(p))),
     Format("budget", b"calls=500,tokens=200000,usd=1.50", lambda path: Budget.parse(_text(path))),

@@ -27,6 +27,6 @@ def test_evaluating_reports_imports_few_modules(tracking_uri: str, tmp_path: Pat
     done = subprocess.run(command, env=environment, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     modules = done.stdout.splitlines()[-1].split()
-    others = ("experiments.tasks.thoughts", "experiments.tasks.kgqa", "programs.thoughts")
+    others = ("experiments.commands.thoughts", "experiments.tasks.kgqa", "programs.thoughts")
     assert not [name for name in modules if name.startswith(others)]
     assert len(modules) <= MOST_MODULES, modules

@@ -7,16 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
 
 from experiments.commands import main as cli
+from experiments.commands.thoughts import ThoughtsSetup
 from experiments.data import read_types
-from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.saved import SavedProgram
-from experiments.tasks.thoughts import ThoughtsQuestions, ThoughtsSetup, is_same_answer, read_tasks
 from experiments.tracking import Tracker, TrackingConfig
-from kg.errors import ConfigError, DataError
+from kg.errors import ConfigError
 from kg.growing import GrowingGraph
 from tests.experiments.openai_server import ScriptedServer
 
@@ -136,61 +133,11 @@ def test_a_question_without_anything_to_answer_from_is_refused(ask: Ask, capsys:
     assert "give --documents, --set tools= or a --graph with facts" in capsys.readouterr().err
 
 
-def test_tasks_are_scored_from_their_files(
-    scripted_lm: Callable[..., dspy.LM], tmp_path: Path, ports: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
-    tasks = tmp_path / "tasks.jsonl"
-    lines = [
-        {"id": "t1", "question": QUESTION, "answers": ["Meridian Re"], "files": ["ports/ports.txt"]},
-        {"id": "t2", "question": "who owns the port?", "answers": ["Acme"], "files": ["ports/ports.txt"]},
-    ]
-    tasks.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    nothing = {"query": "SELECT ?n WHERE { ?n a type:Nothing }"}
-    retrieve = {"next_step": "retrieve", "missing": ""}
-    unknown = [SCRIPT[0], {"calls": "[]"}, {"updates": "[]"}, retrieve, nothing, nothing, {"answer": "unknown"}]
-    setup = ThoughtsSetup.parse({"max_iterations": "2", "retrieve": "query"})
-    task = ThoughtsQuestions(read_tasks(tasks), setup, "tasks")
-    lm = scripted_lm([*SCRIPT, *unknown])
-    settings = {"lm": lm, "adapter": dspy.ChatAdapter(use_json_adapter_fallback=False)}
-    evaluation = evaluate(SavedProgram(None, "thoughts", Path()), task, EvaluationConfig(threads=1), lm=settings)
-    found = evaluation.figures
-    assert (found["questions"], found["right"], found["abstained"], found["wrong"]) == (2, 1, 1, 0)
-    assert next(iter(evaluation.turns.values()))["facts"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "right", "same"),
-    [
-        ("$1,200.0", "1200", True),
-        ("Oslo; Bergen", "Bergen, Oslo", True),
-        ("the Meridian Re", "Meridian Re.", True),
-        ("12", "112", False),
-        ("Meridian", "Meridian Re", False),
-        ("-14.1%", "14.1", False),
-    ],
-)
-def test_answers_are_compared_as_gaia_does(answer: str, right: str, same: bool) -> None:
-    assert is_same_answer(answer, right) is same
-
-
-def test_settings_are_of_the_loop_of_tools_and_of_their_limits() -> None:
-    settings = {"tools": "wikipedia,run_python", "votes": "3", "explain": "true", "allowed": "http://a/,http://b/"}
-    setup = ThoughtsSetup.parse({**settings, "run_python.calls": "2", "prices": "p.csv"})
-    assert (setup.tools, setup.config.votes, setup.config.explain) == (("wikipedia", "run_python"), 3, True)
-    assert (setup.config.types, setup.settings.prices) == ("auto", "p.csv")
-    assert setup.settings.web.allowed == ("http://a/", "http://b/")
-    assert setup.limits["run_python"].calls == 2
-    texts = {"run_python.seconds": "5", "run_python.calls": "2", "all.characters": "400"}
-    limits = ThoughtsSetup.parse(texts).limits
-    assert (limits["run_python"].seconds, limits["run_python"].calls, limits["all"].characters) == (5.0, 2, 400)
-    for key, text in (("python.calls", "1"), ("wikipedia.calls", "many"), ("wikipedia.hours", "1"), ("colour", "red")):
+def test_settings_are_of_the_loop_and_of_the_tools() -> None:
+    texts = {"tools": "visit_page,web_search", "repairs": "3", "explain": "true", "seconds": "5", "tool_calls": "2"}
+    setup = ThoughtsSetup.parse(texts)
+    assert (setup.tools, setup.loop["repairs"], setup.loop["explain"]) == (("visit_page", "web_search"), 3, True)
+    assert setup.limits == {"seconds": 5, "calls": 2}
+    for key, text in (("calls", "many"), ("colour", "red")):
         with pytest.raises(ConfigError, match=r"there is no setting|must be a whole number"):
             ThoughtsSetup.parse({key: text})
-
-
-def test_a_broken_task_is_named_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "tasks.jsonl"
-    path.write_text('{"id": "a", "question": "q", "answers": [], "files": []}\n{"id": "b"}\n', encoding="utf-8")
-    with pytest.raises(DataError, match="is no task with id, question, answers and files"):
-        read_tasks(path)

@@ -63,7 +63,7 @@ def answer(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> Callable
 
     def run(script: Script, question: str = QUESTION, **settings: Any) -> Thoughts:
         lm = scripted_lm(script)
-        program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=1, **settings))
+        program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(**settings))
         with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
             found: Thoughts = program(question=question, graph=graph).thoughts
         assert not lm.engine.replies, "not all replies were asked for"
@@ -142,20 +142,6 @@ def test_a_refused_type_is_proposed_again_with_the_reason(answer: Callable[..., 
     assert "'Corporation' says what 'Company' says already" in found.refused[0]
 
 
-def test_a_refused_edge_holds_after_its_node_type_was_made(
-    answer: Callable[..., Thoughts], graph: GrowingGraph
-) -> None:
-    plain: dict[str, Any] = {"type": "object", "properties": {}}
-    why = {"justification": "None fits."}
-    node = {"name": "Harbour", "description": "A place for ships.", "properties_schema": plain, "example": {}, **why}
-    ends = {"source_types": ["Company"], "target_types": ["Harbour"]}
-    edge = {"name": "uses", "description": "The company uses the harbour.", **ends, **why}
-    calls = [{"tool": "create_edge_type", "arguments": edge}, {"tool": "create_node_type", "arguments": node}]
-    proposals = [{"calls": json.dumps(calls)}, {"calls": json.dumps(calls[:1])}]
-    answer([call(), *proposals, updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}], types="auto")
-    assert graph.schema.edge_type("uses").target_types == ("Harbour",)
-
-
 def test_a_reply_with_an_unknown_type_names_it_in_the_next_prompt(
     answer: Callable[..., Thoughts], graph: GrowingGraph
 ) -> None:
@@ -163,12 +149,12 @@ def test_a_reply_with_an_unknown_type_names_it_in_the_next_prompt(
     heard = Prompts()
     with dspy.context(callbacks=[heard]):
         answer([call(), updates(unknown), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
-    assert any("there is no type Harbour" in text for text in heard.texts)
+    assert any("Harbour" in text and "wrong" in text for text in heard.texts)
 
 
 def test_the_answer_names_the_facts_that_it_rests_on(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     graph.apply([AddNode("Company", "Acme", {"country": "Malta"})], Origin("other"))
-    explained = {"explanation": "Helixon is a company in the USA."}
+    explained = {"sentence": "Helixon is a company in the USA."}
     found = answer(
         [INSERT, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}, explained], explain=True
     )
@@ -182,7 +168,7 @@ def test_an_explanation_that_says_more_than_the_facts_is_dropped(
     answer: Callable[..., Thoughts], graph: GrowingGraph
 ) -> None:
     graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    more = {"explanation": "Helixon moved to the USA in 1994."}
+    more = {"sentence": "Helixon moved to the USA in 1994."}
     found = answer([RETRIEVE, {"query": QUERY}, {"answer": "USA"}, more], explain=True)
     assert (found.answer, found.explanation) == ("USA", "")
     assert found.refused == ("the explanation says more than the facts: Helixon moved to the USA in 1994.",)
@@ -223,14 +209,6 @@ def test_a_figure_that_was_not_retrieved_is_noticed(answer: Callable[..., Though
     graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
     found = answer([RETRIEVE, {"query": QUERY}, {"answer": "USA, since 1994"}])
     assert not found.grounded
-
-
-def test_the_majority_of_the_votes_decides(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
-    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    lm = scripted_lm([INSERT, RETRIEVE, RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
-    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=3))
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        assert program(question=QUESTION, graph=graph).answer == "USA"
 
 
 def test_the_question_never_enters_the_graph(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
@@ -283,9 +261,7 @@ def test_where_the_beam_finds_nothing_the_graph_grows(answer: Callable[..., Thou
     assert (found.answer, found.iterations, found.paths) == ("USA", 3, ("Helixon -> country -> USA",))
 
 
-@pytest.mark.parametrize(
-    "settings", [{"retrieve": "guess"}, {"votes": 2}, {"max_iterations": 0}, {"repairs": -1}, {"shown": 0}]
-)
+@pytest.mark.parametrize("settings", [{"retrieve": "guess"}, {"max_iterations": 0}, {"repairs": -1}, {"shown": 0}])
 def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ThoughtsConfig(**settings)
@@ -300,7 +276,7 @@ def test_the_model_is_told_the_day(scripted_lm: Callable[..., dspy.LM], graph: G
             told.append(str(inputs))
 
     lm = scripted_lm([RETRIEVE, {"query": "SELECT ?n WHERE { ?s a type:Sector ; rdfs:label ?n }"}, {"answer": "Chips"}])
-    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig(votes=1))
+    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig())
     adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
     with dspy.context(lm=lm, adapter=adapter, callbacks=[Day()]):
         program(question=SECTOR, graph=graph, today=date(2026, 3, 9))
@@ -316,9 +292,9 @@ def without_tools(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph, scri
     return found
 
 
-def test_without_tools_an_empty_graph_is_asked_once(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
-    found = without_tools(scripted_lm, graph, [{"answer": "France"}])
-    assert (found.answer, found.forced, found.grounded, found.iterations) == ("France", True, False, 1)
+def test_without_tools_an_empty_graph_is_not_asked(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
+    found = without_tools(scripted_lm, graph, [])
+    assert (found.answer, found.forced, found.iterations) == (None, True, 1)
 
 
 def test_without_tools_a_query_that_finds_nothing_is_written_again(
@@ -347,7 +323,7 @@ def test_a_query_written_again_as_it_was_is_not_asked_again(
     graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
     found = without_tools(scripted_lm, graph, [{"query": "SELECT nonsense"}] * 3)
     assert (found.answer, found.forced, found.repairs) == (None, True, {"query": 2})
-    assert len(found.refused) == 1
+    assert len(found.refused) == 1, "the second and third query are the first"
 
 
 def test_a_list_of_files_is_no_fact_and_the_tools_are_chosen_again(
@@ -362,7 +338,7 @@ def test_a_list_of_files_is_no_fact_and_the_tools_are_chosen_again(
     tools = ToolManager([dspy.Tool(search), dspy.Tool(list_documents)])
     heard = Prompts()
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False), callbacks=[heard]):
-        found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(votes=1))(question=QUESTION, graph=graph).thoughts
+        found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig())(question=QUESTION, graph=graph).thoughts
     assert (found.answer, found.iterations) == ("USA", 2)
     assert " ".join(["wire.txt (12 bytes)"] * 20) in heard.texts[1]
 
@@ -372,13 +348,3 @@ def test_a_search_that_finds_nothing_states_no_facts_and_the_tools_are_chosen_ag
 ) -> None:
     found = answer([call("nowhere"), call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
     assert (found.answer, found.iterations, len(found.tool_calls)) == ("USA", 2, 2)
-
-
-def test_states_of_earlier_versions_load() -> None:
-    program = KnowledgeGraphOfThoughts(ToolManager([]))
-    state = program.dump_state()
-    assert "insert.update_graph" in state
-    earlier = {name.rpartition(".")[2]: value for name, value in state.items()}
-    earlier["update_graph"]["signature"]["instructions"] = "Write operations."
-    program.load_state(earlier)
-    assert program.insert.update_graph.signature.instructions == "Write operations."

@@ -1,4 +1,4 @@
-"""Documents of every format, made by the libraries that write them, and archives that mean harm."""
+"""Documents of every format, made by the libraries that write them, pages, searches, and archives that mean harm."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pytest
 from pypdf import PdfWriter
 
 from kg.errors import DataError
-from programs.tools.archives import ArchiveLimits, extract_archive, unpack
-from programs.tools.documents import html_text, inspect_document, read_document
-from programs.tools.workspace import Workspace
+from programs.tools import ToolSettings, load_tools
+from programs.tools.documents import DocumentTools, html_text, lines_with, page_of, pages_of, read_document
+from programs.tools.workspace import ArchiveLimits, Workspace, unpack
 
 CONTENT = b"BT /F1 18 Tf 10 50 Td (Helixon lifts its outlook) Tj ET"
 OBJECTS = [
@@ -66,7 +66,7 @@ def test_excel_and_csv(tmp_path: Path) -> None:
 
 def test_html_without_what_is_not_said() -> None:
     page = "<nav>Home</nav><h1>Q3</h1><script>steal()</script><table><tr><th>sales</th><td>4<b>12</b></td></tr></table>"
-    assert html_text(page) == "Q3\nsales | 4 12"
+    assert html_text(page.encode()) == "Q3\nsales | 4 12"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes |
     if content:
         (folder / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
-        inspect_document(Workspace(folder))(name)
+        DocumentTools(Workspace(folder)).inspect_document(name)
 
 
 def test_a_scan_is_no_text(tmp_path: Path) -> None:
@@ -105,16 +105,15 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "link.txt").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(DataError, match="lies outside"):
-        inspect_document(Workspace(tmp_path / "folder"))("link.txt")
+        DocumentTools(Workspace(tmp_path / "folder")).inspect_document("link.txt")
 
 
 def test_an_archive_is_unpacked_once(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "filings.zip", "w") as archive:
         archive.writestr("2026/q3.txt", "revenue 412")
-    extract = extract_archive(Workspace(tmp_path))
-    assert extract("filings.zip") == ["filings-unpacked/2026/q3.txt"]
-    assert extract("filings.zip") == ["filings-unpacked/2026/q3.txt"]
-    assert inspect_document(Workspace(tmp_path))("filings-unpacked/2026/q3.txt") == "revenue 412"
+    tools = DocumentTools(Workspace(tmp_path))
+    assert [tools.extract_archive("filings.zip") for _ in range(2)] == [["filings-unpacked/2026/q3.txt"]] * 2
+    assert tools.inspect_document("filings-unpacked/2026/q3.txt") == "revenue 412"
 
 
 def _hostile(path: Path, kind: str) -> None:
@@ -137,8 +136,8 @@ def _hostile(path: Path, kind: str) -> None:
     ("kind", "message"),
     [
         ("bomb", "unpacks to more than 200 times"),
-        ("many", "holds 21 files, more than 10"),
-        ("link", "is a link"),
+        ("many", "holds more than 10 files"),
+        ("link", "is a link or encrypted"),
         ("../outside.txt", "leads out"),
         ("/etc/cron.d/x", "leads out"),
         ("a/../../x", "leads out"),
@@ -185,11 +184,9 @@ def tar_of(path: Path, *members: tuple[str, bytes | None]) -> Path:
 
 def test_a_tar_archive_is_unpacked_whole(tmp_path: Path) -> None:
     tar_of(tmp_path / "reports.tar.gz", ("2026/q3.txt", b"Helixon grew."), ("q4.txt", b"Helixon shrank."))
-    extract = extract_archive(Workspace(tmp_path))
-    names = extract("reports.tar.gz")
+    names = DocumentTools(Workspace(tmp_path)).extract_archive("reports.tar.gz")
     assert sorted(names) == ["reports.tar-unpacked/2026/q3.txt", "reports.tar-unpacked/q4.txt"]
     assert (tmp_path / names[0]).read_text(encoding="utf-8") == "Helixon grew."
-    assert sorted(extract("reports.tar.gz")) == sorted(names)
 
 
 @pytest.mark.parametrize(
@@ -211,8 +208,50 @@ def test_hostile_tar_archives_leave_nothing(tmp_path: Path, member: tuple[str, b
 def test_tables_inside_tables_are_read_once_and_in_little_time() -> None:
     inner = "<table><tr><td>item</td><td>2009</td></tr><tr><td>sales<td>5</table>"
     page = f"<table><tr><td>outer</td><td>{inner}</td></tr></table>"
-    assert html_text(page) == "outer\nitem | 2009\nsales | 5"
+    assert html_text(page.encode()) == "outer\nitem | 2009\nsales | 5"
     start = time.process_time()
-    assert html_text("<table><tr><td>" * 9_000 + inner) == "item | 2009\nsales | 5"
-    html_text("<table><tr>" + "<td>x" * 25_000)
+    html_text(("<table><tr><td>" * 90_000 + inner).encode())
+    html_text(("<table><tr>" + "<td>x" * 25_000).encode())
     assert time.process_time() - start < 8
+
+
+LINES = [f"line {number} of the harbour book" for number in range(200)]
+
+
+def test_pages_hold_the_whole_text_and_end_with_lines() -> None:
+    pages = pages_of("\n".join(LINES), 500)
+    assert len(pages) > 5
+    assert "\n".join(pages).split("\n") == LINES
+    assert all(len(page) <= 500 for page in pages)
+    assert page_of("\n".join(LINES), 2, 500).startswith(f"[page 2 of {len(pages)}]\n")
+    for page in (0, 99):
+        with pytest.raises(DataError, match="page must be from 1"):
+            page_of("short", page)
+
+
+def test_text_is_found_with_the_number_of_its_page() -> None:
+    text = "\n".join([*LINES, "The tide of Varna rises by 3 cm."])
+    assert (
+        lines_with(text, "tide of Varna", 500) == f"[page {len(pages_of(text, 500))}] The tide of Varna rises by 3 cm."
+    )
+    assert lines_with(text, "harbour", 500).endswith("and 188 more lines")
+    assert lines_with(text, "whale", 500) == "nothing found for 'whale'"
+    with pytest.raises(DataError):
+        lines_with(text, " ")
+
+
+def test_all_documents_are_searched_at_once(tmp_path: Path) -> None:
+    (tmp_path / "ports.html").write_text("<p>Varna is insured by Meridian Re.</p>" * 3, encoding="utf-8")
+    (tmp_path / "ships.csv").write_text("ship,flag\nOrla,Malta\nBrisa,Spain\n", encoding="utf-8")
+    (tmp_path / "broken.xlsx").write_bytes(b"no workbook")
+    tools = DocumentTools(Workspace(tmp_path))
+    assert tools.search_documents("who insures Varna?").startswith("[ports.html]\nVarna is insured by")
+    assert "Orla | Malta" in tools.search_documents("flag of the ship Orla")
+    assert tools.search_documents("zeppelin") == "nothing found"
+    (tmp_path / "late.txt").write_text("A zeppelin landed.", encoding="utf-8")
+    assert tools.search_documents("zeppelin") == "[late.txt]\nA zeppelin landed."
+    loaded = load_tools(["list_documents", "find_in_document", "visit_page"], ToolSettings(tmp_path))
+    assert "ships.csv (33 bytes)" in loaded.call("list_documents", {}).output
+    assert loaded.call("find_in_document", {"file": "ships.csv", "text": "spain"}).output == "[page 1] Brisa | Spain"
+    assert "Meridian Re" in loaded.call("visit_page", {"address": "ports.html"}).output
+    assert loaded.call("visit_page", {"address": "../x.html"}).failed

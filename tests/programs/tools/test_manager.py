@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import dspy
 import pytest
 
 from kg.errors import ConfigError
+from kg.growing import GrowingGraph, TypePolicy, TypeProposals
+from kg.investments.schema import investment_schema
 from programs.tools import ToolSettings, load_tools
 from programs.tools.manager import ToolLimits, ToolManager
 
@@ -62,21 +65,6 @@ def test_a_long_output_is_cut_and_it_is_said() -> None:
     assert made.output == "x" * 100 + "\n[cut: 505 characters in all]"
 
 
-def test_the_same_call_is_answered_from_memory_and_a_failed_one_made_again() -> None:
-    asked: list[str] = []
-
-    def count(name: str) -> str:
-        """Counts."""
-        asked.append(name)
-        if len(asked) == 1:
-            raise OSError("not yet")
-        return str(len(asked))
-
-    tools = ToolManager([dspy.Tool(count)])
-    outputs = [tools.call("count", {"name": "a"}).output for _ in range(3)]
-    assert outputs == ["OSError: not yet", "2", "2"]
-
-
 def test_tools_are_loaded_by_name() -> None:
     assert load_tools(["visit_page"], ToolSettings()).names == ("visit_page",)
     with pytest.raises(ConfigError, match="there is no tool 'visit'; the nearest are: visit_page"):
@@ -85,21 +73,10 @@ def test_tools_are_loaded_by_name() -> None:
         ToolManager([dspy.Tool(nap), dspy.Tool(nap)])
 
 
-def test_a_tool_has_limits_of_its_own() -> None:
-    own = {"look_up": ToolLimits(characters=100, calls=2), "nap": ToolLimits(seconds=0.1)}
-    tools = ToolManager([dspy.Tool(look_up), dspy.Tool(nap)], ToolLimits(seconds=20), own)
-    assert tools.call("look_up", {"name": "x" * 300}).output.endswith("[cut: 305 characters in all]")
-    assert tools.call("nap", {"seconds": 5}).output == "the tool took longer than 0.1 seconds"
-    assert not tools.call("look_up", {"name": "b"}).failed
-    assert not tools.call("look_up", {"name": "b"}).failed  # from memory
-    spent = tools.call("look_up", {"name": "c"})
-    assert (spent.failed, spent.output) == (
-        True,
-        "look_up may be called 2 times for a question: use what it has returned",
-    )
+def test_calls_are_limited_for_one_question() -> None:
+    tools = ToolManager([dspy.Tool(look_up)], ToolLimits(calls=2))
+    assert [tools.call("look_up", {"name": "b"}).failed for _ in range(3)] == [False, False, True]
     assert not tools.for_question().call("look_up", {"name": "c"}).failed
-    with pytest.raises(ConfigError, match="limits are given for 'sing', which is not loaded"):
-        ToolManager([], own={"sing": ToolLimits()})
     with pytest.raises(ConfigError, match="calls must be at least 1, got 0"):
         ToolLimits(calls=0)
 
@@ -111,3 +88,61 @@ def test_settings_of_dspy_reach_a_tool() -> None:
 
     with dspy.context(lm="a model"):
         assert ToolManager([dspy.Tool(model)]).call("model", {}).output == "a model"
+
+
+NODE: dict[str, Any] = {
+    "name": "Regulation",
+    "description": "A standing rule that restricts what market participants may do.",
+    "properties_schema": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+    "example": {"name": "Rule 7"},
+    "justification": "Rules last, events happen once.",
+}
+EDGE: dict[str, Any] = {
+    "name": "made_by",
+    "description": "A rule was made by an authority.",
+    "source_types": ["Regulation"],
+    "target_types": ["Institution"],
+    "justification": "No edge leads from a rule to its author.",
+}
+
+
+def tools_of(graph: GrowingGraph, policy: TypePolicy) -> ToolManager:
+    return load_tools(["create_node_type", "create_edge_type"], ToolSettings(types=TypeProposals(graph, policy)))
+
+
+def test_types_are_created_and_hold() -> None:
+    graph = GrowingGraph(None, investment_schema())
+    tools = tools_of(graph, "auto")
+    assert tools.call("create_node_type", {**NODE, "labels": ["rule"]}).output == "Regulation is a type now"
+    assert graph.schema.node_type("Regulation").labels == ("rule",)
+    assert tools.call("create_edge_type", EDGE).output == "made_by is a type now"
+    assert graph.schema.edge_type("made_by").target_types == ("Institution",)
+    assert graph.schema.node_type("Regulation").created_by == "agent"
+
+
+def test_types_that_wait_may_build_on_each_other() -> None:
+    graph = GrowingGraph(None, investment_schema())
+    tools = tools_of(graph, "review")
+    assert "is pending" in tools.call("create_node_type", NODE).output
+    assert "is pending" in tools.call("create_edge_type", EDGE).output
+    assert [kind.name for kind in graph.proposed.types] == ["Regulation", "made_by"]
+    assert len(graph.schema.types) == 16
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "Company"}, "is taken"),
+        ({"name": "MarketEvents"}, "use 'MarketEvent'"),
+        ({"name": "regulation"}, "PascalCase"),
+        ({"justification": " "}, "needs a justification"),
+        ({"properties_schema": {"type": "strange"}}, "must describe an object"),
+        ({"example": {}}, "'name' is a required property"),
+    ],
+)
+def test_what_is_refused_is_said_to_the_agent(change: dict[str, Any], message: str) -> None:
+    graph = GrowingGraph(None, investment_schema())
+    made = tools_of(graph, "auto").call("create_node_type", {**NODE, **change})
+    assert made.failed
+    assert message in made.output
+    assert len(graph.schema.types) == 16

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kg.errors import ConfigError, DataError
-from programs.tools import ToolSettings, WebLimits, load_tools, read_prices
+from kg.errors import DataError
+from programs.tools import WebLimits, read_prices
 
 TABLE = "Date,Symbol,Open,Close\n2026-06-01,AAA,9,10.5\n2026-06-03,AAA,9,11\n"
 
@@ -33,12 +33,3 @@ def test_a_malformed_table_is_refused(tmp_path: Path, table: str, problem: str) 
     path.write_text(table)
     with pytest.raises(DataError, match=problem):
         read_prices(str(path), WebLimits())
-
-
-def test_the_tool_names_the_day_and_the_source(tmp_path: Path) -> None:
-    path = tmp_path / "prices.csv"
-    path.write_text(TABLE)
-    tools = load_tools(["price"], ToolSettings(prices=str(path)))
-    assert "AAA closed at 11 on 2026-06-03" in tools.call("price", {"symbol": "AAA"}).output
-    with pytest.raises(ConfigError, match="prices must be"):
-        load_tools(["price"], ToolSettings())
