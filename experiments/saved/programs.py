@@ -263,7 +263,7 @@ def unfitted_program(
         from programs.worlds.reader import ReportReader
 
         reader = ReportReader(ontology, DerivationScorer.untrained())
-        return ConversationQA(AgentQA(reader, AgentConfig.from_saved(settings if settings is not None else {})))
+        return ConversationQA(AgentQA(reader, AgentConfig(**(settings or {}))))
     from kg.candidates import DerivationConfig
 
     config = DerivationConfig.from_saved(settings) if settings is not None else None

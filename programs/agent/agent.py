@@ -5,26 +5,26 @@
     >>> turn.answer, str(turn.derivation), [call.tool for call in turn.tool_calls]
     (Decimal('-1119'), 'subtract(103102, 104221)', ['query_kg', 'query_kg', 'calculate', 'finish'])
 
-The two phases and the four tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. An answer must
-be a figure of the graph or a calculation over such (:mod:`programs.agent.findings`), else the loop goes on and the
-model gets the reason. The model sees the page as :mod:`programs.worlds.page` writes it, and may name figures by their
-identifiers.
+The two phases and the tools are those of a ConvFinQA agent on a graph; the loop is ``dspy.ReAct``. An answer must be a
+figure of the graph or a calculation over such (:mod:`programs.agent.tools`), else the loop goes on and the model gets
+the reason. The model sees the page as :mod:`programs.worlds.page` writes it, and may name figures by their identifiers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import dspy
+from dspy.utils.exceptions import ContextWindowExceededError
 
 from kg.candidates import START, DerivationConfig, WeightedHistory, search_turn
 from kg.derivations import PastTurn
-from kg.errors import ConfigError, QueryError
+from kg.errors import ConfigError, ProgramError, QueryError
 from kg.figures import ReportIndex
-from programs.agent.loop import NONE, GroundedReAct
-from programs.agent.tools import Session, session
+from programs.agent.tools import TOOLS, Session
 from programs.lm import failure_of, metered, plain_text
 from programs.turns import Failure, Turn
 from programs.wording import written_number
@@ -32,9 +32,44 @@ from programs.worlds.documents import Document, History, as_report, earlier_turn
 from programs.worlds.page import Relevance, relevance_of, written_page
 from programs.worlds.reader import ReportReader
 from programs.worlds.report import ReportState, ReportWorld
-from signatures.agent import Plan, PlanAnswer
+from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
+NONE = "none"
 _NAMED = "Identifiers such as r3c2 and s7n1 name figures: calculate and finish take them, without a query before."
+_logger = logging.getLogger(__name__)
+
+
+class GroundedReAct(dspy.ReAct):
+    """DSPy's ReAct, which an answer that is not grounded does not end: the model gets the reason as an observation.
+
+    Args:
+        max_iters: The limit of calls of tools.
+    """
+
+    def __init__(self, max_iters: int) -> None:
+        super().__init__(AnswerWithTools, tools=[getattr(Session, name) for name in TOOLS], max_iters=max_iters)
+        self.react.signature = self.react.signature.with_instructions(STEPS)
+        self.extract = dspy.Predict(ChooseFound)
+
+    def forward(self, session: Session, **inputs: Any) -> dspy.Prediction:
+        """Calls tools until one gives the answer, or the iterations end; then asks for a choice among the findings."""
+        trajectory: dict[str, Any] = {}
+        for place in range(self.max_iters):
+            try:
+                step = self._call_with_potential_trajectory_truncation(self.react, trajectory, **inputs)
+            except (ContextWindowExceededError, ValueError) as error:
+                _logger.warning("the agent's steps end: %s", type(error).__name__)
+                break
+            trajectory[f"thought_{place}"] = step.next_thought
+            trajectory[f"tool_name_{place}"] = step.next_tool_name
+            trajectory[f"tool_args_{place}"] = step.next_tool_args
+            trajectory[f"observation_{place}"] = session.call(step.next_tool_name, step.next_tool_args)
+            if session.answer is not None:
+                break
+        if session.answer is not None or not session.findings:
+            return dspy.Prediction(trajectory=trajectory, answer=NONE)
+        choice = self.extract(question=inputs["question"], history=inputs["history"], found=session.lines())
+        return dspy.Prediction(trajectory=trajectory, answer=choice.answer)
 
 
 @dataclass(frozen=True)
@@ -54,11 +89,6 @@ class AgentConfig:
         for name in ("max_iterations", "page_tokens"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-
-    @classmethod
-    def from_saved(cls, settings: Mapping[str, Any]) -> AgentConfig:
-        """Returns saved settings; earlier versions had a choice of what the model reads."""
-        return cls(**{name: value for name, value in settings.items() if name != "reads"})
 
 
 class AgentQA(dspy.Module):
@@ -107,47 +137,40 @@ class AgentQA(dspy.Module):
         state = world.narrowed(state, question)
         past = tuple(turn.past() for turn in state.turns)
         with metered() as measured:
-            now = Session(self.reader.tools_of(state.index), state.index, question, past)
+            session = Session(self.reader.tools_of(state.index), state.index, question, past)
             try:
-                with session(now):
-                    turn = self._answer(now, past, [*(one.question for one in past), question], state.histories)
+                turn = self._answer(session, [*(turn.question for turn in past), question], state.histories)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
-                turn = _failed(now, *failure_of(error, measured))
+                turn = _failed(session, *failure_of(error, measured))
         if turn.answer is not None and turn.derivation is not None:
             turn = replace(turn, words=world.words(turn.derivation, turn.answer, question, state.index))
-        turn = replace(turn, usage=measured.usage, tool_calls=tuple(now.calls))
+        turn = replace(turn, usage=measured.usage, tool_calls=tuple(session.calls))
         return world.added(state, turn, tuple(history.after_failure() for history in state.histories))
 
-    def _answer(
-        self,
-        now: Session,
-        past: Sequence[PastTurn],
-        questions: Sequence[str],
-        histories: Sequence[WeightedHistory],
-    ) -> Turn:
-        if all(observation.in_header for observation in now.index.observations):
-            return _failed(now, "empty_beam", "the report has no figures")
+    def _answer(self, session: Session, questions: Sequence[str], histories: Sequence[WeightedHistory]) -> Turn:
+        if all(observation.in_header for observation in session.index.observations):
+            return _failed(session, "empty_beam", "the report has no figures")
         inputs = {
-            "concepts": self._page(now.index, questions, histories),
-            "history": _history(past),
-            "question": plain_text(now.question),
+            "concepts": self._page(session.index, questions, histories),
+            "history": _history(session.past),
+            "question": plain_text(session.question),
         }
         plan: Plan = self.plan(**inputs).plan
-        reply = self.act(**inputs, plan=_line(plan))
-        if now.answer is None:
+        reply = self.act(session=session, **inputs, plan=_line(plan))
+        if session.answer is None:
             choice = str(reply.answer).strip()
-            if now.found.is_empty:
-                message = f"no figure was found in {len(now.calls)} calls of tools"
-                return _failed(now, "no_valid_choice", message, plan)
+            if not session.findings:
+                message = f"no figure was found in {len(session.calls)} calls of tools"
+                return _failed(session, "no_valid_choice", message, plan)
             if choice.lower() == NONE:
-                return _failed(now, "picked_none", "the model says that nothing it found is the answer", plan)
+                return _failed(session, "picked_none", "the model says that nothing it found is the answer", plan)
             try:
-                now.answer = now.found.answered(choice, now.question)
-            except QueryError as error:
-                return _failed(now, "no_valid_choice", f"the answer is not grounded: {error}", plan)
-        pick = now.answer
+                session.answer = session.candidate(choice)
+            except (ProgramError, QueryError) as error:
+                return _failed(session, "no_valid_choice", f"the answer is not grounded: {error}", plan)
+        pick = session.answer
         return Turn(
-            now.question,
+            session.question,
             answer=pick.answer,
             derivation=pick.derivation,
             candidates=(pick,),
@@ -168,8 +191,8 @@ class AgentQA(dspy.Module):
         return "\n".join([_NAMED, page.text, *([f"Further lines:\n{page.more}"] if page.more else [])])
 
 
-def _failed(now: Session, failure: Failure, message: str, plan: Plan | None = None) -> Turn:
-    return Turn(now.question, failure=failure, message=message, understanding=plan)
+def _failed(session: Session, failure: Failure, message: str, plan: Plan | None = None) -> Turn:
+    return Turn(session.question, failure=failure, message=message, understanding=plan)
 
 
 def _history(past: Sequence[PastTurn]) -> str:

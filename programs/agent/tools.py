@@ -1,20 +1,21 @@
 """The tools of the agent, on the report's graph and for calculations, with a record of every call.
 
-A call returns text, also for an error, which names the problem and the known names.
+Each figure, result and earlier answer gets a short name, and a named answer has its derivation over figures of the
+report. Any other number is refused. A call returns text, also for an error.
 
-    >>> now = Session(tools, index, question, past)
-    >>> now.call("query_kg", {"entity_type": "CashFlow", "property": "net_income", "filters": {"year": "2009"}})
+    >>> session = Session(tools, index, question, past)
+    >>> session.call("query_kg", {"entity_type": "CashFlow", "property": "net_income", "filters": {"year": "2009"}})
     'f1 = 103102 thousand (2009, net income)'
-    >>> now.calls[0].tool, now.calls[0].failed
-    ('query_kg', False)
+    >>> session.call("calculate", {"operation": "subtract", "values": ["f1", "r2c2"]})
+    'r1 = -1119, subtract of f1, r2c2'
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dspy
@@ -24,9 +25,11 @@ from kg.candidates import Candidate
 from kg.derivations import PastTurn
 from kg.errors import FinpathError, QueryError
 from kg.figures import GraphTools, OntologyAction, ReportIndex
-from programs.agent.findings import Findings
+from kg.reports import Observation
 from programs.lm import plain_text
 from programs.turns import ToolCall
+from programs.wording import written_number, written_quantity
+from programs.worlds.page import IDENTIFIER, NamedCalculation, PageFigures, read_calculation
 
 TOOLS = ("query_kg", "calculate", "list_entities", "introspect_ontology", "finish")
 """The names of the tools, each a method of :class:`Session`."""
@@ -35,7 +38,23 @@ SHOWN = 10
 """The most figures that one query shows."""
 
 _LONGEST = 400
-_current: ContextVar[Session] = ContextVar("finpath_agent_session")
+_NAME = re.compile(r"\b[fr]\d+\b")
+_PERCENTAGE_CHANGE = "percentage_change"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A figure or a result.
+
+    Attributes:
+        expression: Its calculation over identifiers of the page.
+        value: Its value as the model is shown it.
+        words: The value with its description.
+    """
+
+    expression: str
+    value: str
+    words: str
 
 
 class Session:
@@ -45,30 +64,32 @@ class Session:
         tools: The tools over the report's graph.
         index: The report's index.
         question: The question.
-        past: The earlier turns.
+        past: The earlier turns; their answers have the names ``a1``, ``a2``, ... by their place.
 
     Attributes:
-        found: Figures and results by name.
+        findings: Figures (``f1``, ``f2``, ...) and results (``r1``, ...) by name.
         calls: Every call of a tool.
         answer: The argument of ``finish``.
     """
 
     def __init__(self, tools: GraphTools, index: ReportIndex, question: str, past: Sequence[PastTurn]) -> None:
-        self.tools = tools
-        self.index = index
-        self.question = question
-        self.found = Findings(index, past)
+        self.tools, self.index, self.question, self.past = tools, index, question, tuple(past)
+        self.findings: dict[str, Finding] = {}
         self.calls: list[ToolCall] = []
         self.answer: Candidate | None = None
+        self._figures = PageFigures(index)
         self._by_source = {observation.source: observation for observation in index.reported()}
+
+    def __repr__(self) -> str:
+        return f"Session({self.question!r})"
 
     def introspect_ontology(self, action: OntologyAction, entity_type: str | None = None) -> str:
         """Lists the entity types (list_types), or the properties of an entity type (get_properties)."""
-        return _listed(self.tools.introspect_ontology(action, entity_type))
+        return ", ".join(self.tools.introspect_ontology(action, entity_type)) or "none"
 
     def list_entities(self, entity_type: str) -> str:
         """Lists the instances of an entity type, such as CashFlow_2009."""
-        return _listed(self.tools.list_entities(entity_type))
+        return ", ".join(self.tools.list_entities(entity_type)) or "none"
 
     def query_kg(
         self,
@@ -85,30 +106,50 @@ class Session:
         observations = [self._by_source[figure.source] for figure in figures if figure.source in self._by_source]
         if not observations:
             return f"no figures{self._elsewhere(entity_type, property)}"
-        lines = [str(self.found.figure(observation)) for observation in observations[:SHOWN]]
+        lines = [self._figure(observation) for observation in observations[:SHOWN]]
         more = ["there are more: name a property, or a year in filters"] if len(observations) > SHOWN else []
         return "; ".join([*lines, *more])
 
     def calculate(self, operation: str, values: list[str | int | float]) -> str:
         """Calculates with what was found."""
-        return str(self.found.calculated(operation, values, self.question))
+        operands = [self._expression(value) for value in values]
+        expression = f"{operation}({', '.join(operands)})"
+        if operation == _PERCENTAGE_CHANGE:
+            if len(operands) != 2:
+                raise QueryError(f"{operation} takes 2 values, got {len(operands)}")
+            expression = f"divide(subtract({operands[1]}, {operands[0]}), {operands[0]})"
+        answer = self._read(expression).answer
+        if operation == _PERCENTAGE_CHANGE and not isinstance(answer, str):
+            value = f"{written_number(answer * 100)}%"
+        else:
+            value = written_number(answer)
+        return self._added("r", expression, value, f"{value}, {operation} of {', '.join(map(str, values))}")
 
     def finish(self, answer: str | int | float) -> str:
         """Ends with the figure or result that is the answer."""
-        self.answer = self.found.answered(answer, self.question)
+        self.answer = self.candidate(answer)
         return "done"
 
-    def _elsewhere(self, entity_type: str, name: str | None) -> str:
-        """Returns the entity types that have a property, for a message."""
-        if name is None:
-            return ""
-        bare, kind = name.removeprefix("kg:"), entity_type.removeprefix("kg:")
-        others = [
-            other
-            for other in self.tools.introspect_ontology("list_types")
-            if other != kind and bare in self.tools.introspect_ontology("get_properties", other)
+    def candidate(self, answer: object) -> Candidate:
+        """Returns the candidate of a name, an identifier, a calculation over such, or a number of the report.
+
+        Raises:
+            QueryError: It is none of these, or rests on no figure of the report.
+        """
+        calculation = self._read(self._expression(answer))
+        derivation = calculation.derivation
+        by_id = {observation.id: observation.source for observation in self.index.observations}
+        sources = [by_id[number.source] for number in derivation.numbers if number.source in by_id]
+        return Candidate(derivation, calculation.answer, 0.0, derivation.path, tuple(sources))
+
+    def lines(self) -> str:
+        """One line for every figure, result and earlier answer."""
+        earlier = [
+            f"a{place} = {written_number(turn.answer)}, the answer to Q{place}"
+            for place, turn in enumerate(self.past, 1)
+            if turn.derivation is not None and turn.answer is not None
         ]
-        return f"; {', '.join(others)} has {bare}" if others else ""
+        return "\n".join([*earlier, *(f"{name} = {finding.words}" for name, finding in self.findings.items())])
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Calls a tool and records the call; an error is text, with the right arguments where those are wrong."""
@@ -122,21 +163,54 @@ class Session:
         self.calls.append(ToolCall(name, arguments, output, time.perf_counter() - started, failed))
         return output
 
+    def _figure(self, observation: Observation) -> str:
+        expression = f"[{observation.id}]"
+        for name, finding in self.findings.items():
+            if finding.expression == expression:  # a repeated figure has the same name
+                return f"{name} = {finding.words}"
+        parts = (observation.period, observation.label, observation.column_label, observation.section)
+        about = ", ".join(dict.fromkeys(plain_text(part) for part in parts if part))
+        value = written_quantity(observation.quantity)
+        return self._added("f", expression, value.partition(" ")[0], f"{value} ({about})")
 
-@contextmanager
-def session(new: Session) -> Iterator[Session]:
-    """Makes a session the one that the agent works on in this context."""
-    token = _current.set(new)
-    try:
-        yield new
-    finally:
-        _current.reset(token)
+    def _added(self, letter: str, expression: str, value: str, words: str) -> str:
+        name = f"{letter}{sum(known.startswith(letter) for known in self.findings) + 1}"
+        self.findings[name] = Finding(expression, value, words)
+        return f"{name} = {words}"
 
+    def _expression(self, value: object) -> str:
+        """Returns a value with expressions in place of names; a number that was shown is that finding."""
+        text = str(value).strip()
+        if IDENTIFIER.fullmatch(text):
+            return f"[{text}]"
+        for finding in reversed(self.findings.values()):
+            if text.replace(",", "").strip("$%") == finding.value.strip("%"):
+                return finding.expression
+        unknown = [name for name in _NAME.findall(text) if name not in self.findings]
+        if unknown:
+            raise QueryError(f"nothing is named {unknown[0]!r}; there are: {', '.join(self.findings) or 'none'}")
+        return _NAME.sub(lambda match: self.findings[match[0]].expression, text)
 
-def current() -> Session:
-    """The session of this context."""
-    return _current.get()
+    def _read(self, expression: str) -> NamedCalculation:
+        """Returns a calculation.
 
+        Raises:
+            CalculationError: It is not in the language, is over no figure of the page, or has no result.
+            QueryError: It is empty.
+        """
+        calculation = read_calculation(expression, self._figures, self.past, [self.question])
+        if calculation is None:
+            raise QueryError("a figure, a result or a calculation over such must be named")
+        return calculation
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "none"
+    def _elsewhere(self, entity_type: str, name: str | None) -> str:
+        """Returns the entity types that have a property, for a message."""
+        if name is None:
+            return ""
+        bare, kind = name.removeprefix("kg:"), entity_type.removeprefix("kg:")
+        others = [
+            other
+            for other in self.tools.introspect_ontology("list_types")
+            if other != kind and bare in self.tools.introspect_ontology("get_properties", other)
+        ]
+        return f"; {', '.join(others)} has {bare}" if others else ""

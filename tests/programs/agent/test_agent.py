@@ -115,14 +115,14 @@ def test_every_call_of_a_tool_is_recorded(ask: Callable[..., list[Turn]]) -> Non
             "error: Arg kind is not in the tool's args.; query_kg takes entity_type, property",
         ),
         (step("query_kg"), "query_kg takes entity_type, property, filters"),
-        (step("calculate", operation="add", values=["f1", "f2"]), "error: 'f1' is not the name of something found"),
+        (step("calculate", operation="add", values=["f1", "f2"]), "error: nothing is named 'f1'"),
         (
             step("calculate", operation="add", values=[42, 43]),
-            "error: 42 is neither a figure of the report nor a result",
+            "error: the calculation is over no figure of the page",
         ),
-        (step("calculate", operation="root", values=["206588"]), "error: there is no operation 'root'"),
+        (step("calculate", operation="root", values=["206588"]), "error: there is no function 'root'"),
         (step("calculate", operation="add", values=["206588"]), "error: add takes at least 2 values, got 1"),
-        (step("calculate", operation="divide", values=["206588", "const_0"]), "error: 'const_0' is not the name"),
+        (step("calculate", operation="divide", values=["206588", "const_0"]), "has no result"),
         (step("introspect_ontology", action="drop"), "error: "),
     ],
 )
@@ -141,13 +141,11 @@ def test_an_answer_that_is_not_grounded_is_refused(ask: Callable[..., list[Turn]
     [turn] = ask(replies, "net income in 2009?", iterations=2)
     assert turn.answer is None
     assert turn.failure == "no_valid_choice"
-    assert turn.message == (
-        "the answer is not grounded: 42 is neither a figure of the report nor a result: query it, or calculate it"
-    )
+    assert "not grounded" in turn.message
     assert turn.tool_calls[-1].failed
     [constant] = ask([PLAN, query("2009"), step("finish", answer="const_100"), {"answer": "none"}], "?", iterations=2)
     assert constant.failure == "picked_none"
-    assert "rests on no figure" in constant.tool_calls[-1].output
+    assert "over no figure" in constant.tool_calls[-1].output
 
 
 def test_an_answer_that_is_not_grounded_does_not_end_the_loop(ask: Callable[..., list[Turn]]) -> None:
@@ -211,7 +209,7 @@ def test_yes_and_no_are_answers(ask: Callable[..., list[Turn]]) -> None:
     bad = step("calculate", operation="add", values=["r1", "f1"])
     [turn] = ask([PLAN, *calls, bad, step("finish", answer="r1")], "was it more in 2009?")
     assert turn.answer == "no"
-    assert "one of its values is yes or no" in turn.tool_calls[3].output
+    assert "not a number" in turn.tool_calls[3].output
 
 
 def test_failures_are_typed(ask: Callable[..., list[Turn]]) -> None:
@@ -240,7 +238,7 @@ def test_repeated_operations_use_every_value(ask: Callable[..., list[Turn]]) -> 
         query("2008"),
         query("2009", "net_cash_from_operations"),
         step("calculate", operation="add", values=["f1", "f2", "f3"]),
-        step("calculate", operation="multiply", values=["const_2", "const_3", "const_4"]),
+        step("calculate", operation="multiply", values=["f1", "const_3", "const_4"]),
         step("calculate", operation="subtract", values=["f1", "f2", "f3"]),
         step("finish", answer="r1"),
     ]
@@ -251,7 +249,7 @@ def test_repeated_operations_use_every_value(ask: Callable[..., list[Turn]]) -> 
     outputs = [call.output for call in turn.tool_calls[3:6]]
     assert outputs == [
         "r1 = 413912, add of f1, f2, f3",
-        "r2 = 24, multiply of const_2, const_3, const_4",
+        "r2 = 1237224, multiply of f1, const_3, const_4",
         "error: subtract takes 2 values, got 3",
     ]
 
