@@ -87,7 +87,7 @@ class BeamQA(dspy.Module):
         Args:
             question: The question.
             report: A document.
-            graph: A graph: a :class:`kg.parsing.QuestionReader`, or an :class:`kg.questions.EntityGraph`.
+            graph: A graph: a :class:`kg.parsing.QuestionReader`.
             texts: A growing graph that has read texts.
             history: The turns before it, with the answers that were given.
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from experiments.data import make_database, news_rules, read_documents, read_portfolio
 from experiments.files import SAMPLE_FOLDER
+from experiments.saved import question_reader
 from experiments.tasks import is_right, load_geography
-from kg.growing import GrowingGraph, TypeProposals, entity_view
+from kg.growing import GrowingGraph, TypeProposals
 from kg.investments import RuleReader, investment_schema
-from programs.advisor import Advisor, answer_question
+from programs.advisor import Advisor, GraphAnswers, TypedAnswers, answer_question
 from programs.conversation import ConversationQA
 from programs.turns import Turn
-from programs.worlds.entities import EntityWorld
+from programs.worlds.graph import GraphWorld
 
 ADVISOR = SAMPLE_FOLDER / "advisor"
 TODAY = date(2026, 11, 20)
@@ -29,7 +30,7 @@ def geography_turns() -> Iterator[tuple[str, Turn[Any, Any], bool]]:
     path = SAMPLE_FOLDER / "geography_conversations.json"
     graph, program = load_geography(), ConversationQA.for_graphs()
     for script in json.loads(path.read_text(encoding="utf-8")):
-        state = program.start(EntityWorld(graph, graph.name))
+        state = program.start(GraphWorld(graph, "geography"))
         for expected in script["turns"]:
             state = program.ask(state, expected["question"])
             yield script["name"], state.turns[-1], is_right(state.turns[-1], expected)
@@ -71,9 +72,9 @@ def ask_advisor() -> dict[str, Any]:
 
 
 def _answer(rows: list[dict[str, Any]], graph: GrowingGraph, phase: str) -> None:
-    view = entity_view(graph)
+    answers = GraphAnswers(graph, TypedAnswers(question_reader, 0.72))
     for row in rows:
-        row[phase], row["why"] = answer_question(graph, row["question"], None, TODAY, view=view)
+        row[phase], row["why"] = answer_question(graph, row["question"], None, TODAY, answers=answers)
         row[f"right_{phase}"] = names_all(row[phase], row["answers"])
 
 

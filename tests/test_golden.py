@@ -26,7 +26,7 @@ from experiments.commands import main as cli
 from experiments.data import load_conversations
 from experiments.saved import find_program
 from kg.reports.learning import build_ontology
-from programs.turns import EntityDetail, Turn
+from programs.turns import Turn
 from tests.conftest import has_recorded_arithmetic
 from tests.demonstrations import ask_advisor, geography_turns
 
@@ -52,15 +52,13 @@ def geography() -> Any:
     """The scripted conversations about the graph of countries."""
     asked = []
     for conversation, turn, right in geography_turns():
-        found = (turn.detail or EntityDetail()).found
         asked.append(
             {
                 "conversation": conversation,
                 "question": turn.question,
-                "kind": turn.resolved.kind,
                 "canonical": turn.canonical,
                 "answer": turn.words or None,
-                "facts": list(found.facts) if found is not None else [],
+                "facts": list(turn.detail.facts),
                 "context": [entity.label for entity in turn.context.entities],
                 "right": right,
             }

@@ -28,7 +28,7 @@ from experiments.commands.options import (
     take_choice,
     written_pairs,
 )
-from experiments.console import Stages, say, show
+from experiments.console import Stages, show
 from experiments.lms import LMConfig
 from experiments.terminal import terminal_width
 from kg.errors import ConfigError, LMError
@@ -43,9 +43,7 @@ _RUN = ("seed", "run_name", "no_track")
 _LM = ("lm", "lm_settings", "threads")
 _ROLES = ("teacher_lm", "prompt_lm", "reflection_lm")
 _USED = {
-    "references": ("dialogues",),
     "kgqa": ("graph", "form", "dev", "settings", *_RUN),
-    "queries": ("dev", "optimizer", "val_turns", *_LM, *_RUN),
 }
 """The options of each kind of program, in addition to ``--train``, ``--out`` and ``--json``."""
 _REPORTS = ("dialogues", "dev", "optimizer", "settings", "train_turns", "val_turns", *_ROLES, *_LM, *_RUN)
@@ -60,18 +58,14 @@ _REPORTS = ("dialogues", "dev", "optimizer", "settings", "train_turns", "val_tur
         --teacher-lm openai/gpt-4o-mini --lm-set budget=usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
-    finpath compile references --train sample:train --out references.json
     finpath compile kgqa --graph sample:graph --train sample:train --dev sample:dev --format metaqa --out my-kgqa
-    finpath compile queries --optimizer labeled-few-shot --lm local --train graphs/mine --dev graphs/other \
-        --out my-queries
     """,
 )
 @click.argument(
     "program",
     type=FILE,
     metavar="PROGRAM",
-    help="beam, agent, kgqa or queries, with nothing fitted; shipped:beam, to continue from the shipped one; "
-    "references, the model of follow-up questions about a report, which is written to the file --out; or a saved "
+    help="beam, agent or kgqa, with nothing fitted; shipped:beam, to continue from the shipped one; or a saved "
     "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
 @click.option(
@@ -80,8 +74,7 @@ _REPORTS = ("dialogues", "dev", "optimizer", "settings", "train_turns", "val_tur
     multiple=True,
     required=True,
     metavar="SOURCE",
-    help=f"{SOURCE}; for kgqa a file of questions, for queries a folder of graphs with questions.jsonl; may be "
-    "given several times",
+    help=f"{SOURCE}; for kgqa a file of questions; may be given several times",
 )
 @click.option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this, a source as --train's")
 @click.option(
@@ -108,7 +101,7 @@ _REPORTS = ("dialogues", "dev", "optimizer", "settings", "train_turns", "val_tur
     "--val-turns",
     type=POSITIVE,
     default=24,
-    help="turns of other training reports that select a program (24); for queries those of --dev",
+    help="turns of other training reports that select a program (24)",
 )
 @click.option("--graph", type=FILE, metavar="KB", help=f"for kgqa: {GRAPH}; sample:graph is shipped")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="for kgqa: the format of the questions")
@@ -128,13 +121,9 @@ def command(
     _refuse_unused(program)
     if program in _USED and out is None:
         raise click.UsageError(f"{program} needs --out")
-    if program == "references":
-        return _fit_references(train, given["dialogues"], str(out), write_figures)
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     if program == "kgqa":
         return _fit_graphs(train, str(out), run, tracker, write_figures, **given)
-    if program == "queries":
-        return _compile(_query_job(train, run, **given), out, run, tracker, write_figures)
     return _compile_reports(program, train, out, run, tracker, write_figures, **given)
 
 
@@ -241,33 +230,6 @@ def _other_lm(lm: LMConfig, name: str | None) -> LMConfig | None:
         raise ConfigError(f"{name} helps the program's own language model: name one with --lm, got none")
     model, _, base = name.partition("@")
     return replace(lm, name=model, api_base=base or None, budget=None)
-
-
-def _fit_references(train: tuple[str, ...], dialogues: str | None, out: str, write_figures: WriteFigures) -> int:
-    from experiments.compiling import fit_references_to
-    from experiments.data import join_loaded, read_dialogues
-
-    data = join_loaded([load_and_report(source) for source in train])
-    model = fit_references_to(data, read_dialogues(dialogues) if dialogues else None, out)
-    say(f"* fitted on {len(data.conversations)} conversations of {data.name}; saved in {out}")
-    write_figures({"train": data.name, "conversations": len(data.conversations), "weights": len(model.weights)})
-    return 0
-
-
-def _query_job(
-    train: tuple[str, ...],
-    run: RunOptions,
-    *,
-    dev: str | None,
-    optimizer: str,
-    val_turns: int,
-    lm: LMConfig,
-    **_: Any,
-) -> CompileJob:
-    from experiments.compiling import query_job
-
-    threads = run.threads if run.threads is not None else lm.default_threads
-    return query_job(optimizer, train, [dev] if dev else [], lm=lm, scored=val_turns, threads=threads, seed=run.seed)
 
 
 def _fit_graphs(

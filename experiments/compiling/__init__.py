@@ -7,8 +7,7 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from experiments.compiling.compile import Compiled, CompileJob, compile_program
     from experiments.compiling.graphs import fit_graphs, graph_job
-    from experiments.compiling.queries import query_job
-    from experiments.compiling.reports import fit_references_to, report_job
+    from experiments.compiling.reports import report_job
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -17,8 +16,6 @@ __all__ = [
     "Compiled",
     "compile_program",
     "fit_graphs",
-    "fit_references_to",
     "graph_job",
-    "query_job",
     "report_job",
 ]

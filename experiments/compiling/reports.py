@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from experiments.compiling.compile import CompileJob, Fit
 from experiments.console import say
 from experiments.data import Dialogues, LoadedData, conversation_examples
-from experiments.files import write_text
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import (
     REPORT_KINDS,
@@ -31,7 +30,6 @@ from optimize.optimizers import OptimizerStep
 from programs.lm import GuardedLM
 
 if TYPE_CHECKING:
-    from kg.coreference import ReferenceModel
     from programs.conversation import ConversationQA
 
 NO_LM = LMConfig()
@@ -154,29 +152,3 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None) -> Conv
     say(f"* {reference} starts with nothing fitted{shipped}")
     reports = {conversation.report.id: conversation.report for conversation in train.conversations}
     return unfitted_program(reference, build_ontology(reports.values()))
-
-
-def fit_references_to(train: LoadedData, dialogues: Dialogues | None, out: str | Path) -> ReferenceModel:
-    """Fits the model of follow-up questions about a report and writes it as JSON.
-
-    Args:
-        train: Conversations with gold programs; the shipped beam reads their reports.
-        dialogues: Further conversations, without reports; those that ``train`` holds too are left out.
-        out: The file.
-
-    Raises:
-        DataError: A conversation has no gold programs, or ``out`` cannot be written.
-        ConfigError: No question has an earlier one.
-    """
-    from threadpoolctl import threadpool_limits
-
-    from optimize.scorers import fit_references, reference_examples
-
-    if any(one.programs is None for one in train.conversations):
-        raise DataError("has conversations without gold programs", file=train.name)
-    others = dialogues.without({one.id for one in train.conversations}).items if dialogues is not None else ()
-    reader = find_program("beam").program.turn.reader
-    with threadpool_limits(limits=1):
-        model = fit_references(reference_examples(conversation_examples(train.conversations), reader, others))
-    write_text(out, model.to_json() + "\n")
-    return model

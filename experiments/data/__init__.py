@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from experiments.data.portfolio import make_database, read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
     from experiments.data.reports import find_report, read_ontology, read_records_of, read_report, train_reports
-    from experiments.data.talks import read_talks
     from experiments.data.types import SCHEMAS, read_types
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -56,7 +55,6 @@ __all__ = [
     "read_questions",
     "read_records_of",
     "read_report",
-    "read_talks",
     "read_types",
     "train_reports",
     "unpack",

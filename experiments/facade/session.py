@@ -95,10 +95,8 @@ class ChatSession:
         with waiting("answer") as step, following(step), self.log.turn(question) as seen:
             turn = self.conversation.ask(question)
             seen.outputs, seen.failure = self.subject.figures(turn), turn.failure
-        if turn.resolved.kind != "none" and turn.canonical != question:
+        if turn.canonical != question:
             self.write(f"   understood  {turn.canonical}", "note")
-        if turn.resolved.problem:
-            self.write(f"   {turn.resolved.problem}", "note")
         if turn.failure is not None:
             self.write(f"A  no answer: {turn.message or turn.failure}", "error")
         else:
@@ -133,8 +131,6 @@ class ChatSession:
             for relation, labels in grouped.items():
                 more = f", and {len(labels) - 12} more" if len(labels) > 12 else ""
                 self.write(f"      {relation}: {', '.join(labels[:12])}{more}")
-        for failure in context.failures:
-            self.write(f"   left out: {failure.node}: {failure.reason}", "note")
 
     def _history(self, _: str) -> None:
         for number, (question, answer) in enumerate(self.conversation.history, start=1):

@@ -23,7 +23,6 @@ from kg.readers import is_file_list
 
 if TYPE_CHECKING:
     from programs.turns import AnyTurn, AnyWorld, TurnProgram
-    from programs.worlds.entities import EntityTurn
     from programs.worlds.graph import QueryTurn
     from programs.worlds.paths import PathTurn
     from programs.worlds.texts import TextTurn
@@ -117,7 +116,7 @@ def find_subject(
     if settings:
         raise ConfigError(f"set is for programs about reports, got a {kind}")
     if kind == "graph":
-        return _geography() if list(about) == [GEOGRAPHY] else _graph(about, program)
+        return _graph(about, program)
     return _texts(about[0], kind)
 
 
@@ -140,18 +139,17 @@ def _subject(
 
 def _report(about: Sequence[str], data: str, program: str, settings: Sequence[str]) -> Subject:
     from experiments.rendering import basis_of, describe_turn, turn_figures
-    from experiments.saved import find_program, shipped_references, with_program_settings
+    from experiments.saved import find_program, with_program_settings
 
     found = resolve_report(about, data)
     for problem in found.problems:
         say(f"finpath: {problem}")
     answering = with_program_settings(find_program(program, _tracker()).program, settings)
-    world = answering.world(report=found.report, references=shipped_references())
+    world = answering.world(report=found.report)
 
     def why(turn: AnyTurn) -> Iterator[str]:
-        if turn.resolved.kind != "none":
-            turns = ", ".join(str(place + 1) for place in turn.resolved.turns)
-            yield f"{turn.resolved.kind} reference, to turn {turns}"
+        if turn.resolved.turns:
+            yield f"refers to   turn {', '.join(str(place + 1) for place in turn.resolved.turns)}"
         if turn.answer is None:
             yield f"no answer   {turn.message}"
             return
@@ -179,31 +177,6 @@ def _tracker() -> Any:
     from experiments.tracking import Tracker, TrackingConfig
 
     return Tracker(TrackingConfig.from_environment())
-
-
-def _geography() -> Subject:
-    """The shipped graph of countries and cities."""
-    from experiments.tasks import load_geography
-    from programs.conversation import ConversationQA
-    from programs.turns import EntityDetail
-
-    graph = load_geography()
-
-    def why(turn: EntityTurn) -> Iterator[str]:
-        resolution, found = turn.resolved, (turn.detail or EntityDetail()).found
-        if resolution.kind != "none":
-            yield f"{resolution.kind} reference, resolved by the {resolution.by}"
-            if resolution.referents:
-                yield f"refers to   {', '.join(map(graph.lexicon.label, resolution.referents))}"
-        if found is None:
-            yield f"no answer   {turn.message}"
-            return
-        yield from _facts(found.facts)
-        yield f"read in     the graph {graph.name}"
-
-    title = f"{GEOGRAPHY}: {len(graph.lexicon.types)} entities: countries, cities and currencies"
-    program = ConversationQA.for_graphs()
-    return _subject("graph", title, program, program.world(graph=graph), why)
 
 
 def _facts(facts: Sequence[str]) -> Iterator[str]:
@@ -299,7 +272,8 @@ def _why_of_texts(turn: TextTurn) -> Iterator[str]:
 
 
 def _path(word: str) -> Path:
-    return SAMPLE_FOLDER / "kgqa" / "graph.txt" if word == "sample:graph" else Path(word)
+    shipped = {"sample:graph": SAMPLE_FOLDER / "kgqa" / "graph.txt", GEOGRAPHY: SAMPLE_FOLDER / "geography.ttl"}
+    return shipped.get(word, Path(word))
 
 
 def _is_folder(word: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from experiments.console import format_table, shorten, write_answer, write_share
 from kg.reports import CellSource, Report, Source
-from programs.turns import AnyTurn, EntityDetail, QueryDetail, TextDetail, ToolCall, Turn, write_exactly
+from programs.turns import AnyTurn, QueryDetail, TextDetail, ToolCall, Turn, write_exactly
 
 _WIDTH = 100
 
@@ -149,8 +149,6 @@ def answer_figures(turn: AnyTurn) -> dict[str, Any]:
     path, facts = picked.path if picked is not None else None, list[str]()
     if isinstance(detail, QueryDetail):
         path, facts = detail.path or None, list(detail.facts)
-    elif isinstance(detail, EntityDetail) and detail.found is not None:
-        path, facts = "; ".join(detail.found.facts) or None, list(detail.found.facts)
     elif isinstance(detail, TextDetail):
         edges = [edge for fact in detail.retrieved for edge in fact.path]
         path, facts = "; ".join(edges) or None, list(detail.facts)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         question_reader,
         shipped_encoder,
         shipped_meaning,
-        shipped_references,
         shipped_thesaurus,
     )
     from experiments.saved.serving import log_model
@@ -48,7 +47,6 @@ __all__ = [
     "shipped_encoder",
     "shipped_meaning",
     "shipped_programs",
-    "shipped_references",
     "shipped_thesaurus",
     "unfitted_program",
     "with_graph_settings",

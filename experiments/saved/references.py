@@ -1,4 +1,4 @@
-"""The shipped models that programs share: of coreference between turns, of texts as vectors, and of paths."""
+"""The shipped models that programs share: of texts as vectors, of parses and of paths."""
 
 from __future__ import annotations
 
@@ -8,21 +8,12 @@ from typing import TYPE_CHECKING
 from experiments.files import SHIPPED_FOLDER
 
 if TYPE_CHECKING:
-    from kg.coreference import ReferenceModel
     from kg.encoders import TextEncoder
     from kg.facts import FactGraph
     from kg.growing import TypeMeaning
     from kg.parsing import ParseReader, QuestionReader
     from kg.paths import Reader
     from kg.vocabulary import Thesaurus
-
-
-@lru_cache(maxsize=1)
-def shipped_references() -> ReferenceModel:
-    """The shipped model, fitted on training conversations."""
-    from kg.coreference import ReferenceModel
-
-    return ReferenceModel.from_json((SHIPPED_FOLDER / "references.json").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)

@@ -8,46 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from experiments.files import SAMPLE_FOLDER
-from kg.graphs import GraphStore, MemoryStore, read_turtle
-from kg.questions import EntityGraph
-from programs.worlds.entities import EntityTurn
+from experiments.saved import question_reader
+from kg.facts import FactGraph, read_file
+from kg.parsing import QuestionReader
+from programs.worlds.graph import QueryTurn
 
-GEOGRAPHY = "https://w3id.org/finpath/geography"
-"""The name of the graph."""
-
-
-def load_geography(store: GraphStore | None = None) -> EntityGraph:
-    """Returns the graph of countries and cities.
-
-    Args:
-        store: The store for it; ``None`` for one in memory.
-    """
-    store = store if store is not None else MemoryStore()
-    text = (SAMPLE_FOLDER / "geography.ttl").read_text(encoding="utf-8")
-    store.put_graph(GEOGRAPHY, read_turtle(text, what="geography.ttl"))
-    return EntityGraph(store, GEOGRAPHY)
+GEOGRAPHY = SAMPLE_FOLDER / "geography.ttl"
+"""The file of the graph."""
 
 
-def is_right(turn: EntityTurn, expected: Mapping[str, Any]) -> bool:
+def load_geography(file: Path = GEOGRAPHY) -> QuestionReader:
+    """Returns the reader of questions about the graph of countries and cities."""
+    return question_reader(FactGraph.build(read_file(file, file.read_text(encoding="utf-8"))))
+
+
+def is_right(turn: QueryTurn, expected: Mapping[str, Any]) -> bool:
     """Whether a turn's answer is the expected one.
 
     Args:
         turn: The turn.
-        expected: ``entities`` (names, in any order), ``value`` (to five decimal places), ``values`` (by name) or
+        expected: ``entities`` (names, in any order), ``value`` (to five decimal places), ``values`` (of each name) or
             ``answer`` (yes or no).
     """
-    detail = turn.detail
-    if detail is None or detail.found is None:
-        return False
-    if "entities" in expected:
-        return detail.found.answer is None and sorted(detail.labels) == sorted(expected["entities"])
-    if "values" in expected:
-        names = {one.entity.rpartition("#")[2].replace("_", " "): str(one.value) for one in detail.found.values}
-        return names == dict(expected["values"])
+    answer = turn.answer
     if "answer" in expected:
-        return bool(detail.found.answer == expected["answer"])
-    wanted, answer = Decimal(expected["value"]), detail.found.answer
-    return isinstance(answer, Decimal) and abs(answer - wanted) <= abs(wanted) * Decimal("0.00001")
+        return bool(answer == expected["answer"])
+    if "value" in expected:
+        written = answer[0] if isinstance(answer, tuple) and len(answer) == 1 else answer
+        wanted = Decimal(expected["value"])
+        number = Decimal(written) if isinstance(written, str) and written.isdigit() else written
+        return isinstance(number, Decimal) and abs(number - wanted) <= abs(wanted) * Decimal("0.00001")
+    wanted_names = expected["entities"] if "entities" in expected else expected["values"].values()
+    return isinstance(answer, tuple) and sorted(answer) == sorted(wanted_names)

@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.graphs.context import (
-        ContextConfig,
-        EntityContext,
-        GraphContext,
-        GraphContextRetriever,
-        Neighbour,
-        TurnEntities,
-    )
+    from kg.graphs.context import EntityContext, GraphContext, Neighbour
     from kg.graphs.index import INVERSE, GraphIndex, Ids
     from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
     from kg.graphs.naming import Statement, local_name, name_statements
@@ -40,11 +33,9 @@ __all__ = [
     "SDMX_ATTRIBUTE",
     "SDMX_DIMENSION",
     "SDMX_MEASURE",
-    "ContextConfig",
     "EndpointStore",
     "EntityContext",
     "GraphContext",
-    "GraphContextRetriever",
     "GraphIndex",
     "GraphStore",
     "Ids",
@@ -53,7 +44,6 @@ __all__ = [
     "PersistentStore",
     "Statement",
     "Triple",
-    "TurnEntities",
     "frozen_graph",
     "graph_sha256",
     "is_parse_error",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kg.growing.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
     from kg.growing.support import likely_span, supporting_span
     from kg.growing.terms import NODE, node_term
+    from kg.growing.triples import graph_triples
     from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
-    from kg.growing.view import entity_view
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -49,8 +49,8 @@ __all__ = [
     "TypePolicy",
     "TypeProposals",
     "Update",
-    "entity_view",
     "facts_behind",
+    "graph_triples",
     "likely_span",
     "node_term",
     "parse_update",

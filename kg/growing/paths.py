@@ -19,7 +19,7 @@ from kg.graphs import GraphIndex
 from kg.growing.graph import GrowingGraph
 from kg.growing.query import QueryResult
 from kg.growing.terms import EDGE, EDGE_TYPE, FROM, LABEL, NODE, PROPERTY, TO
-from kg.growing.view import without_legal_form
+from kg.growing.triples import without_legal_form
 from kg.paths import PathConfig, QuestionGraph, RelationScorer, answer_question
 
 PATHS = PathConfig(answer_threshold=0.5)

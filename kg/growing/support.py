@@ -18,8 +18,8 @@ from typing import Any
 
 from kg.errors import SchemaError
 from kg.growing.graph import GrowingGraph
+from kg.growing.triples import without_legal_form
 from kg.growing.updates import AddEdge, AddNode, NodeKey, Update
-from kg.growing.view import without_legal_form
 from kg.text import STOPWORDS, tokens
 
 VERBATIM = 6

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,6 +20,23 @@ _GLUED_YEAR = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d{1,2}((?:19[5-9]|20[0-4])\d)(?![\d,]|\.\d)",
     re.IGNORECASE,
 )
+
+
+_LETTERS = str.maketrans({"ł": "l", "ı": "i", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ß": "ss", "æ": "ae", "œ": "oe"})
+"""Latin letters that Unicode does not decompose (NFKD), each with its plain form; þ and ð follow by sound."""
+_LETTERS |= str.maketrans({"þ": "th", "ð": "d"})
+
+
+def folded(text: str) -> str:
+    """A text in lower case without accents and punctuation."""
+    split = unicodedata.normalize("NFKD", text)
+    plain = "".join(letter for letter in split if not unicodedata.combining(letter)).lower().translate(_LETTERS)
+    return " ".join(re.findall(r"['’]s\b|[^\W_]+(?:[.,]\d+)*", plain))
+
+
+def spaced(name: str) -> str:
+    """A local name as words: ``headOfState`` and ``head_of_state`` are ``head of state``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_+", " ", name).strip().lower()
 
 
 @lru_cache(maxsize=65536)

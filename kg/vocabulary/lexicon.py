@@ -21,8 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.questions import folded
-from kg.text import stem
+from kg.text import folded, stem
 from kg.vocabulary.words import FREQUENT_VERBS, LIGHT_WORDS
 
 _SILENT_TEXT = "a an the of is are was were be been being s 's"

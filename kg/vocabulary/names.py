@@ -14,8 +14,7 @@ from functools import reduce
 from operator import or_
 
 from kg.facts import FactGraph
-from kg.questions import folded
-from kg.text import singular
+from kg.text import folded, singular
 from kg.vocabulary.words import FUNCTION_WORDS, NEGATIONS
 
 _WORD = re.compile(r"['’]s\b|\w+(?:[.,'’](?!s\b)\w+)*[+#]*")

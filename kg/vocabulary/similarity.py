@@ -17,8 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.questions import folded
-from kg.text import stem
+from kg.text import folded, stem
 from kg.vocabulary.thesaurus import Thesaurus
 
 Vectors = Callable[[Sequence[str]], FloatArray]

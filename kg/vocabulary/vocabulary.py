@@ -19,8 +19,7 @@ import numpy as np
 from kg.arrays import BoolArray, FloatArray
 from kg.discourse import Traits
 from kg.facts import FactGraph, dimension_of
-from kg.questions import folded
-from kg.text import singular
+from kg.text import folded, singular
 from kg.vocabulary.lexicon import shipped_lexicon
 from kg.vocabulary.names import NameIndex
 from kg.vocabulary.siblings import siblings_of

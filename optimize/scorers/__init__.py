@@ -1,7 +1,6 @@
 """Fits of the beam's scorer, its confidence, its choice of names and the coreference model on conversations."""
 
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
-from optimize.scorers.coreference import ReferenceExample, fit_references, reference_examples
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
 from optimize.scorers.derivations import (
     FitScorer,
@@ -19,19 +18,16 @@ from optimize.scorers.unanswerable import unanswerable_turn
 __all__ = [
     "ConfidenceExample",
     "FitScorer",
-    "ReferenceExample",
     "ScorerConfig",
     "TrainingTurn",
     "content_sha256",
     "describe_data",
     "document_name",
     "fit_confidence",
-    "fit_references",
     "fit_scorer",
     "page_key",
     "page_keys",
     "read_index",
-    "reference_examples",
     "right_items",
     "right_turns",
     "training_data",

@@ -14,10 +14,8 @@ from pathlib import Path
 import dspy
 
 from kg.growing import GrowingGraph
-from kg.questions import EntityGraph
 from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
 from programs.tools import ToolSettings, load_tools
-from programs.worlds.entities import EntityWorld
 from programs.worlds.news.answering import GraphAnswers
 
 SHOWN_NODES = 6
@@ -30,26 +28,21 @@ def answer_question(
     lm: dspy.LM | None,
     today: date,
     folder: str | None = None,
-    view: EntityGraph | None = None,
+    answers: GraphAnswers | None = None,
 ) -> tuple[str | None, str]:
     """Returns an answer and its support, or ``None`` and the reason.
 
     Args:
         graph: The graph; it stays as it is. A language model may add facts to a copy.
         question: The question.
-        lm: The language model; ``None`` parses the question with the graph's lexicon.
+        lm: The language model; ``None`` for an answer without one.
         today: The date that freshness is judged by.
         folder: Documents that a language model may inspect.
-        view: The current view of the graph, for several questions without a language model.
+        answers: The answers of the graph without a language model, for several questions.
     """
     if lm is None:
-        if view is None:
-            answers = GraphAnswers(graph).answer(question)
-            return ("; ".join(answers.values) or None), "\n".join(answers.facts) or answers.why
-        turn = EntityWorld(view).answered(question)
-        if turn.detail is None or turn.detail.found is None:
-            return None, turn.message
-        return turn.words, "\n".join(turn.detail.found.facts[:5])
+        supported = (answers if answers is not None else GraphAnswers(graph)).answer(question)
+        return ("; ".join(supported.values) or None), "\n".join(supported.facts) or supported.why
     tools = load_tools(["inspect_document"] if folder else [], ToolSettings(folder=Path(folder) if folder else None))
     program = KnowledgeGraphOfThoughts(tools, ThoughtsConfig(shown=SHOWN_NODES, retrieve="both"))
     with graph.copy() as scratch:  # what a question adds is forgotten after its answer

@@ -1,6 +1,6 @@
 """Prompts and replies of language models about graphs: queries of typed steps, and their confidence."""
 
-from programs.graphs.query_parsing import labelled_example, query_signature, shown_of
+from programs.graphs.query_parsing import query_signature, shown_of
 from programs.graphs.query_replies import Replies, Shown, parse_answer
 from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds, shipped_confidence
 
@@ -9,7 +9,6 @@ __all__ = [
     "ReplyConfidence",
     "Shown",
     "kind_of_reply",
-    "labelled_example",
     "log_odds",
     "parse_answer",
     "query_signature",

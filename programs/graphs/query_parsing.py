@@ -20,7 +20,6 @@ from pydantic import Field, create_model
 from kg.facts import FactGraph
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading, telling
 from programs.graphs.query_replies import Shown
-from programs.graphs.query_writing import written
 from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, QueryStep, UnderstandGraph
 
 MOST_RELATIONS, MOST_CLASSES, MOST_NAMES, MOST_READINGS, MOST_TEXTS, MOST_TURNS = 60, 30, 40, 8, 8, 4
@@ -77,22 +76,6 @@ def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequ
         "question": question,
     }
     return Shown(names, classes, relations, answers, readings, inputs)
-
-
-def labelled_example(
-    reading: Reading, reader: QuestionReader, parse: Parse, past: Sequence[DialogueTurn]
-) -> dict[str, Any] | None:
-    """The inputs of a question with a parse as its reply; ``None`` if no reading is it and no steps can write it.
-
-    Args:
-        reading: The question as read.
-        reader: The reader of the graph.
-        parse: The parse that is right.
-        past: The turns before it.
-    """
-    shown = shown_of(reading.question, reader, reading, past)
-    reply = written(reader.graph, shown, parse)
-    return None if reply is None else {**shown.inputs, "query": reply}
 
 
 def _nearest(reader: QuestionReader, question: str) -> dict[str, int]:

@@ -3,8 +3,8 @@
     >>> ReplyConfidence().joined(reading, parse).confidence
     0.83
 
-How often a model is right depends on the model, so :func:`optimize.queries.fitted_confidence` fits the constants on
-turns whose answers are known. The constants that are set here are for a capable model that was not measured.
+How often a model is right depends on the model. The constants that are set here are for a capable model that was not
+measured.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ ReplyKind = Literal["agreed", "listed", "own", "none"]
 
 FILE = Path(__file__).with_name("reply_confidence.json")
 """The constants of embedded models by their names in DSPy, and of those that were not measured ("local").
-
-They are set by hand, after the figures that ``benchmarks/fit_reply_confidence.py`` prints.
 """
 
 _LEAST = 0.01

@@ -7,10 +7,10 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from programs.turns.codecs import Record, plain, read_exactly, write_exactly
     from programs.turns.conversation import Conversation
-    from programs.turns.details import EntityDetail, PathDetail, QueryDetail, TextDetail, trace_of
+    from programs.turns.details import PathDetail, QueryDetail, TextDetail, trace_of
     from programs.turns.program import AnyTurn, AnyWorld, Kept, State, TurnProgram
     from programs.turns.records import history_records, read_histories, read_turn, turn_record
-    from programs.turns.turn import Failure, NoAnswerError, PastTurn, ToolCall, Turn, Usage
+    from programs.turns.turn import Failure, NoAnswerError, PastTurn, Resolution, ToolCall, Turn, Usage
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -18,7 +18,6 @@ __all__ = [
     "AnyTurn",
     "AnyWorld",
     "Conversation",
-    "EntityDetail",
     "Failure",
     "Kept",
     "NoAnswerError",
@@ -26,6 +25,7 @@ __all__ = [
     "PathDetail",
     "QueryDetail",
     "Record",
+    "Resolution",
     "State",
     "TextDetail",
     "ToolCall",

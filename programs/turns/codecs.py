@@ -10,13 +10,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 from pydantic import PlainSerializer, PlainValidator
 
 from kg.candidates import Candidate
 from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step, StepResult
-from kg.questions import EntityAnswer, PropertyValue
 from kg.reports import CellSource, SentenceSource, Source
 
 Record = dict[str, Any]
@@ -103,23 +102,7 @@ def _read_candidate(record: Mapping[str, Any]) -> Candidate:
     return Candidate(derivation, answer, record["score"], record["path"], tuple(map(read_source, record["sources"])))
 
 
-def _found_record(found: EntityAnswer) -> Record:
-    values = [[one.entity, one.property, str(one.value), isinstance(one.value, Decimal)] for one in found.values]
-    return {**plain(dataclasses.asdict(found)), "values": values}
-
-
-def _read_found(record: Mapping[str, Any]) -> EntityAnswer:
-    lists = {name: tuple(record[name]) for name in ("entities", "subjects", "properties", "facts")}
-    values = [
-        PropertyValue(entity, name, Decimal(value) if is_number else value)
-        for entity, name, value, is_number in record["values"]
-    ]
-    answer = cast("Decimal | Literal['yes', 'no'] | None", read_exactly(record["answer"]))
-    return EntityAnswer(**lists, values=tuple(values), answer=answer)
-
-
 DerivationField = Annotated[Derivation, PlainSerializer(derivation_record), PlainValidator(read_derivation)]
 CandidateField = Annotated[Candidate, PlainSerializer(_candidate_record), PlainValidator(_read_candidate)]
-EntityAnswerField = Annotated[EntityAnswer, PlainSerializer(_found_record), PlainValidator(_read_found)]
 PlainField = Annotated[Any, PlainSerializer(plain)]
 """A value of any type, which is read as the JSON that :func:`plain` writes."""

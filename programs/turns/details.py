@@ -6,22 +6,7 @@ from dataclasses import dataclass, field
 
 from kg.paths import Topics
 from kg.search import SearchStatistics
-from programs.turns.codecs import EntityAnswerField, PlainField
-
-
-@dataclass(frozen=True)
-class EntityDetail:
-    """The answer of a question about a graph of entities.
-
-    Attributes:
-        found: The entities and values that answer it, with their triples; ``None`` without an answer.
-        labels: The names of the entities that answer it.
-        named: The entities that the question itself names.
-    """
-
-    found: EntityAnswerField | None = None
-    labels: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
+from programs.turns.codecs import PlainField
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from kg.derivations import Answer
 from programs.turns.codecs import Record, derivation_record, read_derivation
-from programs.turns.details import EntityDetail, PathDetail, QueryDetail, TextDetail
+from programs.turns.details import PathDetail, QueryDetail, TextDetail
 from programs.turns.turn import Turn
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ _NOT_OF_REPORTS: Record = {"resolution": None, "context": None, "detail": None}
 
 @cache
 def _adapter() -> TypeAdapter[Turn[Any, Any]]:
-    return TypeAdapter(Turn[Answer | tuple[str, ...], EntityDetail | PathDetail | QueryDetail | TextDetail])
+    return TypeAdapter(Turn[Answer | tuple[str, ...], PathDetail | QueryDetail | TextDetail])
 
 
 def turn_record(turn: Turn[Any, Any], candidates: int = KEPT_CANDIDATES) -> Record:
     """A turn as JSON, with at most ``candidates`` of its candidates and always those up to the pick."""
     kept = turn.candidates[: max(candidates, (turn.pick if turn.pick is not None else -1) + 1)]
     record: Record = _adapter().dump_python(replace(turn, candidates=kept), mode="json")
-    if not (turn.context.entities or turn.context.failures):
+    if not turn.context.entities:
         record["context"] = None
     return {name: value for name, value in record.items() if value is not None or name not in _NOT_OF_REPORTS}
 

@@ -15,7 +15,6 @@ from pydantic import PlainSerializer
 from typing_extensions import TypeVar
 
 from kg.candidates import considered_figures
-from kg.coreference import Resolution
 from kg.derivations import Answer
 from kg.derivations import PastTurn as PastTurn
 from kg.errors import FinpathError
@@ -85,6 +84,23 @@ class ToolCall:
     output: str
     seconds: float
     failed: bool = False
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """A question and the things that it refers to.
+
+    Attributes:
+        question: As asked.
+        canonical: The same, standing alone.
+        referents: The entities or figures that it refers to without naming them.
+        turns: The earlier turns that these come from; counted from 0.
+    """
+
+    question: str
+    canonical: str
+    referents: tuple[str, ...] = ()
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)

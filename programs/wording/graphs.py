@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
 from kg.growing import NODE, Edge, EdgeType, GrowingGraph, Node, NodeKey, NodeType, QueryResult, Schema, node_term
-from kg.questions import spaced
-from kg.text import content_tokens
+from kg.text import content_tokens, spaced
 
 _PIECES = re.compile(
     r"(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|<[^>]*>|[?$]\w+|\w*:[\w%]*"

@@ -10,12 +10,8 @@ if TYPE_CHECKING:
 
 def graph_world(graph: Any, config: Any, **about: Any) -> World:
     """The world of a graph; a program's ``config`` counts if it is one for graphs."""
-    from kg.questions import EntityGraph
-    from programs.worlds.entities import EntityWorld
     from programs.worlds.graph import GraphConfig, GraphWorld
 
-    if isinstance(graph, EntityGraph):
-        return EntityWorld(graph, **{"name": graph.name, **about})
     given = {"config": config} if isinstance(config, GraphConfig) else {}
     return GraphWorld(graph, **{**given, **about})
 

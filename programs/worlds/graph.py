@@ -23,7 +23,6 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.algebra import facts_of, write
-from kg.coreference import Resolution
 from kg.derivations import Answer
 from kg.errors import ConfigError, LMError
 from kg.facts import FactGraph
@@ -31,7 +30,7 @@ from kg.graphs import EntityContext, GraphContext, Neighbour
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
 from programs.graphs import Replies, ReplyConfidence, parse_answer, query_signature, shipped_confidence, shown_of
-from programs.turns import AnyTurn, Kept, QueryDetail, State, Turn
+from programs.turns import AnyTurn, Kept, QueryDetail, Resolution, State, Turn
 from programs.worlds.base import Execution, Search, World
 from signatures.queries import UnderstandGraph
 from signatures.understand import Understanding
@@ -221,10 +220,11 @@ def _past(reading: Reading, best: Parse | None) -> DialogueTurn:
     return DialogueTurn(reading.canonical, reading.asks, best, reading.named, reading.confidence, guess)
 
 
-def _resolution(graph: FactGraph, reading: Reading) -> Resolution:
-    referents = tuple(graph.values[node].text for node in reading.referents)
-    kind = "none" if reading.canonical == reading.question and not referents else "possessive"
-    return Resolution(reading.question, reading.canonical, kind, referents)  # type: ignore[arg-type]
+def _resolution(graph: FactGraph, reading: Reading) -> Resolution | None:
+    """The nodes that a question refers to; ``None`` for one that refers to none."""
+    referents = tuple(graph.name(node) for node in reading.referents)
+    is_alone = reading.canonical == reading.question and not referents
+    return None if is_alone else Resolution(reading.question, reading.canonical, referents)
 
 
 def _words(graph: FactGraph, parse: Parse) -> str:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import dspy
 import numpy as np
@@ -30,9 +30,9 @@ from kg.candidates import (
     search_turn,
 )
 from kg.derivations import Answer as KGAnswer
-from kg.derivations import Derivation, PastTurn
+from kg.derivations import Derivation, PastTurn, Reference, collapse
 from kg.figures import ReportIndex
-from kg.graphs import ContextConfig, GraphContext, TurnEntities
+from kg.graphs import EntityContext, GraphContext
 from kg.reports import Report, ReportGraph, is_large, report_base
 from kg.search import merge_key
 from programs.evidence import (
@@ -47,7 +47,7 @@ from programs.evidence import (
     tokens_of,
 )
 from programs.lm import HELD, plain_text
-from programs.turns import AnyTurn, Failure, Kept, State, Turn, history_records, read_histories
+from programs.turns import AnyTurn, Failure, Kept, Resolution, State, Turn, history_records, read_histories
 from programs.wording import currency_sign, spoken_answer, written_number
 from programs.worlds.base import Execution, Search, World
 from programs.worlds.page import START as GRAMMAR_START
@@ -73,9 +73,6 @@ from programs.worlds.page import (
 from programs.worlds.reader import ReportReader
 from signatures.understand import Understanding, UnderstandReport
 
-if TYPE_CHECKING:
-    from kg.coreference import ReferenceModel
-
 NEAREST = 3
 """Figures that a turn without an answer names."""
 
@@ -91,16 +88,11 @@ class ReportWorld(World):
         report: The report.
         reader: Reads it; the ontology and the scorer.
         config: The beam's settings.
-        references: The model of the earlier turns that a question uses. Without one, no references are spelled out and
-            turns have no graph context.
-        context: The size of a turn's graph context.
     """
 
     report: Report
     reader: ReportReader
     config: DerivationConfig = field(default_factory=DerivationConfig)
-    references: ReferenceModel | None = None
-    context: ContextConfig | None = None
     kind: ClassVar[str] = "report"
 
     @property
@@ -116,14 +108,14 @@ class ReportWorld(World):
         """
         questions = [turn.question for turn in turns]
         if is_large(self.report) and not turns:  # search reads the excerpt that its question needs
-            graph, index = self.reader.read(Report(self.report.id, (), (), ()))
+            _, index = self.reader.read(Report(self.report.id, (), (), ()))
         else:
-            graph, index = self._read(questions, turns)
+            _, index = self._read(questions, turns)
         if kept:
             histories = read_histories(kept, index, questions)
         else:
             histories = fixed_history(index, [turn.past() for turn in turns]) if turns else START
-        return ReportState(self, tuple(turns), index=index, histories=histories, entities=self._entities(graph))
+        return ReportState(self, tuple(turns), index=index, histories=histories)
 
     def search(self, state: ReportState, question: str) -> ReportSearch:
         """See :meth:`programs.worlds.base.World.search`."""
@@ -134,9 +126,9 @@ class ReportWorld(World):
         if not is_large(self.report):
             return state
         questions = [turn.question for turn in state.turns]
-        graph, index = self._read([*questions, question], state.turns)
+        _, index = self._read([*questions, question], state.turns)
         histories = read_histories(state.kept(), index, questions) if state.turns else state.histories
-        return replace(state, index=index, histories=histories, entities=self._entities(graph))
+        return replace(state, index=index, histories=histories)
 
     def words(self, derivation: Derivation, answer: KGAnswer, question: str, index: ReportIndex) -> str:
         """An answer in words, with unit, sign and scale."""
@@ -144,23 +136,14 @@ class ReportWorld(World):
         return spoken_answer(derivation, answer, question, index.observations, sign)
 
     def added(self, state: ReportState, turn: Turn, histories: tuple[WeightedHistory, ...]) -> ReportState:
-        """The state with one more turn, whose references are spelled out where the world has their model."""
-        after = replace(state, turns=(*state.turns, turn), histories=histories)
-        if self.references is None or state.entities is None:
-            return after
-        from kg.coreference import resolve_report
-
-        past = tuple(one.past() for one in state.turns)
-        canonicals = [one.canonical for one in state.turns]
-        resolution = resolve_report(turn.question, past, canonicals, state.index, self.references)
-        turn = replace(turn, resolution=resolution, context=state.entities.of(after.turns, state.index))
-        return replace(after, turns=(*state.turns, turn))
+        """The state with one more turn, with the earlier turns and the entities that its calculation uses."""
+        turn = replace(
+            turn, resolution=_resolution(turn, state.turns), context=_context(turn, state.index, self.report.id)
+        )
+        return replace(state, turns=(*state.turns, turn), histories=histories)
 
     def _read(self, questions: Sequence[str], turns: Sequence[AnyTurn]) -> tuple[ReportGraph, ReportIndex]:
         return self.reader.read(self.report, questions, [turn.derivation for turn in turns[-MEMORY:]])
-
-    def _entities(self, graph: ReportGraph) -> ReportContext | None:
-        return ReportContext(graph, self.context) if self.references is not None else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,12 +153,10 @@ class ReportState(State[ReportWorld]):
     Attributes:
         index: The report's index.
         histories: The histories of own answers with their weights.
-        entities: The lookup of graph context, where the world has references.
     """
 
     index: ReportIndex
     histories: tuple[WeightedHistory, ...] = START
-    entities: ReportContext | None = None
 
     def after(self, turn: AnyTurn) -> ReportState:
         """See :meth:`programs.turns.program.State.after`: the histories continue as after a failure."""
@@ -388,35 +369,27 @@ class ReportSearch(Search):
         return self.found.next_histories(self.world.config.histories, judged=judged)
 
 
-class ReportContext:
-    """The graph context of turns about a report.
+def _resolution(turn: AnyTurn, past: Sequence[AnyTurn]) -> Resolution | None:
+    """The earlier turns whose answers a calculation uses; ``None`` for one that uses none."""
+    collapsed = collapse(turn.derivation, [one.derivation for one in past]) if turn.derivation is not None else None
+    operands = collapsed.operands if collapsed is not None else ()
+    turns = tuple(dict.fromkeys(operand.turn for operand in operands if isinstance(operand, Reference)))
+    return Resolution(turn.question, turn.question, turns=turns) if turns else None
 
-    Args:
-        graph: The report's graph.
-        config: The size of a context.
-    """
 
-    def __init__(self, graph: ReportGraph, config: ContextConfig | None) -> None:
-        self.graph, self.config = graph, config
-        self._known = {one.entity for one in graph.observations}
-
-    def of(self, turns: Sequence[AnyTurn], index: ReportIndex) -> GraphContext:
-        """The instances whose figures the latest answers used, with all their properties."""
-        from kg.graphs import GraphContextRetriever, MemoryStore
-        from kg.reports import ReportStore
-
-        base = report_base(self.graph.report.id)
-        used: list[dict[str, None]] = []
-        for turn in turns:
-            places = index.align(turn.derivation, turn.question) if turn.derivation is not None else ()
-            entities = [index.observations[place].entity for place in places]
-            used.append(dict.fromkeys(entity for entity in entities if entity in self._known))
-        every = {entity for entities in used for entity in entities}
-        figures = tuple(one for one in self.graph.observations if one.entity in every)
-        with MemoryStore() as store:
-            ReportStore(store).put(replace(self.graph, observations=figures))
-            nodes = [TurnEntities(results=tuple(f"{base}#{entity}" for entity in entities)) for entities in used]
-            return GraphContextRetriever(store, self.config).for_turns(nodes)
+def _context(turn: AnyTurn, index: ReportIndex, report: str) -> GraphContext:
+    """The instances of the report whose figures a calculation uses, with these."""
+    places = index.align(turn.derivation, turn.question) if turn.derivation is not None else ()
+    used: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
+    for one in (index.observations[place] for place in places):
+        used.setdefault((one.entity, one.entity_type), {})[one.property, one.quantity.text] = None
+    base = report_base(report)
+    return GraphContext(
+        tuple(
+            EntityContext(f"{base}#{entity}", entity.replace("_", " "), (kind,), tuple(figures))
+            for (entity, kind), figures in used.items()
+        )
+    )
 
 
 def _confidence(reply: Any) -> float:

@@ -1,4 +1,4 @@
-"""Answers to questions about the advisor's graph without a language model: from its sentences, facts and own lexicon.
+"""Answers to questions about the advisor's graph without a language model: from its sentences, facts and edges.
 
     answers = GraphAnswers(graph)
     answers.answer("Where is Helixon Inc. based?").values      # ("Germany",)
@@ -15,8 +15,8 @@ from functools import cached_property
 
 from kg.clauses import SentenceEncoder, SentenceParser
 from kg.comprehension import ClauseAnswer, ClauseAnswers, SpanReader, relation_of, subject_of
-from kg.facts import FactGraph, read_store
-from kg.growing import GrowingGraph, entity_view, terms
+from kg.facts import FactGraph
+from kg.growing import GrowingGraph, graph_triples
 from kg.news import (
     AnsweredFact,
     Fact,
@@ -36,10 +36,8 @@ from kg.news import (
     with_full_names,
 )
 from kg.parsing import QuestionReader
-from kg.questions import EntityGraph
 from kg.sentences import plain_name
 from programs.turns import QueryDetail
-from programs.worlds.entities import EntityTurn, EntityWorld
 from programs.worlds.graph import GraphConfig, GraphWorld, QueryTurn
 
 
@@ -122,8 +120,7 @@ class GraphAnswers:
 
     Args:
         graph: The graph; facts that answer a question are inserted into it, or into a copy if it is only read.
-        typed: Answers questions from the types and edges of the graph, after its lexicon has no answer; ``None`` for
-            the lexicon alone.
+        typed: Answers questions from the types and edges of the graph; ``None`` for sentences and facts alone.
 
     Attributes:
         memory: The inserted facts.
@@ -171,7 +168,7 @@ class GraphAnswers:
         return self._news.answer(question).values if self._news is not None else ()
 
     def answer(self, question: str) -> SupportedAnswers:
-        """Answers a question by an inserted fact, the sentences and statements of news, or the graph's lexicon."""
+        """Answers a question by an inserted fact, the sentences and statements of news, or the graph's edges."""
         if is_empty(question):
             return EMPTY
         known = self.memory.retrieved(question)
@@ -214,7 +211,7 @@ class GraphAnswers:
         2. the typed facts, if sentences answer with a value that a newer source replaced;
         3. the sentences, which abstain if typed facts contradict an answer of low confidence;
         4. the typed facts, if the question is left to them, which abstain if sentences contradict them;
-        5. the graph's own lexicon.
+        5. the types and edges of the graph.
         """
         question = self.in_words_of_news(question)
         if self.clauses is not None and _GRAPH_WORDS.search(question):
@@ -284,31 +281,10 @@ class GraphAnswers:
             found.append(fact if place else replace(fact, against=tuple(map(self.as_published, clause.otherwise))))
         return found
 
-    @cached_property
-    def _view(self) -> EntityGraph:
-        return entity_view(self._graph)
-
     def _by_graph(self, question: str) -> SupportedAnswers:
-        """Answers a question by the graph's own types, edges and names: by its lexicon, or as any graph."""
-        turn = EntityWorld(self._view).answered(question)
-        if turn.answer == "no" and not self._is_denied(turn):  # news leave out more than they tell
-            return SupportedAnswers((), (), "the graph does not state it, and that is no denial")
-        if turn.detail is not None and turn.detail.found is not None:
-            return SupportedAnswers(_values(turn), tuple(turn.detail.found.facts[:_MOST_FACTS]))
-        if self._by_query is not None:
-            found = self._by_query.answer(self._view, question)
-            if found is not None:
-                return found
-        return SupportedAnswers((), (), turn.message)
-
-    def _is_denied(self, turn: EntityTurn) -> bool:
-        """Whether a subject of a question has another value of what is asked."""
-        found = turn.detail.found if turn.detail is not None else None
-        if found is None:
-            return False
-        words = self._view.lexicon.properties
-        asked = [prop for prop in found.properties if prop in words and words[prop].literal]
-        return any(self._view.has(node, prop) for node in found.subjects for prop in asked)
+        """Answers a question by the graph's own types, edges and names."""
+        answers = self._by_query.answer(self._graph, question) if self._by_query is not None else None
+        return answers if answers is not None else SupportedAnswers((), (), "the graph does not state it")
 
 
 class TypedAnswers:
@@ -322,17 +298,18 @@ class TypedAnswers:
     def __init__(self, reader_of: Callable[[FactGraph], QuestionReader], answer_from: float = 0.9) -> None:
         self._reader_of = reader_of
         self._config = GraphConfig(answer_from=answer_from)
-        self._read: tuple[EntityGraph, GraphWorld] | None = None
+        self._read: tuple[GrowingGraph, GraphWorld] | None = None
 
-    def answer(self, view: EntityGraph, question: str) -> SupportedAnswers | None:
-        """Returns the answer, or ``None`` where the confidence is too low.
+    def answer(self, graph: GrowingGraph, question: str) -> SupportedAnswers | None:
+        """Returns the answer; ``None`` where the confidence is too low, and for "no", as a graph leaves out much.
 
         Args:
-            view: The graph; it is read once.
+            graph: The graph; it is read once.
             question: The question.
         """
-        if self._read is None or self._read[0] is not view:
-            self._read = view, GraphWorld(self._reader_of(fact_graph(view)), config=self._config)
+        if self._read is None or self._read[0] is not graph:
+            world = GraphWorld(self._reader_of(FactGraph.build(graph_triples(graph))), config=self._config)
+            self._read = graph, world
         turn = self._read[1].answered(question)
         if turn.answer in (None, "no") or not turn.words:
             return None
@@ -342,26 +319,12 @@ class TypedAnswers:
         )
 
 
-def _values(turn: EntityTurn | QueryTurn) -> tuple[str, ...]:
+def _values(turn: QueryTurn) -> tuple[str, ...]:
     """Returns the answer of a turn as texts: each name or value by itself, a number or yes and no in words."""
-    if not isinstance(turn.answer, tuple):
-        return (turn.words,)
-    return tuple(dict.fromkeys(one.removesuffix(_MIDNIGHT) for one in turn.answer))
+    return tuple(dict.fromkeys(turn.answer)) if isinstance(turn.answer, tuple) else (turn.words,)
 
 
-_MIDNIGHT = "T00:00:00Z"
-"""The end of a day that is stored as a moment."""
-
-
-_MOST_FACTS, _MOST_TRIPLES = 5, 1_000_000
-
-
-def fact_graph(view: EntityGraph) -> FactGraph:
-    """Returns a view of a growing graph as any graph; a name that repeats the label is left out."""
-    name = terms.property_term("name").value
-    triples = (triple for triple in read_store(view.store, _MOST_TRIPLES) if triple.relation != name)
-    return FactGraph.build(triples)
-
+_MOST_FACTS = 5
 
 _GRAPH_WORDS = re.compile(
     r"\b(?:events?|insights?|news|signals?|patterns?|sectors?|asset class(?:es)?|correlat\w+|affect\w*|happened to)\b",

@@ -12,17 +12,15 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.compiling import CompileJob, compile_program, report_job, reports
-from experiments.data import LoadedData, conversation_examples, load_conversations
+from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import evaluate
-from experiments.files import SAMPLE_FOLDER, SHIPPED_FOLDER
+from experiments.files import SHIPPED_FOLDER
 from experiments.lms import LMConfig
-from experiments.saved import find_program, load_program, shipped_references
+from experiments.saved import find_program, load_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker, read_traces
-from kg.coreference import ReferenceModel
 from kg.errors import ConfigError, DataError, UnmappedRowError
 from optimize.optimizers import parse_optimizers
-from optimize.scorers import fit_references, reference_examples
 from programs.lm.guarded import GuardedLM
 from tests.optimize.conftest import AnyReplyEngine
 
@@ -240,19 +238,3 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     job = report_job(str(tmp_path / "mine"), dev, parse_optimizers("scorer"), program_settings=["unmapped=fail"])
     with pytest.raises(UnmappedRowError, match="covers none of these rows"):
         compile_program(job, out=tmp_path / "other")
-
-
-@pytest.mark.slow
-def test_the_model_of_references_is_fitted_and_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records = json.loads((SAMPLE_FOLDER / "train.json").read_text())[:12]
-    (tmp_path / "train.json").write_text(json.dumps(records))
-    out = tmp_path / "references.json"
-    words = ["compile", "references", "--train", str(tmp_path / "train.json"), "--out", str(out)]
-    assert cli.main([*words, "--json", str(tmp_path / "out.json")]) == 0
-    model = ReferenceModel.from_json(out.read_text())
-    assert json.loads((tmp_path / "out.json").read_text())["weights"] == len(model.weights) > 100
-    assert set(model.weights) & set(shipped_references().weights)
-    examples = conversation_examples(load_conversations(words[3]).conversations)
-    assert model == fit_references(reference_examples(examples, find_program("beam").program.turn.reader))
-    assert cli.main(words[:-2]) == 2
-    assert "references needs --out" in capsys.readouterr().err

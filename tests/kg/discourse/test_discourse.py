@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
-from kg.coreference.referents import PastQuestion, Referents
 from kg.discourse import LEAD, Discourse, Spoken, Traits, disagreement
 
 
@@ -62,14 +59,3 @@ def test_follow_ups_and_corrections_begin_alike(text: str) -> None:
 )
 def test_a_pronoun_agrees_with_what_is_known_of_a_referent(word: str, better: Traits, worse: Traits) -> None:
     assert disagreement(word, better) < disagreement(word, worse)
-
-
-def test_a_graph_of_entities_prefers_a_person_for_she() -> None:
-    lexicon = SimpleNamespace(types={"ada": ("p",), "ulm": ("c",)}, label={"p": "Person", "c": "City"}.get)
-    context = SimpleNamespace(entities=[SimpleNamespace(node="ulm"), SimpleNamespace(node="ada")])
-    past = [PastQuestion("Where was Ada born?", ("ada",), ("ulm",))]
-    chosen = {}
-    for word in ("she", "it"):
-        who = Referents(SimpleNamespace(lexicon=lexicon), past, context)  # type: ignore[arg-type]
-        chosen[word] = who.single((), word=word)
-    assert chosen == {"she": "ada", "it": "ulm"}

@@ -13,9 +13,7 @@ import pytest
 from dspy.utils import DummyLM
 from pydantic import ValidationError
 
-from kg.algebra import NamedNodes
 from programs.conversation import ConversationQA
-from programs.graphs import labelled_example
 from programs.graphs.query_parsing import query_signature
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig
@@ -131,14 +129,3 @@ def test_the_signature_holds_the_reply_to_the_graph() -> None:
         kind(start="Larkspur", steps=[{"operation": "follow", "relation": "mate"}])
     with pytest.raises(ValidationError):
         kind(reading=3)
-
-
-def test_a_demonstration_names_the_reading_with_its_query() -> None:
-    reader = ships()
-    reading = reader.read("What is the length of the Bellwether?", today=date(2026, 1, 1))
-    right = reading.parses[0]
-    by_chance = replace(reading, parses=(replace(right, query=NamedNodes(right.nodes)),))
-    for shown, number in ((reading, 1), (by_chance, 0)):
-        written = labelled_example(shown, reader, right, ())
-        assert written is not None
-        assert (written["query"].reading, len(written["query"].steps)) == (number, 1)

@@ -1,20 +1,16 @@
-"""Replies of a language model as queries: each operation, results of earlier steps, and queries written as replies."""
+"""Replies of a language model as queries: each operation, and results of earlier steps."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from kg.algebra import Evaluator, NamedNodes, Query
 from kg.errors import QueryError
 from kg.facts import FactGraph, read_table
-from kg.parsing import Parse
 from programs.graphs.query_replies import Replies, Shown, parse_answer
-from programs.graphs.query_writing import written
 from signatures.queries import GraphQuery, QueryStep
 
 TODAY = date(2026, 1, 1)
@@ -137,58 +133,3 @@ def test_each_operation_of_a_reply(reply: GraphQuery, answer: object) -> None:
 def test_what_a_reply_may_not_say_is_named(reply: GraphQuery, said: str) -> None:
     with pytest.raises(QueryError, match=said):
         _answer(reply)
-
-
-def _queries() -> dict[str, Query]:
-    one = Evaluator(GRAPH)
-    boats, ferries = one.members(CLASSES["boat"]), one.members(CLASSES["ferry"])
-    both = one.members(CLASSES["boat"], CLASSES["ferry"])
-    olav, town = NamedNodes((NAMES["Olav Lie"],)), NamedNodes((NAMES["Sund"],))
-    skipper, length, built = (RELATIONS[name] for name in LIKE)
-    his = one.follow(olav, skipper, inverse=True)
-    neighbours = one.follow(town, RELATIONS["home"], inverse=True)
-    long = one.compared(boats, length, ">", Decimal(10))
-    hers = one.having(boats, skipper, NamedNodes((NAMES["Ida Holm"],)), inverse=False)
-    return {
-        "follow": one.follow(boats, skipper),
-        "back": his,
-        "two classes": both,
-        "second": one.extreme(both, length, 1, rank=2),
-        "fewest": one.extreme(one.members(CLASSES["sailor"]), skipper, -1, counted=True, inverse=True),
-        "class": one.of_class(his, CLASSES["ferry"]),
-        "chain": one.having(boats, skipper, neighbours, inverse=False),
-        "negated": one.having(boats, skipper, olav, inverse=False, negated=True),
-        "either": one.either(boats, hers, long),
-        "both": one.both(his, ferries),
-        "others": one.complement(boats, hers),
-        "present": one.lacking(ferries, skipper, present=True),
-        "lacking": one.lacking(ferries, skipper),
-        "standard": one.compared(boats, length, ">", Decimal(9), NAMES["Wren"]),
-        "earlier": one.follow(NamedNodes((NAMES["Tern"], NAMES["Skua"])), length),
-        "names": one.follow(NamedNodes((NAMES["Wren"], NAMES["Rail"])), length),
-        "counted": one.counted(one.members(CLASSES["sailor"]), skipper, ">=", Decimal(2), inverse=True),
-        "matched": one.matched(boats, length, ">", RELATIONS["berth"]),
-        "year": one.compared(
-            both, built, "<", GRAPH.values[one.follow(NamedNodes((NAMES["Skua"],)), built).nodes[0]].period
-        ),  # type: ignore[arg-type]
-    }
-
-
-@pytest.mark.parametrize("name", _queries())
-def test_a_query_that_is_written_reads_as_the_same(name: str) -> None:
-    query = _queries()[name]
-    reply = written(GRAPH, SHOWN, Parse(query, 0.0, query.nodes))
-    assert reply is not None
-    assert query.nodes
-    assert set(Replies(GRAPH, SHOWN, TODAY).parse(reply).nodes) == set(query.nodes)
-
-
-def test_what_no_steps_say_is_written_as_its_reading_or_not_at_all() -> None:
-    query = Evaluator(GRAPH).follow(NamedNodes((NAMES["Wren"],)), RELATIONS["built"])
-    age = Parse(query, 0.0, query.nodes, number=Decimal(45), operation=f"age on {TODAY}")
-    assert written(GRAPH, SHOWN, age) is None
-    reply = written(GRAPH, replace(SHOWN, readings=(age,)), age)
-    assert reply is not None
-    assert (reply.reading, reply.steps) == (1, [])
-    hidden = replace(SHOWN, relations={})
-    assert written(GRAPH, hidden, Parse(query, 0.0, query.nodes)) is None

@@ -10,7 +10,6 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.parsing import Parse, Reading
-from optimize.queries import AskedTurn, fitted_confidence
 from programs.graphs import ReplyConfidence, kind_of_reply
 from programs.graphs.reply_confidence import shipped_confidence
 from programs.worlds.graph import GraphConfig
@@ -58,14 +57,3 @@ def test_a_later_reading_becomes_the_first_and_stays_once() -> None:
     found = ReplyConfidence().joined(_at(0.3), LATER)
     assert found.parses[0] is LATER
     assert sorted(map(id, found.parses)) == sorted(map(id, READING.parses))
-
-
-def test_a_model_that_is_often_wrong_is_believed_less_after_the_fit() -> None:
-    turn = AskedTurn(READER, _at(0.4), (), ["88"], FIRST)
-    poor = fitted_confidence([turn] * 20, [OWN] * 20)
-    good = fitted_confidence([turn] * 20, [FIRST] * 20)
-    assert poor.of("own", 0.4) < 0.3 < 0.7 < ReplyConfidence().of("own", 0.4)
-    assert good.of("agreed", 0.4) > ReplyConfidence().of("agreed", 0.4)
-    lacking = fitted_confidence([replace(turn, gold=None)] * 20, [NONE] * 20)
-    assert lacking.of("none", 0.4) < ReplyConfidence().of("none", 0.4)
-    assert fitted_confidence([], []) == ReplyConfidence()
