@@ -3,16 +3,15 @@
     with dspy.context(**replay_settings(Path("tests/data/transcripts/sample_dev.jsonl"))):
         program(report=report, questions=questions)
 
-A transcript is a file of JSON objects, one a line: ``{"messages": [{"role": …, "content": …}], "reply": "…"}``. It is
-recorded from a folder of requests and replies, or from the history of any language model of DSPy
-(``tools/record_transcript.py``). A prompt that it does not hold raises an error with the first line that differs from
-the nearest recorded prompt, so the effect of every change of a prompt is seen.
+A transcript is a file of JSON objects, one a line: ``{"messages": [{"role": …, "content": …}], "reply": "…"}``, that
+``tools/record_transcript.py`` writes. A prompt that it does not hold raises an error with the first line that differs
+from the nearest recorded prompt, so the effect of every change of a prompt is seen.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,17 +90,6 @@ class Transcript:
                 raise DataError(f"is no request ({type(error).__name__}: {error})", file=str(path)) from error
             if len(messages) > 1:
                 found.append(Exchange(messages, reply.read_text(encoding="utf-8")))
-        return cls(tuple(found))
-
-    @classmethod
-    def of_history(cls, history: Iterable[Mapping[str, Any]]) -> Transcript:
-        """The exchanges of the ``history`` of one of DSPy's language models."""
-        found = []
-        for entry in history:
-            outputs = entry.get("outputs") or []
-            text = outputs[0].get("text", "") if outputs and isinstance(outputs[0], Mapping) else "".join(outputs[:1])
-            if entry.get("messages"):
-                found.append(Exchange(_messages(entry["messages"]), str(text)))
         return cls(tuple(found))
 
     def write(self, path: Path) -> None:

@@ -53,10 +53,7 @@ def find_python():
             "finpath needs Python %d.%d or newer; %s is %d.%d. Install one, or name it: make PYTHON=/path/to/python3"
             % (OLDEST + (sys.executable,) + tuple(sys.version_info[:2]))
         )
-    return fail(
-        "%s cannot make virtual environments (its venv or ensurepip module is missing). On Debian and Ubuntu: "
-        "apt install python3-venv" % sys.executable
-    )
+    return fail("%s cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv" % sys.executable)
 
 
 def venv_python():
@@ -87,25 +84,16 @@ def is_done(kind):
         return file.read() == fingerprint(kind)
 
 
-def run_pip(arguments, expected):
-    """Runs pip in the environment, saying how far it is; its whole output is shown when it fails."""
+def run_pip(arguments):
+    """Runs pip in the environment; its whole output is shown when it fails."""
     command = [venv_python(), "-m", "pip", "install", "--no-input", "--no-deps", "--progress-bar", "off"]
     environment = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_WARN_SCRIPT_LOCATION="1")
     process = subprocess.Popen(
         command + arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=environment
     )
-    lines = []
-    collected = 0
-    for line in process.stdout:
-        lines.append(line)
-        if line.startswith("Collecting"):
-            collected += 1
-            if collected % 25 == 0:
-                say("  %d of about %d packages fetched" % (collected, expected))
-        elif expected > 1 and line.startswith("Installing collected packages"):
-            say("  unpacking them (a minute or so)")
-    if process.wait() != 0:
-        sys.stderr.writelines(lines)
+    output = process.communicate()[0]
+    if process.returncode != 0:
+        sys.stderr.write(output)
         fail("pip could not install from the lock file; its output is above")
 
 
@@ -119,26 +107,19 @@ def install(kind):
     lock = os.path.join(ROOT, LOCKS[kind])
     with open(lock) as file:
         expected = sum("==" in line.split(";")[0] and not line.startswith("#") for line in file)
-    say("installing %d packages from %s into .venv, once" % (expected, LOCKS[kind]))
-    run_pip(["--require-hashes", "--only-binary", ":all:", "-r", lock], expected)
-    say("installing finpath itself (a link to this folder)")
-    run_pip(["--no-build-isolation", "--editable", ROOT], 1)
+    say("installing %d packages from %s into .venv, once; it takes a minute or two" % (expected, LOCKS[kind]))
+    run_pip(["--require-hashes", "--only-binary", ":all:", "-r", lock])
+    run_pip(["--no-build-isolation", "--editable", ROOT])
     for done in ("base", "dev") if kind == "dev" else ("base",):
         with open(stamp(done), "w") as file:
             file.write(fingerprint(done))
 
 
-def main():
-    """The command."""
-    kind = sys.argv[1] if len(sys.argv) > 1 else "base"
-    if kind not in LOCKS:
-        fail("say 'base' or 'dev', not %r" % kind)
-    if is_done(kind):
-        return
-    start = time.time()
-    install(kind)
-    say("ready after %.0f s" % (time.time() - start))
-
-
 if __name__ == "__main__":
-    main()
+    wanted = sys.argv[1] if len(sys.argv) > 1 else "base"
+    if wanted not in LOCKS:
+        fail("the argument must be base or dev, got %r" % wanted)
+    if not is_done(wanted):
+        start = time.time()
+        install(wanted)
+        say("ready after %.0f s" % (time.time() - start))

@@ -26,24 +26,17 @@ from fpdf import FPDF
 from experiments.data.conversations import find_parts
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
-from experiments.data.questions import load_questions
 from experiments.facade.documents import _read_report
 from experiments.files import read_text
 from experiments.saved import ProgramOrigin, load_program, save_program
-from kg.derivations import Derivation
 from kg.errors import DataError
 from kg.facts import FactGraph, read_file
 from kg.graphs import GraphIndex
-from kg.growing import GrowingGraph, parse_update
-from kg.growing import Origin as FactOrigin
-from kg.investments import investment_schema
-from kg.investments.documents import parse_document
 from kg.parsing import QuestionReader
 from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
 from kg.reports import Ontology, Report, build_ontology
 from programs.conversation import ConversationQA
-from programs.lm import Budget
 from programs.tools.workspace import unpack
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig
@@ -71,8 +64,6 @@ FILED = (
     b"<td>3,900</td></tr><tr><td rowspan=2>Costs</td><td colspan=2>(5)</td></tr></table></body></html>"
 )
 MARKDOWN = b"# Results\n\n| item | 2009 |\n|---|---|\n| sales | 5 |\n\nSales rose by 5%.\n"
-NEWS = b"Headline: A\nSource: B\nDate: 2026-01-01\n\nHelixon Inc. (HLXN) beat estimates.\n"
-TRIPLES = b"Alien\tdirected_by\tScott\nBlade Runner\tdirected_by\tScott\n"
 NTRIPLES = b'<http://a/x> <http://a/p> "v\\u0041"@en .\n<http://a/x> <http://a/q> <http://a/y> .\n'
 TURTLE = (
     b"@prefix s: <http://schema.org/> .\n@prefix a: <http://a/> .\n"
@@ -86,18 +77,6 @@ JSONLD: dict[str, Any] = {
     "http://schema.org/director": {"@id": "http://a/scott", "http://schema.org/name": "Ridley Scott"},
     "http://schema.org/duration": {"@value": "117", "@type": "http://www.w3.org/2001/XMLSchema#integer"},
 }
-UPDATES: list[Any] = [
-    {"op": "AddNode", "type": "Company", "name": "Helixon", "properties": {"country": "USA"}},
-    {"op": "AddNode", "type": "Sector", "name": "Chips"},
-    {
-        "op": "AddEdge",
-        "type": "in_sector",
-        "source": {"type": "Company", "name": "Helixon"},
-        "target": {"type": "Sector", "name": "Chips"},
-    },
-    {"op": "SetProperty", "node": {"type": "Company", "name": "Helixon"}, "property": "country", "value": "Chile"},
-]
-QUESTION = {"id": "1", "question": "who?", "answer": ["a"], "q_entity": ["b"], "graph": [["a", "p", "b"]]}
 
 
 class Format(NamedTuple):
@@ -115,17 +94,6 @@ def _text(path: Path) -> str:
 
 def _report(path: Path) -> object:
     return read_files([path])
-
-
-def _updates(path: Path) -> object:
-    try:
-        written = json.loads(_text(path))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(written, list):
-        return None
-    with GrowingGraph(None, investment_schema()) as graph:
-        return graph.apply([parse_update(one, place) for place, one in enumerate(written)], FactOrigin("x"))
 
 
 def _facts(path: Path) -> object:
@@ -239,19 +207,12 @@ FORMATS = (
     Format("Excel", _workbook(), _report, ".xlsx"),
     Format("Parquet", _parquet(), _report, ".parquet"),
     Format("PDF", _pdf(), _pdf_report, ".pdf"),
-    Format("news", NEWS, lambda path: parse_document(_text(path), "a.txt"), ".txt"),
-    Format("updates", UPDATES, _updates),
-    Format("graph, tabs", TRIPLES, lambda path: open_graph(str(path)), ".tsv"),
     Format("graph, N-Triples", NTRIPLES, lambda path: open_graph(str(path)), ".nt"),
     Format("graph index", _index(), GraphIndex.load, ".npz"),
     Format("facts, Turtle", TURTLE, _facts, ".ttl"),
     Format("facts, JSON-LD", JSONLD, _facts, ".jsonld"),
-    Format("questions, tabs", b"who made [Alien]\tScott\n", lambda path: load_questions(str(path), "metaqa"), ".txt"),
-    Format("questions, JSON", QUESTION, lambda path: load_questions(str(path), "rog"), ".jsonl"),
     Format("archive", _zip(b"text", "a.txt"), lambda path: unpack(path, path.with_suffix("")), ".zip"),
     Format("ontology", _program().ontology.to_turtle().encode(), lambda path: Ontology.from_turtle(_text(path))),
-    Format("program language", b"subtract(206588, 181001), divide(#0, 181001)", lambda p: Derivation.parse(_text(p))),
-    Format("budget", b"calls=500,tokens=200000,usd=1.50", lambda path: Budget.parse(_text(path))),
     Format(
         "conversation",
         _conversation(),

@@ -16,7 +16,7 @@ from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
 from programs.worlds.reader import ReportReader
 from tests.replay import Exchange, ReplayEngine, Transcript, replay_settings
-from tools.record_transcript import main
+from tools.record_transcript import answer
 
 REPORT = Report(
     "r",
@@ -73,7 +73,7 @@ def folder(tmp_path: Path, program: ConversationQA) -> Path:
 
 def test_a_recorded_conversation_is_repeated_without_a_model(folder: Path, program: ConversationQA) -> None:
     path = folder / "transcript.jsonl"
-    assert main([str(folder), str(path)]) == 0
+    Transcript.of_folder(folder).write(path)
     settings = replay_settings(path)
     with dspy.context(**settings):
         turns = program(report=REPORT, questions=QUESTIONS).turns
@@ -85,14 +85,13 @@ def test_a_recorded_conversation_is_repeated_without_a_model(folder: Path, progr
 
 
 def test_requests_that_did_not_change_are_answered_from_the_transcript(folder: Path) -> None:
-    path = folder / "transcript.jsonl"
-    main([str(folder), str(path)])
+    transcript = Transcript.of_folder(folder)
     replies = {one: one.read_text() for one in (folder / "out").glob("*.txt") if one.stem < "00009"}
     for one in replies:
         one.unlink()
     changed = folder / "in" / "00001.json"
     changed.write_text(changed.read_text().replace("margin", "gap"))
-    assert main([str(folder), str(path), "--answer"]) == 0
+    assert answer(folder, transcript) == len(replies) - 1
     found = {one: one.read_text() for one in (folder / "out").glob("*.txt") if one.stem < "00009"}
     assert found == {one: text for one, text in replies.items() if one.stem != "00001"}
 
@@ -106,14 +105,6 @@ def test_a_changed_prompt_is_named(folder: Path, program: ConversationQA) -> Non
     wanted = "was recorded as 'r2: margin | [r2c1] 4 | [r2c2] 5', and is now 'r2: margin | [r2c1] 4 | [r2c2] 6'"
     assert any(wanted in one for one in engine.changed), engine.changed
     assert wanted in turn.message
-
-
-def test_the_history_of_any_model_can_be_recorded(tmp_path: Path) -> None:
-    lm = GuardedLM("openai/x", engine=ReplayEngine(Transcript((Exchange((("user", "2 + 2?"),), "4"),))), cache=False)
-    assert lm("2 + 2?") == ["4"]
-    recorded = Transcript.of_history([{"messages": [{"role": "user", "content": "2 + 2?"}], "outputs": ["4"]}])
-    recorded.write(tmp_path / "t.jsonl")
-    assert Transcript.read(tmp_path / "t.jsonl") == Transcript((Exchange((("user", "2 + 2?"),), "4"),))
 
 
 def test_what_is_no_transcript_is_refused(tmp_path: Path) -> None:
