@@ -162,7 +162,8 @@ def report_all(turns: Sequence[Scored]) -> None:
     for name, figure in abstention_figures(scores).items():
         print(f"  {name} {figure:.3f}")
     for point in risk_coverage(scores)[:: max(1, len(scores) // 8)]:
-        print(f"  confidence >= {point.threshold:.2f}: covers {point.coverage:.0%}, wrong {point.risk:.0%} of these")
+        threshold, coverage, risk = point.values()
+        print(f"  confidence >= {threshold:.2f}: covers {coverage:.0%}, wrong {risk:.0%} of these")
 
 
 def main() -> None:

@@ -21,11 +21,9 @@ from kg.errors import TrackingError
 from optimize.metrics import (
     ChangedTurn,
     Comparison,
-    RunDifference,
     TurnScore,
-    holm,
-    mcnemar,
-    paired_difference,
+    corrected,
+    difference_of,
     read_score,
     summarise,
 )
@@ -56,11 +54,12 @@ def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tr
         raise TrackingError(f"{names} share no turn: they were evaluated on different data")
     left_out = len(set().union(*tables)) - len(keys)
     runs = tuple(_side(record, table, keys, seed) for record, table in zip(records, tables, strict=True))
+    shared = [[table[key] for key in keys] for table in tables]
     differences = tuple(
-        _difference(record.name, tables[0], table, keys, seed)
-        for record, table in zip(records[1:], tables[1:], strict=True)
+        difference_of(record.name, shared[0], scores, seed=seed)
+        for record, scores in zip(records[1:], shared[1:], strict=True)
     )
-    comparison = Comparison(runs, _corrected(differences), len(keys), left_out)
+    comparison = Comparison(runs, corrected(differences), len(keys), left_out)
     name = "compare " + " vs ".join(short_names([record.name for record in records]))
     with open_run(tracker if tracked else None, "compare", name, tags=run_tags(seed)) as run:
         comparison = dataclasses.replace(comparison, run_id=run.id)
@@ -96,36 +95,6 @@ def _side(record: RunRecord, table: Mapping[Key, TurnScore], keys: Sequence[Key]
         "usd_of_run": record.metrics.get(metric_name("lm_usd"), record.metrics.get("lm_usd", 0.0)),
     }
     return {"run_id": record.id, "run_name": record.name, "status": record.status, **about, **figures, **costs}
-
-
-def _difference(
-    name: str, first: Mapping[Key, TurnScore], second: Mapping[Key, TurnScore], keys: Sequence[Key], seed: int
-) -> RunDifference:
-    groups = [key[0] for key in keys]
-    before = [float(first[key].exact) for key in keys]
-    after = [float(second[key].exact) for key in keys]
-    interval = paired_difference(groups, before, after, seed=seed)
-    changed = [ChangedTurn(first[key], second[key]) for key in keys if first[key].exact != second[key].exact]
-    better = sum(turn.is_better for turn in changed)
-    worse = len(changed) - better
-    figures = {
-        "difference": interval.value,
-        "difference_low": interval.low,
-        "difference_high": interval.high,
-        "mcnemar_p": mcnemar(worse, better),
-        "better": better,
-        "worse": worse,
-    }
-    return RunDifference(name, figures, tuple(sorted(changed, key=lambda turn: turn.is_better)))
-
-
-def _corrected(differences: Sequence[RunDifference]) -> tuple[RunDifference, ...]:
-    """With McNemar's p corrected for how many runs are compared with the first."""
-    corrected = holm([one.figures["mcnemar_p"] for one in differences])
-    return tuple(
-        dataclasses.replace(one, figures={**one.figures, "mcnemar_p_holm": p})
-        for one, p in zip(differences, corrected, strict=True)
-    )
 
 
 def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: int) -> None:

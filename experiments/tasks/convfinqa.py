@@ -40,8 +40,8 @@ from optimize.metrics import (
     ScoredTurn,
     TurnScore,
     read_score,
-    score_conversation,
     score_record,
+    score_turn,
     summarise,
     verdict,
 )
@@ -197,14 +197,8 @@ class ConvFinQA(ConversationTask[TurnScore]):
 
     def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[TurnScore, bool]:
         """Returns the score of a turn, before the rest of its conversation is answered."""
-        assert item.programs is not None
-        assert item.answers is not None
-        here = slice(index, index + 1)
-        alone = dataclasses.replace(
-            item, questions=item.questions[here], programs=item.programs[here], answers=item.answers[here]
-        )
-        [score] = score_conversation(alone, [turn])
-        return dataclasses.replace(score, turn_index=index), score.exact
+        score = score_turn(item, index, turn)
+        return score, score.exact
 
     def score_record(self, score: TurnScore) -> Any:
         """Returns a score as JSON."""
@@ -297,7 +291,7 @@ class OpenAnswers(ConversationTask[AnswerScore]):
             **accuracy_figures(scored, seed=seed),
             "failed_turns": sum(one.turn.failure is not None for one in scored),
             **abstention_figures(scores),
-            "risk_coverage": [dataclasses.asdict(point) for point in risk_coverage(scores)],
+            "risk_coverage": risk_coverage(scores),
         }
 
     def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, AnswerScore]]) -> None:

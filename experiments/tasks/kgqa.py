@@ -91,11 +91,11 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         try:
             graph = self.graphs.of(item)
         except FinpathError as error:
-            turn, index = PathTurn(item.question, failure="error", message=str(error)), None
+            turn = PathTurn(item.question, failure="error", message=str(error))
         else:
             given = () if self.link else item.topics
-            turn, index = program(question=item.question, graph=graph, topics=given).turn, graph.index
-        score = score_question(item, turn, index)
+            turn = program(question=item.question, graph=graph, topics=given).turn
+        score = score_question(item, turn)
         yield turn, score, score.rank == 1
 
     def score_record(self, score: KGQAScore) -> Any:
@@ -160,7 +160,6 @@ def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width
         "precision": "precision",
         "recall": "recall",
         "F1": "f1",
-        "valid paths (path_validity)": "path_validity",
     }
     rows: list[list[object]] = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
     rows += [

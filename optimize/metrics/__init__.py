@@ -8,26 +8,17 @@ if TYPE_CHECKING:
     from optimize.metrics.abstention import (
         AnswerScore,
         OpenAnswer,
-        RiskPoint,
         abstention_figures,
         answers_match,
         read_gold,
         risk_coverage,
     )
-    from optimize.metrics.examples import metric
+    from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, corrected, difference_of
+    from optimize.metrics.feedback import metric
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
     from optimize.metrics.labels import GoldMeaning, gold_meaning
-    from optimize.metrics.scored import (
-        ChangedTurn,
-        Comparison,
-        RunDifference,
-        ScoredTurn,
-        read_score,
-        score_record,
-        verdict,
-    )
-    from optimize.metrics.statistics import bootstrap_ratio, holm, mcnemar, paired_difference
-    from optimize.metrics.turns import TurnScore, score_conversation, summarise
+    from optimize.metrics.statistics import bootstrap_ratio
+    from optimize.metrics.turns import ScoredTurn, TurnScore, read_score, score_record, score_turn, summarise, verdict
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -38,24 +29,22 @@ __all__ = [
     "GoldMeaning",
     "KGQAScore",
     "OpenAnswer",
-    "RiskPoint",
     "RunDifference",
     "ScoredTurn",
     "TurnScore",
     "abstention_figures",
     "answers_match",
     "bootstrap_ratio",
+    "corrected",
+    "difference_of",
     "gold_meaning",
-    "holm",
-    "mcnemar",
     "metric",
-    "paired_difference",
     "read_gold",
     "read_score",
     "risk_coverage",
-    "score_conversation",
     "score_question",
     "score_record",
+    "score_turn",
     "summarise",
     "summarise_kgqa",
     "verdict",

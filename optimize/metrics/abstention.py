@@ -5,8 +5,7 @@
     >>> figures["answered_share"], figures["accuracy_when_answered"], figures["abstained_right"]
     (0.5, 1.0, 1.0)
 
-Gold answers come from ``annotation.answers`` of a conversation file (:func:`read_gold`). The calibration error of
-confidences and the most confident part of the turns are measured here too.
+Gold answers come from ``annotation.answers`` of a conversation file (:func:`read_gold`).
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-import numpy as np
-
-from kg.errors import ConfigError, DataError
+from kg.errors import DataError
 from kg.figures import same_name
 from kg.search import merge_key
+from optimize.metrics.statistics import expected_calibration_error
 
 OpenAnswer = Decimal | str | tuple[str, ...]
 """A number, ``yes`` or ``no``, or names: years, rows, periods."""
@@ -34,18 +32,16 @@ class AnswerScore:
         answer: The answer; ``None`` if the program abstained.
         confidence: The probability in [0, 1] that the program gave to its best answer.
         gold: The gold answer; ``None`` if the page does not answer the question.
-        ordered: Whether gold names must come in their order.
     """
 
     answer: OpenAnswer | None
     confidence: float
     gold: OpenAnswer | None
-    ordered: bool = False
 
     @property
     def is_right(self) -> bool:
         """Whether there is an answer and it is the gold one."""
-        return self.answer is not None and self.gold is not None and answers_match(self.answer, self.gold, self.ordered)
+        return self.answer is not None and self.gold is not None and answers_match(self.answer, self.gold)
 
 
 def read_gold(value: str | float | Sequence[str] | None) -> OpenAnswer | None:
@@ -71,7 +67,7 @@ def read_gold(value: str | float | Sequence[str] | None) -> OpenAnswer | None:
     return tuple(map(str, value))
 
 
-def answers_match(answer: OpenAnswer, gold: OpenAnswer, ordered: bool = False) -> bool:
+def answers_match(answer: OpenAnswer, gold: OpenAnswer) -> bool:
     """Returns whether an answer is the gold one.
 
     Numbers are equal at the official five digits. Names are equal but for case, punctuation, spacing and marks of
@@ -80,10 +76,9 @@ def answers_match(answer: OpenAnswer, gold: OpenAnswer, ordered: bool = False) -
     Args:
         answer: The answer; a number counts as a name where the gold answer is names, such as a year.
         gold: The gold answer.
-        ordered: Whether names must come in the gold order.
     """
     if isinstance(gold, tuple):
-        return _same_names(_names(answer), gold, ordered)
+        return _same_names(_names(answer), gold)
     if isinstance(answer, tuple):
         return False
     return merge_key(answer) == merge_key(gold)
@@ -115,33 +110,20 @@ def abstention_figures(turns: Sequence[AnswerScore]) -> dict[str, float]:
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
-@dataclass(frozen=True)
-class RiskPoint:
-    """A point of a risk-coverage curve.
-
-    Attributes:
-        threshold: The confidence from which turns are answered.
-        coverage: The share of all turns that are answered, in (0, 1].
-        risk: The share of these that are wrong, in [0, 1].
-    """
-
-    threshold: float
-    coverage: float
-    risk: float
-
-
-def risk_coverage(turns: Sequence[AnswerScore]) -> list[RiskPoint]:
+def risk_coverage(turns: Sequence[AnswerScore]) -> list[dict[str, float]]:
     """Returns the risk-coverage curve: a point for each confidence of an answered turn, from the highest down.
 
-    Turns without an answer are never covered. The list is empty if no turn has an answer.
+    Each has ``threshold`` (the confidence from which turns are answered), ``coverage`` (the share of all turns that are
+    answered, in (0, 1]) and ``risk`` (the share of these that are wrong, in [0, 1]). Turns without an answer are never
+    covered. The list is empty if no turn has an answer.
     """
     answered = sorted((turn for turn in turns if turn.answer is not None), key=lambda turn: -turn.confidence)
-    points: list[RiskPoint] = []
+    points: list[dict[str, float]] = []
     wrong = 0
     for count, turn in enumerate(answered, start=1):
         wrong += not turn.is_right
         if count == len(answered) or answered[count].confidence < turn.confidence:
-            points.append(RiskPoint(turn.confidence, count / len(turns), wrong / count))
+            points.append({"threshold": turn.confidence, "coverage": count / len(turns), "risk": wrong / count})
     return points
 
 
@@ -164,11 +146,9 @@ def _names(answer: OpenAnswer) -> tuple[str, ...]:
     return answer if isinstance(answer, tuple) else (answer,)
 
 
-def _same_names(found: tuple[str, ...], wanted: tuple[str, ...], ordered: bool) -> bool:
+def _same_names(found: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     if len(found) != len(wanted):
         return False
-    if ordered:
-        return all(map(same_name, found, wanted))
     left = list(wanted)
     for name in found:
         place = next((number for number, one in enumerate(left) if same_name(name, one)), None)
@@ -176,39 +156,3 @@ def _same_names(found: tuple[str, ...], wanted: tuple[str, ...], ordered: bool) 
             return False
         del left[place]
     return True
-
-
-COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Shares of the turns, the most confident first, over which an evaluation reports the accuracy."""
-
-
-def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
-    """Returns the mean difference between confidence and accuracy, over bins of equal width weighted by their turns.
-
-    Args:
-        confidences: Probabilities in [0, 1], at least one.
-        right: Whether each turn is right.
-        bins: The number of bins.
-
-    Returns:
-        In [0, 1]; 0 if the accuracy of every bin is its mean confidence.
-
-    Raises:
-        ConfigError: The lists are empty, differ in length, or a confidence is not a probability.
-    """
-    if not confidences or len(confidences) != len(right):
-        sizes = f"{len(confidences)} and {len(right)}"
-        raise ConfigError(f"confidences and right must be of one length and not empty, got {sizes}")
-    probabilities, correct = np.array(confidences, dtype=float), np.array(right, dtype=float)
-    if not ((probabilities >= 0) & (probabilities <= 1)).all():
-        raise ConfigError("confidences must be probabilities in [0, 1]")
-    place = np.minimum((probabilities * bins).astype(int), bins - 1)
-    counts = np.bincount(place, minlength=bins)
-    gaps = np.abs(np.bincount(place, probabilities, bins) - np.bincount(place, correct, bins))
-    return float(gaps.sum() / counts.sum())
-
-
-def most_confident(confidences: Sequence[float], share: float) -> list[int]:
-    """Returns the places of the most confident share of the turns, at least one; ties in the order of the turns."""
-    order = np.argsort(-np.array(confidences), kind="stable")
-    return [int(place) for place in order[: max(round(share * len(confidences)), 1)]]

@@ -1,34 +1,28 @@
-"""The diagnosis of a wrong turn: a stage, a difference, and feedback for an optimizer or a person.
+"""The metric of turns and conversations, for ``dspy.Evaluate`` and every optimizer of DSPy, with its reason in words.
 
->>> found = diagnose(turn, "subtract(206588, 181001)", Decimal("25587"), report)
->>> found
-Diagnosis(stage='not_picked', rank=3, difference='sign')
->>> words(turn, "subtract(206588, 181001)", Decimal("25587"), found)
-'Wrong. Question: what is the difference? Gold: subtract(206588, 181001) = 25587. ...'
+    >>> metric(example, prediction)
+    Prediction(score=0.0, feedback='Wrong. ... The right answer is candidate 2 of 10, but ...')
+    >>> metric(example, prediction, trace)                  # may it become a demonstration?
+    False
+
+A demonstration must have a right answer, by the gold calculation, from a right understanding of the question. The
+search may find a right answer despite a wrong understanding, but it would be a misleading demonstration.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Literal
+from typing import Any
 
-from kg.candidates import Candidate
-from kg.derivations import Answer, Derivation
-from kg.reports import Report
-from kg.search import merge_key
-from kg.text import find_quantities
+import dspy
+
+from kg.derivations import Answer
+from optimize.metrics.equality import program_match
+from optimize.metrics.turns import Diagnosis, Difference, diagnose
 from programs.turns import Turn
+from signatures.understand import Understanding
 
-Stage = Literal["right", "failed", "not_in_beam", "not_picked"]
-"""The stage of an error: an exception; no candidate with the right answer; or one that was not selected."""
-
-Difference = Literal["sign", "scale", "order", "operation", "period", "line_item", "figures"]
-"""The difference of a wrong derivation. The right figures may have the wrong sign, power of ten, order or operations. A
-wrong figure may be from the right row (``period``), from the right column (``line_item``), or from elsewhere."""
-
+_WRONG_SHOWN = 3
 _IN_WORDS: dict[Difference, str] = {
     "sign": "The figures are right, and so is the result but for its sign: the operands are the wrong way round.",
     "scale": "The result is off by a power of ten only: a percentage, a unit or a constant is wrong.",
@@ -40,97 +34,64 @@ _IN_WORDS: dict[Difference, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """The error of a turn.
+def metric(
+    gold: Any, pred: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
+) -> dspy.Prediction | bool:
+    """Returns whether a turn is right, or the share of a conversation's turns that are, with the reason.
 
-    Attributes:
-        stage: The stage of the error.
-        rank: Place of the gold answer among the candidates, from 1, if it is among them.
-        difference: Its difference from the gold derivation; ``None`` for a right turn or one without a derivation.
+    Args:
+        gold: A turn example of :mod:`optimize.examples`, or a conversation example of :mod:`experiments.data`.
+        pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn.
+        trace: The calls of the predictors; DSPy passes it where it selects demonstrations.
+        pred_name: The predictor that the feedback is for; only GEPA passes it, also with a trace.
+        pred_trace: Not used.
+
+    Returns:
+        ``score`` in [0, 1] and ``feedback``, which counts as its score; with a trace and without ``pred_name``,
+        whether the turn may become a demonstration.
     """
-
-    stage: Stage
-    rank: int | None
-    difference: Difference | None
-
-
-def rank_of_gold(candidates: Sequence[Candidate], gold: Answer) -> int | None:
-    """Returns the place, counted from 1, of the first candidate with the gold answer; ``None`` if none has it.
-
-    The candidates are those of :class:`programs.turns.turn.Turn`: best first, equal answers already merged.
-    """
-    wanted = merge_key(gold)
-    return next((place for place, one in enumerate(candidates, start=1) if merge_key(one.answer) == wanted), None)
+    del pred_trace
+    score = _score(gold, pred, pred_name)
+    return score if trace is None or pred_name is not None else _is_demonstration(gold, pred, float(score.score))
 
 
-def diagnose(turn: Turn, gold_program: str, gold_answer: Answer, report: Report) -> Diagnosis:
-    """Returns the error of a turn.
-
-    Raises:
-        ProgramError: The gold program cannot be parsed.
-    """
-    rank = rank_of_gold(turn.candidates, gold_answer)
-    if turn.answer is not None and merge_key(turn.answer) == merge_key(gold_answer):
-        return Diagnosis("right", rank, None)
-    stage: Stage = "not_in_beam" if rank is None else "not_picked"
-    if turn.failure in ("lm_error", "error"):
-        stage = "failed"
-    difference = None
-    if turn.derivation is not None and turn.answer is not None:
-        difference = _difference(turn.derivation, turn.answer, Derivation.parse(gold_program), gold_answer, report)
-    return Diagnosis(stage, rank, difference)
+def _score(gold: Any, pred: Any, pred_name: str | None) -> dspy.Prediction:
+    if "questions" in gold:
+        return _score_conversation(gold, pred, pred_name)
+    turn = getattr(pred, "turn", None)
+    if turn is None:
+        return dspy.Prediction(score=0.0, feedback="Wrong. The program did not answer: its reply could not be read.")
+    found = diagnose(turn, gold.program, gold.answer, getattr(gold.report, "report", gold.report))
+    understood = misunderstandings(turn.understanding)
+    feedback = words(turn, gold.program, gold.answer, found, pred_name, understood)
+    return dspy.Prediction(score=float(found.stage == "right"), feedback=feedback)
 
 
-def _difference(
-    derivation: Derivation, answer: Answer, gold: Derivation, gold_answer: Answer, report: Report
-) -> Difference:
-    used, needed = _figures(derivation), _figures(gold)
-    if isinstance(answer, Decimal) and isinstance(gold_answer, Decimal) and used == needed:
-        if merge_key(answer) == merge_key(-gold_answer):
-            return "sign"
-        if _is_power_of_ten(answer, gold_answer):
-            return "scale"
-    if used.keys() == needed.keys():
-        same = Counter(s.operation for s in derivation.steps) == Counter(s.operation for s in gold.steps)
-        return "order" if same else "operation"
-    return _misplaced(used.keys() - needed.keys(), needed.keys() - used.keys(), report)
+def _score_conversation(gold: Any, pred: Any, pred_name: str | None) -> dspy.Prediction:
+    """Returns the share of right turns, with the reasons of the first wrong ones."""
+    turns: Sequence[Turn] = getattr(pred, "turns", ())
+    pairs = list(zip(turns, gold.programs, gold.answers, strict=False))
+    found = [(turn, program, answer, diagnose(turn, program, answer, gold.report)) for turn, program, answer in pairs]
+    wrong = [words(*one, pred_name) for one in found if one[-1].stage != "right"]
+    score = (len(found) - len(wrong)) / len(gold.programs)
+    feedback = "\n".join(wrong[:_WRONG_SHOWN]) or ("Right." if score == 1 else "The program did not answer.")
+    return dspy.Prediction(score=score, feedback=feedback)
 
 
-def _figures(derivation: Derivation) -> Counter[Decimal]:
-    """Returns the figures as read, with their counts; 5% is the figure 5, on another scale."""
-    return Counter(Decimal(number.text.removesuffix("%")) for number in derivation.numbers)
-
-
-def _is_power_of_ten(answer: Decimal, gold: Decimal) -> bool:
-    if not answer or not gold:
+def _is_demonstration(gold: Any, pred: Any, score: float) -> bool:
+    if "questions" in gold:
+        return score == 1
+    turn = pred.turn
+    if isinstance(turn.understanding, Understanding) and not _named_itself(turn):
         return False
-    # The gold is rounded to five digits, so a small ratio times 100 agrees only as far as those go.
-    return any(
-        merge_key(answer.scaleb(-shift)) == merge_key(gold) or merge_key(gold.scaleb(-shift)) == merge_key(answer)
-        for shift in (2, 3, 6, 9)
-    )
+    if score < 1 or (turn.derivation is not None and not program_match(turn.derivation, gold.program)):
+        return False
+    return not misunderstandings(turn.understanding)
 
 
-def _misplaced(wrong: set[Decimal], missing: set[Decimal], report: Report) -> Difference:
-    """Returns whether a wrong figure is in the row or in the column of a missing one."""
-    places = _places(report)
-    pairs = [(a, b) for x in wrong for y in missing for a in places.get(x, ()) for b in places.get(y, ())]
-    if any(a[0] == b[0] for a, b in pairs):
-        return "period"
-    if any(a[1] == b[1] for a, b in pairs):
-        return "line_item"
-    return "figures"
-
-
-def _places(report: Report) -> dict[Decimal, list[tuple[int, int]]]:
-    """Returns the cells, as (row, column), of each figure."""
-    places: dict[Decimal, list[tuple[int, int]]] = {}
-    for row, cells in enumerate(report.table):
-        for column, cell in enumerate(cells):
-            for quantity in find_quantities(cell):
-                places.setdefault(quantity.value, []).append((row, column))
-    return places
+def _named_itself(turn: Turn) -> bool:
+    """Whether the answer is the calculation that the model named when it read the page."""
+    return turn.pick is not None and getattr(turn.evidence, "named", None) == turn.pick
 
 
 def words(
@@ -190,3 +151,11 @@ def _hint(found: Diagnosis, predictor: str | None, misunderstood: bool) -> list[
     if "aggregate" in name and found.stage == "not_in_beam":
         return ["No choice among the candidates could have been right: the best choice was none."]
     return []
+
+
+def misunderstandings(understanding: Any) -> list[str]:
+    """Returns what was refused of an understanding, in words; ``understanding`` may be ``None`` or of an agent."""
+    if not isinstance(understanding, Understanding):
+        return []
+    refused = [f"a calculation was refused: {reason}" for reason in understanding.refused]
+    return [*refused, *(["the page was said not to answer"] if understanding.says_none else [])]

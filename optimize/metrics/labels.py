@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, Reference, collapse
 from kg.errors import ProgramError
 from kg.figures import ReportIndex
 from kg.text import content_tokens
-from signatures.understand import Understanding
 
 _WRITTEN = {
     "add": "{0} plus {1}",
@@ -98,11 +96,3 @@ def _figure(index: ReportIndex, number: Number, question: str) -> str | None:
         if best is None or rank > best[0]:
             best = (rank, f"{label} in {observation.period}" if observation.period is not None else label)
     return best[1] if best is not None else None
-
-
-def misunderstandings(understanding: Any) -> list[str]:
-    """Returns what was refused of an understanding, in words; ``understanding`` may be ``None`` or of an agent."""
-    if not isinstance(understanding, Understanding):
-        return []
-    refused = [f"a calculation was refused: {reason}" for reason in understanding.refused]
-    return [*refused, *(["the page was said not to answer"] if understanding.says_none else [])]

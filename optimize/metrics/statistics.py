@@ -1,4 +1,4 @@
-"""Statistics of metrics: bootstrap intervals over groups, and paired tests of two programs.
+"""Statistics of metrics: bootstrap intervals over groups, paired tests of two programs, and calibration.
 
 The turns of a conversation depend on each other, so whole conversations are drawn::
 
@@ -88,13 +88,6 @@ def group_sums(groups: Sequence[Hashable], figures: Sequence[float]) -> tuple[li
     return list(sums.values()), list(sizes.values())
 
 
-def bootstrap_mean(
-    groups: Sequence[Hashable], figures: Sequence[float], *, seed: int, resamples: int = 1000
-) -> Interval:
-    """Returns the mean of the figures with an interval from drawing whole groups; raises as :func:`bootstrap_ratio`."""
-    return bootstrap_ratio(*group_sums(groups, figures), seed=seed, resamples=resamples)
-
-
 def paired_difference(
     groups: Sequence[Hashable],
     first: Sequence[float],
@@ -122,7 +115,36 @@ def paired_difference(
             f"groups, first and second must be of one length, got {len(groups)}, {len(first)} and {len(second)}"
         )
     gains = [after - before for before, after in zip(first, second, strict=True)]
-    return bootstrap_mean(groups, gains, seed=seed, resamples=resamples)
+    return bootstrap_ratio(*group_sums(groups, gains), seed=seed, resamples=resamples)
+
+
+def with_intervals(
+    groups: Sequence[Hashable],
+    columns: Mapping[str, tuple[Sequence[float], Sequence[float] | None]],
+    *,
+    seed: int,
+    resamples: int = 1000,
+) -> dict[str, float]:
+    """Returns figures under ``NAME``, with their intervals under ``NAME_low`` and ``NAME_high``.
+
+    Args:
+        groups: The conversation of each turn.
+        columns: By name, the hits of each turn and the most that is possible in each; ``None`` for 1. A figure that no
+            turn counts for is left out.
+        seed: Of the draws.
+        resamples: The number of draws.
+    """
+    numbers: dict[Hashable, int] = {}
+    place = [numbers.setdefault(group, len(numbers)) for group in groups]
+    sums = {
+        name: tuple(np.bincount(place, weights, len(numbers)).tolist() for weights in (hits, most))
+        for name, (hits, most) in columns.items()
+        if most is None or any(most)
+    }
+    figures: dict[str, float] = {}
+    for name, interval in bootstrap_ratios(sums, seed=seed, resamples=resamples).items():
+        figures |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return figures
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
@@ -166,3 +188,29 @@ def holm(p_values: Sequence[float]) -> list[float]:
         reached = max(reached, min(1.0, (len(p_values) - done) * p_values[place]))
         corrected[place] = reached
     return corrected
+
+
+def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
+    """Returns the mean difference between confidence and accuracy, over bins of equal width weighted by their turns.
+
+    Args:
+        confidences: Probabilities in [0, 1], at least one.
+        right: Whether each turn is right.
+        bins: The number of bins.
+
+    Returns:
+        In [0, 1]; 0 if the accuracy of every bin is its mean confidence.
+
+    Raises:
+        ConfigError: The lists are empty, differ in length, or a confidence is not a probability.
+    """
+    if not confidences or len(confidences) != len(right):
+        sizes = f"{len(confidences)} and {len(right)}"
+        raise ConfigError(f"confidences and right must be of one length and not empty, got {sizes}")
+    probabilities, correct = np.array(confidences, dtype=float), np.array(right, dtype=float)
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ConfigError("confidences must be probabilities in [0, 1]")
+    place = np.minimum((probabilities * bins).astype(int), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    gaps = np.abs(np.bincount(place, probabilities, bins) - np.bincount(place, correct, bins))
+    return float(gaps.sum() / counts.sum())

@@ -13,7 +13,7 @@ import pytest
 
 from experiments.data.conversations import load_conversations
 from experiments.saved import find_program
-from optimize.metrics import score_conversation, summarise
+from optimize.metrics import score_turn, summarise
 from tests.replay import replay_settings
 
 TRANSCRIPTS = Path(__file__).parents[2] / "data" / "transcripts"
@@ -32,7 +32,8 @@ def test_a_capable_reader_answers_the_sample(
     scores = []
     with dspy.context(**settings):
         for one in load_conversations("sample:dev").conversations[:conversations]:
-            scores += score_conversation(one, program(report=one.report, questions=one.questions).turns)
+            turns_of_one = program(report=one.report, questions=one.questions).turns
+            scores += [score_turn(one, place, turn) for place, turn in enumerate(turns_of_one)]
     engine = settings["lm"].engine
     assert engine.changed == [], "prompts changed: record their replies again"
     assert engine.used == set(engine.replies), "no recorded prompt is left"

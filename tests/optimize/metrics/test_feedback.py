@@ -10,8 +10,10 @@ import pytest
 from kg.candidates.candidate import Candidate
 from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
-from optimize.metrics.feedback import Diagnosis, diagnose, words
+from optimize.metrics.feedback import misunderstandings, words
+from optimize.metrics.turns import Diagnosis, diagnose
 from programs.turns.turn import Turn
+from signatures.understand import Understanding
 
 REPORT = Report(
     "ACME/2020/page_7.pdf",
@@ -108,3 +110,9 @@ def test_words_for_one_predictor() -> None:
     assert "the best choice was none" in feedback(not_found, "aggregate.predict")
     assert feedback(picked_wrong, "aggregate.predict") == feedback(picked_wrong)
     assert feedback(turn(GOLD), "understand") == feedback(turn(GOLD))
+
+
+def test_refused_calculations_are_misunderstandings() -> None:
+    understanding = Understanding(description="", calculation="none", confidence=0.5, says_none=True, refused=["no"])
+    assert misunderstandings(understanding) == ["a calculation was refused: no", "the page was said not to answer"]
+    assert misunderstandings(None) == []

@@ -8,8 +8,7 @@ from kg.derivations.derivation import Derivation
 from kg.derivations.history import PastTurn
 from kg.figures.figure_index import ReportIndex
 from kg.reports.report import Report
-from optimize.metrics.labels import GoldMeaning, gold_meaning, misunderstandings
-from signatures.understand import Understanding
+from optimize.metrics.labels import GoldMeaning, gold_meaning
 
 REPORT = Report(
     "ACME/2009/page_1.pdf",
@@ -43,9 +42,3 @@ def test_a_question_has_its_meaning_in_words(index: ReportIndex) -> None:
 def test_what_cannot_be_written_shortly_has_no_label(index: ReportIndex) -> None:
     assert gold_meaning(index, "?", "add(1, 2)", []) is None
     assert gold_meaning(index, "?", "add(50, 40), multiply(#0, 200)", []) is None
-
-
-def test_refused_calculations_are_misunderstandings() -> None:
-    understanding = Understanding(description="", calculation="none", confidence=0.5, says_none=True, refused=["no"])
-    assert misunderstandings(understanding) == ["a calculation was refused: no", "the page was said not to answer"]
-    assert misunderstandings(None) == []

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from kg.errors import ConfigError
 from optimize.metrics.statistics import (
-    bootstrap_mean,
     bootstrap_ratio,
     bootstrap_ratios,
+    expected_calibration_error,
     group_sums,
     holm,
     mcnemar,
@@ -50,8 +50,8 @@ def test_against_the_normal_approximation() -> None:
 
 
 def test_turns_that_stand_or_fall_together_widen_the_interval() -> None:
-    together = bootstrap_mean([i // 10 for i in range(200)], [i // 10 % 2 for i in range(200)], seed=0)
-    apart = bootstrap_mean(range(200), [i // 10 % 2 for i in range(200)], seed=0)
+    together = bootstrap_ratio(*group_sums([i // 10 for i in range(200)], [i // 10 % 2 for i in range(200)]), seed=0)
+    apart = bootstrap_ratio([i // 10 % 2 for i in range(200)], [1] * 200, seed=0)
     assert together.high - together.low > 2 * (apart.high - apart.low)
 
 
@@ -108,7 +108,7 @@ def test_the_paired_difference_is_surer_than_two_intervals() -> None:
     second = [float(easy or index % 20 == 0) for index, easy in enumerate(hard)]
     groups = [index // 3 for index in range(300)]
     gain = paired_difference(groups, first, second, seed=0)
-    alone = bootstrap_mean(groups, second, seed=0)
+    alone = bootstrap_ratio(*group_sums(groups, second), seed=0)
     assert gain.value == pytest.approx(sum(second) / 300 - sum(first) / 300)
     assert gain.low > 0
     assert gain.high - gain.low < (alone.high - alone.low) / 2
@@ -158,3 +158,25 @@ def test_holm_corrects_step_by_step() -> None:
     assert holm([]) == []
     with pytest.raises(ConfigError, match=r"p_values must be in \[0, 1\]"):
         holm([1.2])
+
+
+def test_what_is_right_as_often_as_it_says_has_no_error() -> None:
+    assert expected_calibration_error([0.75] * 4, [True, True, True, False]) == pytest.approx(0)
+    assert expected_calibration_error([1.0, 0.0], [True, False]) == 0
+
+
+def test_the_error_is_the_mean_gap_of_the_bins() -> None:
+    # Bin 0.9: two turns, 0.05 above one right of two; bin 0.2: one turn at 0.25, wrong.
+    assert expected_calibration_error([0.9, 0.95, 0.25], [True, False, False]) == pytest.approx((0.85 + 0.25) / 3)
+    # Within a bin an overestimate and an underestimate make up for each other; over bins they do not.
+    assert expected_calibration_error([0.91, 0.99], [True, False], bins=1) == pytest.approx(0.45)
+    assert expected_calibration_error([0.9, 0.1], [False, True]) == pytest.approx(0.9)
+
+
+def test_what_is_no_probability_is_refused() -> None:
+    with pytest.raises(ConfigError, match="of one length and not empty, got 0 and 0"):
+        expected_calibration_error([], [])
+    with pytest.raises(ConfigError, match="got 1 and 2"):
+        expected_calibration_error([0.5], [True, False])
+    with pytest.raises(ConfigError, match=r"probabilities in \[0, 1\]"):
+        expected_calibration_error([1.5], [True])

@@ -1,59 +1,20 @@
-"""The records of scored turns, and of runs over the same turns that are compared.
+"""Comparison of the scores of several programs on the same turns: differences with intervals and tests.
 
->>> comparison.differences[0].changed[0].reason
+>>> difference = difference_of("second", first_scores, second_scores, seed=0)
+>>> difference.figures["difference"], difference.figures["mcnemar_p"]
+(0.04, 0.012)
+>>> difference.changed[0].reason
 'now: right answer found, not picked (rank 2); wrong period'
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from optimize.metrics.turns import TurnScore
-from programs.turns import Turn, plain, read_exactly
-
-
-@dataclass(frozen=True)
-class ScoredTurn:
-    """A program's turn with its gold: the id of its report, the score and the turn."""
-
-    report: str
-    score: TurnScore
-    turn: Turn
-
-    @property
-    def name(self) -> str:
-        """``CONVERSATION:NUMBER``, as ``--turn`` takes it; turns count from 1."""
-        return f"{self.score.conversation_id}:{self.score.turn_index + 1}"
-
-
-def score_record(score: TurnScore) -> dict[str, Any]:
-    """Returns a score as plain JSON values, its numbers written exactly."""
-    return {name: plain(value) for name, value in dataclasses.asdict(score).items()}
-
-
-def read_score(row: Mapping[str, Any]) -> TurnScore:
-    """Reads the score that :func:`score_record` wrote; other keys of the row are ignored."""
-    values = {name.name: row[name.name] for name in dataclasses.fields(TurnScore) if name.name in row}
-    for name in ("answer", "gold_answer"):
-        values[name] = read_exactly(values[name])
-    return TurnScore(**values)
-
-
-def verdict(score: TurnScore) -> str:
-    """Returns ``right``, or in a few words the stage and the kind of the error."""
-    if score.exact:
-        return "right"
-    words = {"not_in_beam": "right answer not found", "not_picked": "right answer found, not picked"}
-    stage = words.get(score.stage, score.stage.replace("_", " "))
-    parts = [
-        f"{stage} (rank {score.rank})" if score.rank is not None else stage,
-        f"wrong {score.difference.replace('_', ' ')}" if score.difference is not None else "",
-        f"no answer: {score.failure.replace('_', ' ')}" if score.failure is not None else "",
-    ]
-    return "; ".join(part for part in parts if part)
+from optimize.metrics.statistics import holm, mcnemar, paired_difference
+from optimize.metrics.turns import TurnScore, verdict
 
 
 @dataclass(frozen=True)
@@ -128,3 +89,40 @@ class Comparison:
                 for one in self.differences
             ],
         }
+
+
+def difference_of(name: str, first: Sequence[TurnScore], second: Sequence[TurnScore], *, seed: int) -> RunDifference:
+    """Returns the difference between two runs over the same turns, in the same order.
+
+    Args:
+        name: The name of the second run.
+        first: The scores of the baseline.
+        second: The scores of the other run.
+        seed: Of the bootstrap.
+
+    Raises:
+        ConfigError: There are no scores, or not as many of both.
+    """
+    groups = [score.conversation_id for score in first]
+    before, after = ([float(score.exact) for score in scores] for scores in (first, second))
+    interval = paired_difference(groups, before, after, seed=seed)
+    changed = [ChangedTurn(*pair) for pair in zip(first, second, strict=True) if pair[0].exact != pair[1].exact]
+    better = sum(turn.is_better for turn in changed)
+    figures = {
+        "difference": interval.value,
+        "difference_low": interval.low,
+        "difference_high": interval.high,
+        "mcnemar_p": mcnemar(len(changed) - better, better),
+        "better": better,
+        "worse": len(changed) - better,
+    }
+    return RunDifference(name, figures, tuple(sorted(changed, key=lambda turn: turn.is_better)))
+
+
+def corrected(differences: Sequence[RunDifference]) -> tuple[RunDifference, ...]:
+    """Returns differences with McNemar's p corrected for how many runs are compared with the first."""
+    p_values = holm([difference.figures["mcnemar_p"] for difference in differences])
+    return tuple(
+        replace(difference, figures={**difference.figures, "mcnemar_p_holm": p})
+        for difference, p in zip(differences, p_values, strict=True)
+    )
