@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -252,48 +251,3 @@ def test_repeated_operations_use_every_value(ask: Callable[..., list[Turn]]) -> 
         "r2 = 1237224, multiply of f1, const_3, const_4",
         "error: subtract takes 2 values, got 3",
     ]
-
-
-class _Fluent:
-    """Plans, lists the types, and finishes with the first figure; slow enough that threads take turns."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Fluent:
-        return self
-
-    def complete(self, request: lm15.Request) -> lm15.Response:
-        time.sleep(0.01)
-        text = "".join(part.text for message in request.messages for part in message.parts)
-        told = str(request.system)
-        reply: dict[str, str] = PLAN
-        if "next_tool_name" in told:
-            looked = "observation_0" in text
-            reply = step("finish", answer="r1c1") if looked else step("introspect_ontology", action="list_types")
-        written = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
-        usage = lm15.Usage(input_tokens=len(text), output_tokens=1)
-        message = lm15.Message.assistant(written)
-        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
-
-
-def test_threads_work_on_their_own_reports() -> None:
-    reports = [
-        Report(f"r{place}", (), (("", "2009"), ("net income", f"{place}7"), ("cash", "5")), ()) for place in range(1, 9)
-    ]
-    examples = [
-        dspy.Example(report=one, questions=["net income?"] * 2).with_inputs("report", "questions") for one in reports
-    ]
-    found: dict[str, list[Turn]] = {}
-
-    def keep(example: dspy.Example, prediction: dspy.Prediction) -> float:
-        found[example.report.id] = prediction.turns
-        return 1.0
-
-    lm = dspy.LM("local/fluent", engine=_Fluent(), cache=False)
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        program = ConversationQA(AgentQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), AgentConfig(2)))
-        dspy.Evaluate(devset=examples, metric=keep, num_threads=6, display_progress=False)(program)
-    assert {name: [str(turn.answer) for turn in turns] for name, turns in found.items()} == {
-        f"r{place}": [f"{place}7"] * 2 for place in range(1, 9)
-    }
-    assert {turn.usage.lm_calls for turns in found.values() for turn in turns} == {3}
-    tokens = {tuple(turn.usage.prompt_tokens for turn in turns) for turns in found.values()}
-    assert len(tokens) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
 from typing import Any
 
 import dspy
@@ -174,14 +173,6 @@ def test_an_explanation_that_says_more_than_the_facts_is_dropped(
     assert found.refused == ("the explanation says more than the facts: Helixon moved to the USA in 1994.",)
 
 
-def test_an_identical_call_is_refused(answer: Callable[..., Thoughts]) -> None:
-    script = [call(), updates(COMPANY), INSERT, call(), {"query": QUERY}, {"answer": "USA"}]
-    found = answer(script, max_iterations=2)
-    assert len(found.tool_calls) == 1
-    assert "search was called with these arguments already" in found.refused
-    assert found.forced
-
-
 def test_a_query_that_finds_nothing_leads_to_an_insert(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     graph.apply([AddNode("Sector", "Chips")], Origin("wire"))
     script = [RETRIEVE, {"query": QUERY}, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}]
@@ -247,13 +238,6 @@ def test_the_beam_goes_on_where_the_query_fails_or_finds_nothing(
     assert (found.answer, found.query, found.paths) == ("Chips", "", ("Helixon -> in_sector -> Chips",))
 
 
-def test_a_query_that_finds_something_leaves_the_beam_out(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
-    _with_sector(graph)
-    query = "SELECT ?name WHERE { ?c edge:in_sector ?s . ?s rdfs:label ?name }"
-    found = answer([RETRIEVE, {"query": query}, {"answer": "Chips"}], SECTOR, retrieve="both")
-    assert (found.answer, found.query, found.paths) == ("Chips", query, ())
-
-
 def test_where_the_beam_finds_nothing_the_graph_grows(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     _with_sector(graph)
     script = [RETRIEVE, call(), updates(COMPANY), RETRIEVE, {"answer": "USA"}]
@@ -265,22 +249,6 @@ def test_where_the_beam_finds_nothing_the_graph_grows(answer: Callable[..., Thou
 def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ThoughtsConfig(**settings)
-
-
-def test_the_model_is_told_the_day(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph) -> None:
-    _with_sector(graph)
-    told: list[str] = []
-
-    class Day(BaseCallback):
-        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-            told.append(str(inputs))
-
-    lm = scripted_lm([RETRIEVE, {"query": "SELECT ?n WHERE { ?s a type:Sector ; rdfs:label ?n }"}, {"answer": "Chips"}])
-    program = KnowledgeGraphOfThoughts(ToolManager([dspy.Tool(search)]), ThoughtsConfig())
-    adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
-    with dspy.context(lm=lm, adapter=adapter, callbacks=[Day()]):
-        program(question=SECTOR, graph=graph, today=date(2026, 3, 9))
-    assert ["2026-03-09" in one for one in told] == [True, True, False], "to decide and to write a query"
 
 
 def without_tools(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph, script: Script) -> Thoughts:
@@ -306,15 +274,6 @@ def test_without_tools_a_query_that_finds_nothing_is_written_again(
     found = without_tools(scripted_lm, graph, [{"query": missed}, {"query": bare}, {"answer": "USA"}])
     assert (found.answer, found.query, found.grounded) == ("USA", QUERY, True)
     assert found.repairs == {"query": 1, "completed": 1}
-
-
-def test_a_variable_that_the_pattern_does_not_have_is_no_row(
-    scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph
-) -> None:
-    graph.apply([AddNode("Company", "Helixon", {"country": "USA"})], Origin("wire"))
-    unbound = 'SELECT ?land WHERE { ?c a type:Company ; prop:country "USA" }'
-    found = without_tools(scripted_lm, graph, [{"query": unbound}, {"query": QUERY}, {"answer": "USA"}])
-    assert (found.query, found.repairs) == (QUERY, {"query": 1})
 
 
 def test_a_query_written_again_as_it_was_is_not_asked_again(
