@@ -95,10 +95,6 @@ class ToolManager:
         """The tools' names."""
         return tuple(self._tools)
 
-    def arguments(self) -> dict[str, dict[str, Any]]:
-        """For each tool the JSON Schema of each of its arguments."""
-        return {name: dict(tool.args or {}) for name, tool in self._tools.items()}
-
     def described(self) -> str:
         """Every tool with its arguments, one line each, for a prompt."""
         lines = []

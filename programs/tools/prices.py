@@ -1,11 +1,9 @@
-"""Prices of instruments from a file or an address, as a table of closes.
+"""Closing prices of instruments from a file or an address; they never enter the graph.
 
->>> prices = read_prices("prices.csv", WebLimits())
->>> prices.close("HLXN", date(2026, 11, 20))
+>>> read_prices("prices.csv", WebLimits()).close("HLXN", date(2026, 11, 20))
 (datetime.date(2026, 11, 20), 41.5)
 
-The table is CSV with the columns ``date``, ``symbol`` and ``close``; more columns are ignored. Prices never enter the
-graph.
+The table is CSV with the columns ``date``, ``symbol`` and ``close``; more columns are ignored.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ from pathlib import Path
 
 from kg.errors import DataError
 from programs.tools.addresses import WebLimits, fetch
-
-COLUMNS = ("date", "symbol", "close")
 
 
 @dataclass(frozen=True)
@@ -53,23 +49,23 @@ def read_prices(source: str, limits: WebLimits) -> Prices:
         DataError: It cannot be read, a column is missing, or a value is malformed.
     """
     try:
-        remote = source.startswith(("http://", "https://"))
-        content = fetch(source, None, limits)[1] if remote else Path(source).read_bytes()
-        text = content.decode("utf-8-sig")
+        is_remote = source.startswith(("http://", "https://"))
+        content = fetch(source, None, limits)[1] if is_remote else Path(source).read_bytes()
+        rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig")))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read: {error}", file=source) from error
-    rows = csv.DictReader(io.StringIO(text))
-    names = {name.strip().lower(): name for name in rows.fieldnames or ()}
-    missing = [name for name in COLUMNS if name not in names]
-    if missing:
-        raise DataError(f"must have the columns {', '.join(COLUMNS)}; {missing[0]} is missing", file=source)
     closes: dict[str, dict[date, float]] = {}
     for number, row in enumerate(rows, 2):
+        named = {str(name).strip().lower(): value for name, value in row.items()}
         try:
-            day, symbol = date.fromisoformat(row[names["date"]].strip()), row[names["symbol"]].strip()
-            close = float(row[names["close"]])
-        except (ValueError, AttributeError, TypeError) as error:
-            raise DataError(f"is malformed: {error}", file=source, place=f"line {number}") from error
+            day, symbol, close = (
+                date.fromisoformat(named["date"].strip()),
+                named["symbol"].strip(),
+                float(named["close"]),
+            )
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            rule = f"must have date, symbol and close ({type(error).__name__}: {error})"
+            raise DataError(rule, file=source, place=f"line {number}") from error
         if not math.isfinite(close) or close <= 0:
             raise DataError(f"close must be above 0, got {close}", file=source, place=f"line {number}")
         closes.setdefault(symbol, {})[day] = close

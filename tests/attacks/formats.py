@@ -6,7 +6,6 @@ nothing else.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import tempfile
@@ -16,24 +15,19 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest import mock
 
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fpdf import FPDF
 
 from experiments.data.conversations import find_parts
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.facade.documents import _read_report
 from experiments.files import read_text
-from experiments.saved import ProgramOrigin, load_program, save_program
-from kg.errors import DataError
 from kg.facts import FactGraph, read_file
 from kg.graphs import GraphIndex
 from kg.parsing import QuestionReader
-from kg.readers import pdf_pages, pdf_worker
 from kg.readers.own_report import read_files
 from kg.reports import Ontology, Report, build_ontology
 from programs.conversation import ConversationQA
@@ -102,47 +96,9 @@ def _facts(path: Path) -> object:
     return program(graph=reader, questions=["who directed Alien?", "how long is it?"]).turns
 
 
-def _pdf_report(path: Path) -> object:
-    """Reads a PDF file by the worker's code, without a process of its own."""
-
-    def pages(what: str, path: Path) -> list[Any]:
-        reply = json.loads(json.dumps(pdf_worker.reply_to(what, path)))
-        if "error" in reply:
-            raise DataError(reply["error"])
-        return list(reply["pages"])
-
-    with mock.patch.object(pdf_pages, "_read", pages):
-        return read_files([path])
-
-
 @cache
 def _program() -> Any:
     return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
-
-
-@cache
-def _saved_files() -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        saved = save_program(_program(), Path(folder) / "p", ProgramOrigin())
-        return {path.name: path.read_bytes() for path in saved.iterdir()}
-
-
-def _saved(name: str) -> Callable[[Path], object]:
-    """Reads a saved program in which one file is damaged and ``config.json`` has its hash."""
-
-    def read(path: Path) -> object:
-        folder = path.with_suffix(".program")
-        folder.mkdir(exist_ok=True)
-        files = {**_saved_files(), name: path.read_bytes()}
-        if name != "config.json":
-            config = json.loads(files["config.json"])
-            config["files"][name] = hashlib.sha256(files[name]).hexdigest()
-            files["config.json"] = json.dumps(config).encode()
-        for one, content in files.items():
-            (folder / one).write_bytes(content)
-        return load_program(folder)
-
-    return read
 
 
 def _conversation() -> Any:
@@ -180,18 +136,6 @@ def _parquet() -> bytes:
     return written.getvalue()
 
 
-def _pdf() -> bytes:
-    page = FPDF()
-    page.set_compression(False)
-    page.add_page()
-    page.set_font("Helvetica", size=11)
-    for row in (("In millions", "2009", "2008"), ("net sales", "206,588", "181,001"), ("costs", "(5)", "(3)")):
-        for cell, wide in zip(row, (90, 40, 40), strict=True):
-            page.cell(wide, 6, cell)
-        page.ln()
-    return bytes(page.output())
-
-
 FORMATS = (
     Format("report JSON", RECORD, _read_report),
     Format("ConvFinQA JSON", [RECORD], lambda path: list(checked_rows(path.read_bytes(), path.name))),
@@ -206,7 +150,6 @@ FORMATS = (
     Format("Markdown", MARKDOWN, _report, ".md"),
     Format("Excel", _workbook(), _report, ".xlsx"),
     Format("Parquet", _parquet(), _report, ".parquet"),
-    Format("PDF", _pdf(), _pdf_report, ".pdf"),
     Format("graph, N-Triples", NTRIPLES, lambda path: open_graph(str(path)), ".nt"),
     Format("graph index", _index(), GraphIndex.load, ".npz"),
     Format("facts, Turtle", TURTLE, _facts, ".ttl"),
@@ -217,9 +160,5 @@ FORMATS = (
         "conversation",
         _conversation(),
         lambda p: Conversation.from_json(_program(), _program().world(REPORT), _text(p)),
-    ),
-    *(
-        Format(f"saved program, {name}", json.loads(content) if name.endswith("json") else content, _saved(name), ".x")
-        for name, content in sorted(_saved_files().items())
     ),
 )

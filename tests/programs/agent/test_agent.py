@@ -229,25 +229,3 @@ def test_one_question_with_a_given_history(scripted_lm: Callable[..., dspy.LM]) 
         first = turn_program(report=REPORT, question="net income in 2009?")
         second = turn_program(report=REPORT, question="again?", history=[first.turn.past()])
     assert (first.answer, second.answer) == ("103102", "103102")
-
-
-def test_repeated_operations_use_every_value(ask: Callable[..., list[Turn]]) -> None:
-    calls = [
-        query("2009"),
-        query("2008"),
-        query("2009", "net_cash_from_operations"),
-        step("calculate", operation="add", values=["f1", "f2", "f3"]),
-        step("calculate", operation="multiply", values=["f1", "const_3", "const_4"]),
-        step("calculate", operation="subtract", values=["f1", "f2", "f3"]),
-        step("finish", answer="r1"),
-    ]
-    [turn] = ask([PLAN, *calls], "their sum?", iterations=8)
-    assert turn.answer == 103102 + 104222 + 206588
-    assert str(turn.derivation) == "add(103102, 104222), add(#0, 206588)"
-    assert len(turn.candidates[0].sources) == 3
-    outputs = [call.output for call in turn.tool_calls[3:6]]
-    assert outputs == [
-        "r1 = 413912, add of f1, f2, f3",
-        "r2 = 1237224, multiply of f1, const_3, const_4",
-        "error: subtract takes 2 values, got 3",
-    ]

@@ -126,21 +126,6 @@ def test_new_types_can_be_proposed_where_the_settings_allow_it(
         answer([], types="always")
 
 
-def test_a_refused_type_is_proposed_again_with_the_reason(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
-    kind = {
-        "name": "Corporation",
-        "description": "A body of people that acts as one before the law.",
-        "properties_schema": {"type": "object", "properties": {}},
-        "example": {},
-        "justification": "Helixon is one.",
-    }
-    proposal = {"calls": json.dumps([{"tool": "create_node_type", "arguments": kind}])}
-    script = [call(), proposal, {"calls": "[]"}, updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}]
-    found = answer(script, types="auto")
-    assert (found.answer, found.repairs) == ("USA", {"types": 1})
-    assert "'Corporation' says what 'Company' says already" in found.refused[0]
-
-
 def test_a_reply_with_an_unknown_type_names_it_in_the_next_prompt(
     answer: Callable[..., Thoughts], graph: GrowingGraph
 ) -> None:
@@ -238,13 +223,6 @@ def test_the_beam_goes_on_where_the_query_fails_or_finds_nothing(
     assert (found.answer, found.query, found.paths) == ("Chips", "", ("Helixon -> in_sector -> Chips",))
 
 
-def test_where_the_beam_finds_nothing_the_graph_grows(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
-    _with_sector(graph)
-    script = [RETRIEVE, call(), updates(COMPANY), RETRIEVE, {"answer": "USA"}]
-    found = answer(script, "what is the country of Helixon?", retrieve="beam")
-    assert (found.answer, found.iterations, found.paths) == ("USA", 3, ("Helixon -> country -> USA",))
-
-
 @pytest.mark.parametrize("settings", [{"retrieve": "guess"}, {"max_iterations": 0}, {"repairs": -1}, {"shown": 0}])
 def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
@@ -300,10 +278,3 @@ def test_a_list_of_files_is_no_fact_and_the_tools_are_chosen_again(
         found = KnowledgeGraphOfThoughts(tools, ThoughtsConfig())(question=QUESTION, graph=graph).thoughts
     assert (found.answer, found.iterations) == ("USA", 2)
     assert " ".join(["wire.txt (12 bytes)"] * 20) in heard.texts[1]
-
-
-def test_a_search_that_finds_nothing_states_no_facts_and_the_tools_are_chosen_again(
-    answer: Callable[..., Thoughts], graph: GrowingGraph
-) -> None:
-    found = answer([call("nowhere"), call(), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
-    assert (found.answer, found.iterations, len(found.tool_calls)) == ("USA", 2, 2)

@@ -23,7 +23,7 @@ def test_the_last_close_up_to_a_day(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ("date,close\n", "symbol is missing"),
+        ("date,close\n2026-06-01,3\n", "must have date, symbol and close"),
         ("date,symbol,close\n2026-06-01,AAA,-3\n", "close must be above 0, got -3"),
         ("date,symbol,close\nyesterday,AAA,3\n", "line 2"),
     ],
