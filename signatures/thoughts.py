@@ -13,8 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from signatures.understand import Understand
 
-NextStep = Literal["insert", "retrieve"]
-
 
 class ToolRequest(BaseModel):
     """One call of a tool."""
@@ -75,7 +73,7 @@ class DefineNextStep(dspy.Signature):
     graph: str = dspy.InputField(desc="nodes and edges that the graph holds")
     calls_made: str = dspy.InputField(desc="tool calls made already")
     question: str = dspy.InputField()
-    next_step: NextStep = dspy.OutputField()
+    next_step: Literal["insert", "retrieve"] = dspy.OutputField()
     missing: str = dspy.OutputField(desc="for insert: which information is missing, in one sentence")
 
 

@@ -77,7 +77,7 @@ class Insert(dspy.Module):
         problem = "none"
         for attempt in range(work.config.repairs + 1):
             work.repairs["types"] += attempt > 0
-            types = rendered_types(work.graph.schema, work.graph.scope)
+            types = rendered_types(work.graph.schema)
             reply = work.ask(self.propose_types, types=types, problem=problem, **about)
             requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
             # A proposal that was refused may hold now, because a type that it leads to has been made.
@@ -92,7 +92,7 @@ class Insert(dspy.Module):
 
     def _update(self, work: Work, made: ToolCall) -> None:
         """Inserts a tool's output as operations that pass the schema, after a bounded number of repairs."""
-        types, problem = rendered_types(work.graph.schema, work.graph.scope), "none"
+        types, problem = rendered_types(work.graph.schema), "none"
         apply = GraphStep("apply_updates", lambda updates: {"applied": _applied(work, updates, made)})
         for attempt in range(work.config.repairs + 1):
             work.repairs["update"] += attempt > 0

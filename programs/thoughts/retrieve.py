@@ -83,7 +83,7 @@ class GrowingSearch(Search):
             self._problem = work.unread
             raise QueryError(work.unread)
         bare = _unfenced(reply.query)
-        query = completed(bare, work.graph.schema, work.graph.scope)
+        query = completed(bare, work.graph.schema)
         work.repairs["completed"] += query != bare
         if query in self._queries:
             raise QueryError("the query was written before")
