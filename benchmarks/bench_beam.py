@@ -28,10 +28,10 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 
 from experiments.data import load_conversations  # noqa: E402
 from experiments.saved import find_program  # noqa: E402
-from kg.candidates.search import START, DerivationConfig, search_turn  # noqa: E402
-from kg.candidates.space import WeightedHistory  # noqa: E402
-from kg.figures.figure_index import ReportIndex  # noqa: E402
-from kg.scoring.scorer import DerivationScorer  # noqa: E402
+from kg.calculations.report_index import ReportIndex  # noqa: E402
+from kg.calculations.scorer import DerivationScorer  # noqa: E402
+from kg.calculations.space import WeightedHistory  # noqa: E402
+from kg.calculations.turn_search import START, DerivationConfig, search_turn  # noqa: E402
 
 STAGES = {
     "features of the figures": ("question_features.py", ("items", "__init__")),

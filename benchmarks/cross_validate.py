@@ -27,17 +27,17 @@ import numpy as np  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 from experiments.data import ConversationRecord, Dialogue, conversation_examples, load_conversations, read_dialogues  # noqa: E402
-from kg.candidates.ranking import answered  # noqa: E402
-from kg.candidates.search import START, DerivationConfig, TurnSearch, fixed_history, search_turn  # noqa: E402
-from kg.candidates.space import WeightedHistory  # noqa: E402
-from kg.derivations.derivation import Derivation  # noqa: E402
-from kg.derivations.history import PastTurn  # noqa: E402
-from kg.derivations.steps import Answer  # noqa: E402
-from kg.figures.figure_index import ReportIndex  # noqa: E402
+from kg.calculations.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: E402
+from kg.calculations.ranking import answered  # noqa: E402
+from kg.calculations.report_index import ReportIndex  # noqa: E402
+from kg.calculations.scorer import DerivationScorer  # noqa: E402
+from kg.calculations.space import WeightedHistory  # noqa: E402
+from kg.calculations.turn_search import START, DerivationConfig, TurnSearch, fixed_history, search_turn  # noqa: E402
 from kg.reports.learning import build_ontology  # noqa: E402
-from kg.scoring.operand_features import JOINT_FEATURES, OPERAND_GROUPS  # noqa: E402
-from kg.scoring.scorer import DerivationScorer  # noqa: E402
+from kg.search.derivation import Derivation  # noqa: E402
+from kg.search.history import PastTurn  # noqa: E402
 from kg.search.merging import merge_key  # noqa: E402
+from kg.search.steps import Answer  # noqa: E402
 from optimize.metrics.statistics import Interval, bootstrap_ratio, group_sums  # noqa: E402
 from optimize.scorers.derivation_training import ScorerConfig  # noqa: E402
 from optimize.scorers.derivations import FitScorer, document_name  # noqa: E402

@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from question_sets import unpacked
 
 from experiments.saved import find_program, with_program_settings
-from kg.derivations import Answer
-from kg.figures import same_name
+from kg.calculations import same_name
 from kg.readers import read_files
 from kg.reports import Report
+from kg.search import Answer
 
 FOLDER = unpacked("tables") / "own_tables"
 

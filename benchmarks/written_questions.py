@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from question_sets import unpacked
 
 from experiments.data import load_conversations
-from kg.derivations import Answer, Derivation
 from kg.errors import ProgramError
 from kg.reports import Report
+from kg.search import Answer, Derivation
 
 QUESTIONS = unpacked("tables") / "written_questions.jsonl"
 

@@ -21,12 +21,10 @@ from typing import Any
 
 import dspy
 
-from kg.candidates import fixed_history, search_turn
-from kg.derivations import Derivation, PastTurn
+from kg.calculations import ReportIndex, fixed_history, search_turn
 from kg.errors import DataError, FinpathError
-from kg.figures import ReportIndex
 from kg.reports import Report
-from kg.search import merge_key
+from kg.search import Derivation, PastTurn, merge_key
 from optimize.metrics import gold_meaning
 from programs.worlds.page import (
     PageFigures,

@@ -20,9 +20,8 @@ from typing import Any
 
 import dspy
 
-from kg.candidates import DerivationConfig
+from kg.calculations import DerivationConfig, DerivationScorer
 from kg.errors import ConfigError
-from kg.scoring import DerivationScorer
 from programs.aggregate import Aggregate
 from programs.answer import Answer
 from programs.evidence import EvidenceConfig

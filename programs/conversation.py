@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import dspy
 
-from kg.candidates import DerivationConfig
+from kg.calculations import DerivationConfig, DerivationScorer
 from kg.errors import ConfigError, FinpathError
 from kg.reports import Ontology, Report, Unmapped
-from kg.scoring import DerivationScorer
 from programs.beam import BeamQA
 from programs.evidence import EvidenceConfig
 from programs.turns import AnyTurn, Kept, Turn

@@ -3,7 +3,7 @@
     $ python tools/check_house.py
     programs: 12,031 lines of Python (at most 12,000): delete before you add
     circle: programs.advisor.briefings, programs.advisor.profile
-    class Step: programs.advisor.watch, kg.derivations.steps
+    class Step: programs.advisor.watch, kg.search.steps
 
 The limits are in ``[tool.finpath.ceilings]`` of ``pyproject.toml``, one number for each room. Imports count wherever
 they are written, those under ``TYPE_CHECKING`` and inside functions too. Classes of benchmarks, tools and tests are

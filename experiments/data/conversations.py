@@ -37,10 +37,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.data.format import checked_rows, code_of_checks, gold_answer
 from experiments.files import SAMPLE_FOLDER
-from kg.derivations import Answer
 from kg.errors import ConfigError, DataError
 from kg.files import UNREADABLE
 from kg.reports import Report
+from kg.search import Answer
 from optimize.metrics.abstention import OpenAnswer, read_gold
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kg.derivations import Derivation
 from kg.errors import DataError, ProgramError
+from kg.search import Derivation
 
 Dialogue = tuple[str, tuple[str, ...], tuple[str, ...]]
 """Id, questions, gold programs."""

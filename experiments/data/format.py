@@ -29,10 +29,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kg.derivations import Answer, Derivation
 from kg.errors import DataError, ProgramError
 from kg.reports import TableLayout, analyse_table
-from kg.search import merge_key
+from kg.search import Answer, Derivation, merge_key
 from kg.text import SCALES
 from optimize.metrics.abstention import read_gold
 

@@ -23,7 +23,6 @@ from typing import Any
 
 from experiments.console import progress
 from experiments.data import read_records_of, read_report
-from kg.derivations import Derivation
 from kg.errors import FinpathError, ProgramError
 from kg.reports import (
     CellSource,
@@ -34,6 +33,7 @@ from kg.reports import (
     can_validate,
     violations,
 )
+from kg.search import Derivation
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.console import write_answer, write_points, write_share
 from experiments.rendering.turn_text import understood
-from kg.derivations import Derivation, Number, StepResult
 from kg.errors import ProgramError
 from kg.reports import CellSource, Report, SentenceSource
+from kg.search import Derivation, Number, StepResult
 from optimize.metrics import verdict
 from programs.turns import Turn
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     import dspy
 
     from experiments.tracking import Tracker
+    from kg.calculations import DerivationScorer
     from kg.paths import PathRanker
     from kg.reports import Ontology
-    from kg.scoring import DerivationScorer
     from programs.conversation import ConversationQA
 
 FORMAT = 1
@@ -258,13 +258,13 @@ def unfitted_program(
     from programs.conversation import ConversationQA
 
     if kind == "agent":
-        from kg.scoring import DerivationScorer
+        from kg.calculations import DerivationScorer
         from programs.agent import AgentConfig, AgentQA
         from programs.worlds.reader import ReportReader
 
         reader = ReportReader(ontology, DerivationScorer.untrained())
         return ConversationQA(AgentQA(reader, AgentConfig(**(settings or {}))))
-    from kg.candidates import DerivationConfig
+    from kg.calculations import DerivationConfig
 
     config = DerivationConfig.from_saved(settings) if settings is not None else None
     return ConversationQA.unfitted(ontology, scorer=scorer, config=config)
@@ -334,8 +334,8 @@ def _ontology_of(turtle: str) -> Ontology:
 @lru_cache(maxsize=2)
 def _scorer_of(weights: str, encoder: tuple[tuple[str, bytes], ...] | None) -> DerivationScorer:
     """The scorer of a text, with the encoder of some files; programs that are read one after the other share it."""
+    from kg.calculations import DerivationScorer
     from kg.encoders import TextEncoder
-    from kg.scoring import DerivationScorer
 
     return DerivationScorer.from_json(weights, TextEncoder(dict(encoder)) if encoder is not None else None)
 

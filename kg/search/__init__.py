@@ -1,18 +1,65 @@
-"""Beam search over any space, and the merging of equal answers."""
+"""The language of calculations with its arithmetic, and beam search over any space with the merging of answers."""
 
 from kg.search.beam import BeamConfig, SearchResult, SearchStatistics, beam_search
+from kg.search.calculator import CalculatorOperation, calculate
+from kg.search.derivation import Derivation
+from kg.search.history import (
+    COMPOUNDS,
+    OPERATIONS,
+    SERIES_OPERATIONS,
+    PastTurn,
+    Reference,
+    TurnOperation,
+    collapse,
+    expand,
+)
 from kg.search.merging import merge, merge_key
 from kg.search.space import Action, Expansion, Frontier, Space
+from kg.search.steps import (
+    LABELLED_OPERATIONS,
+    LONG_OPERATIONS,
+    NAMED_OPERATIONS,
+    Answer,
+    Constant,
+    Labelled,
+    Names,
+    Number,
+    Operand,
+    Step,
+    StepResult,
+)
 
 __all__ = [
+    "COMPOUNDS",
+    "LABELLED_OPERATIONS",
+    "LONG_OPERATIONS",
+    "NAMED_OPERATIONS",
+    "OPERATIONS",
+    "SERIES_OPERATIONS",
     "Action",
+    "Answer",
     "BeamConfig",
+    "CalculatorOperation",
+    "Constant",
+    "Derivation",
     "Expansion",
     "Frontier",
+    "Labelled",
+    "Names",
+    "Number",
+    "Operand",
+    "PastTurn",
+    "Reference",
     "SearchResult",
     "SearchStatistics",
     "Space",
+    "Step",
+    "StepResult",
+    "TurnOperation",
     "beam_search",
+    "calculate",
+    "collapse",
+    "expand",
     "merge",
     "merge_key",
 ]

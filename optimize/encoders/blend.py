@@ -17,19 +17,21 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kg.arrays import BoolArray, FloatArray
-from kg.candidates import (
+from kg.calculations import (
+    MORE_JOINT,
     DerivationConfig,
+    DerivationScorer,
     DerivationSpace,
+    EncoderBlend,
+    ParsedForm,
     WeightedHistory,
     as_float,
     features_of,
     pool,
     with_conversions,
 )
-from kg.derivations import Constant, Number
 from kg.errors import DataError
-from kg.scoring import MORE_JOINT, DerivationScorer, EncoderBlend, ParsedForm
-from kg.search import beam_search
+from kg.search import Constant, Number, beam_search
 from optimize.fitting import Progress, silent
 from optimize.logistic import fit_choices
 from optimize.scorers import TrainingTurn, right_items, right_turns

@@ -23,9 +23,9 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from kg.calculations import ReportIndex
 from kg.encoders import TextEncoder, WordPiece
 from kg.errors import ConfigError
-from kg.figures import ReportIndex
 from kg.reports import Report, build_ontology
 from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data

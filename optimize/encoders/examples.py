@@ -15,10 +15,10 @@ import numpy as np
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from kg.derivations import Constant, Number
+from kg.calculations import ParsedForm
 from kg.encoders import TokenSequence, TurnOperands, WordPiece, page_sequences, question_sequence
 from kg.errors import DataError
-from kg.scoring import ParsedForm
+from kg.search import Constant, Number
 from optimize.scorers import TrainingTurn, right_items, right_turns
 
 NO_PAGE = ""

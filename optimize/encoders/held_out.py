@@ -15,18 +15,19 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kg.arrays import BoolArray, FloatArray
-from kg.candidates import (
+from kg.calculations import (
     START,
     DerivationConfig,
+    DerivationScorer,
+    NamingModel,
+    ReportIndex,
     TurnSearch,
     WeightedHistory,
     confidence_features,
     named_answers,
     search_turn,
 )
-from kg.figures import ReportIndex
 from kg.reports import Report
-from kg.scoring import DerivationScorer, NamingModel
 from kg.search import merge_key
 from optimize.fitting import Progress
 from optimize.logistic import fit_choices

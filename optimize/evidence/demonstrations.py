@@ -15,9 +15,9 @@ from itertools import zip_longest
 import dspy
 import numpy as np
 
-from kg.derivations import Derivation, PastTurn, collapse
+from kg.calculations import ReportIndex
 from kg.errors import DataError, ProgramError
-from kg.figures import ReportIndex
+from kg.search import Derivation, PastTurn, collapse
 from programs.evidence import Demonstration, written_conversation, written_derivation
 from programs.worlds.page import PageFigures
 from programs.worlds.reader import ReportReader

@@ -12,8 +12,8 @@ from dataclasses import replace
 import dspy
 from threadpoolctl import threadpool_limits
 
-from kg.candidates import considered_figures, fixed_history, search_turn
-from kg.derivations import PastTurn
+from kg.calculations import considered_figures, fixed_history, search_turn
+from kg.search import PastTurn
 from optimize.evidence import gold_turns
 from optimize.finetuning.chats import Chat
 from optimize.scorers import content_sha256

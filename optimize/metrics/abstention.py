@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from kg.calculations import same_name
 from kg.errors import DataError
-from kg.figures import same_name
 from kg.search import merge_key
 from optimize.metrics.statistics import expected_calibration_error
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import hashlib
 
-from kg.derivations import Derivation, Operand, Step, StepResult
 from kg.errors import ProgramError
+from kg.search import Derivation, Operand, Step, StepResult
 
 _PRIME = 2**127 - 1
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import dspy
 
-from kg.derivations import Answer
+from kg.search import Answer
 from optimize.metrics.equality import program_match
 from optimize.metrics.turns import Diagnosis, Difference, diagnose
 from programs.turns import Turn

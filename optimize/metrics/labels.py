@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations import Constant, Derivation, Number, Operand, PastTurn, Reference, collapse
+from kg.calculations import ReportIndex
 from kg.errors import ProgramError
-from kg.figures import ReportIndex
+from kg.search import Constant, Derivation, Number, Operand, PastTurn, Reference, collapse
 from kg.text import content_tokens
 
 _WRITTEN = {
@@ -41,7 +41,7 @@ class GoldMeaning:
 
     Attributes:
         description: The question, with its references spelled out.
-        operation: The operation on the operands, as :mod:`kg.derivations.history` names it.
+        operation: The operation on the operands, as :mod:`kg.search.history` names it.
     """
 
     description: str

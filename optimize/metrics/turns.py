@@ -25,11 +25,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kg.candidates import Candidate
-from kg.derivations import Answer, Derivation
+from kg.calculations import Candidate
 from kg.errors import ConfigError, DataError
 from kg.reports import Report
-from kg.search import merge_key
+from kg.search import Answer, Derivation, merge_key
 from kg.text import find_quantities
 from optimize.metrics.equality import program_match
 from optimize.metrics.statistics import expected_calibration_error, with_intervals

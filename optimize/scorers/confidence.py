@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray
+from kg.calculations import CONFIDENCE_FEATURES, ConfidenceModel
 from kg.errors import DataError
-from kg.scoring import CONFIDENCE_FEATURES, ConfidenceModel
 from optimize.logistic import fit_logistic
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
@@ -33,7 +33,7 @@ class ConfidenceExample:
 
     Attributes:
         group: What must not be split between folds: the report.
-        features: See :func:`kg.candidates.confidence_features.confidence_features`.
+        features: See :func:`kg.calculations.confidence_features.confidence_features`.
         answerable: Whether the report answers the question.
         right: Whether the best candidate is the gold answer; false where the report does not answer.
         weight: How much it counts for the first model.

@@ -16,37 +16,35 @@ from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from kg.arrays import FloatArray
-from kg.candidates import (
-    DerivationConfig,
-    DerivationSpace,
-    WeightedHistory,
-    as_float,
-    features_of,
-    pool,
-    with_conversions,
-)
-from kg.derivations import Constant, Number, Reference
-from kg.errors import DataError
-from kg.figures import Idf, ReportIndex
-from kg.scoring import (
+from kg.calculations import (
     JOINT_NAMES,
     PAIR_FEATURES,
     REFERENCE_WIDTH,
     ChoiceNetwork,
+    DerivationConfig,
     DerivationScorer,
+    DerivationSpace,
     FormScorer,
     HistoryTurn,
+    Idf,
     ParsedForm,
     QuestionFeatures,
+    ReportIndex,
+    WeightedHistory,
+    as_float,
     candidate_items,
     feature_groups,
+    features_of,
     history_terms,
     pair_features,
+    pool,
     question_terms,
     question_words,
     role_features,
+    with_conversions,
 )
-from kg.search import beam_search
+from kg.errors import DataError
+from kg.search import Constant, Number, Reference, beam_search
 from optimize.fitting import Progress, silent
 from optimize.scorers.listwise import NetworkChoice, TrainingConfig, train
 from optimize.scorers.turns import TrainingTurn
@@ -70,7 +68,7 @@ class ScorerConfig:
             that was fitted without their report. Below 2 there is no ranker.
         beam: The search that proposes them.
         left_out: Groups of features without weights, for ablations; see
-            :func:`kg.scoring.scorer.feature_groups`.
+            :func:`kg.calculations.scorer.feature_groups`.
     """
 
     form_penalty: float = 5e-4

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import dspy
 
-from kg.figures import Idf, ReportIndex
+from kg.calculations import Idf, ReportIndex
 from kg.reports import Report
 from optimize.fitting import ConversationFit, Dialogues, Progress, silent
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer

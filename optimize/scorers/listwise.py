@@ -1,4 +1,4 @@
-"""Training of :class:`kg.scoring.network.ChoiceNetwork`: a softmax over the alternatives of each choice.
+"""Training of :class:`kg.calculations.network.ChoiceNetwork`: a softmax over the alternatives of each choice.
 
 The loss of a choice is minus the logarithm of the probability of its right alternatives together, so several
 equally right ones (the same figure in the table and in a sentence) need not be distinguished. Adam on mini-batches of
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kg.arrays import BoolArray, FloatArray
-from kg.scoring import ChoiceNetwork
+from kg.calculations import ChoiceNetwork
 
 _NAMES = ("rows_in", "group_in", "bias", "out", "skip", "pairs")
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kg.derivations import COMPOUNDS, Answer, Derivation, Number, PastTurn, TurnOperation, collapse
+from kg.calculations import HistoryTurn, PastForm, ReportIndex, SeriesReader, extend_history
 from kg.errors import ProgramError
-from kg.figures import ReportIndex, SeriesReader
-from kg.scoring import HistoryTurn, PastForm, extend_history
+from kg.search import COMPOUNDS, Answer, Derivation, Number, PastTurn, TurnOperation, collapse
 from kg.text import content_tokens
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from kg.figures import ReportIndex
+from kg.calculations import ReportIndex
 from kg.reports import CellSource, Observation, Report
 from optimize.scorers.turns import TrainingTurn, training_turns
 

@@ -20,10 +20,9 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import ContextWindowExceededError
 
-from kg.candidates import START, DerivationConfig, WeightedHistory, search_turn
-from kg.derivations import PastTurn
+from kg.calculations import START, DerivationConfig, ReportIndex, WeightedHistory, search_turn
 from kg.errors import ConfigError, ProgramError, QueryError
-from kg.figures import ReportIndex
+from kg.search import PastTurn
 from programs.agent.tools import TOOLS, Session
 from programs.lm import failure_of, metered, plain_text
 from programs.turns import Failure, Turn

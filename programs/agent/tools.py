@@ -21,12 +21,12 @@ from typing import Any
 import dspy
 from pydantic import ValidationError
 
-from kg.candidates import Candidate
-from kg.derivations import PastTurn
+from kg.calculations import Candidate, ReportIndex
 from kg.errors import FinpathError, QueryError
-from kg.figures import GraphTools, OntologyAction, ReportIndex
 from kg.reports import Observation
+from kg.search import PastTurn
 from programs.lm import plain_text
+from programs.tools.graph_tools import GraphTools, OntologyAction
 from programs.turns import ToolCall
 from programs.wording import written_number, written_quantity
 from programs.worlds.page import IDENTIFIER, NamedCalculation, PageFigures, read_calculation

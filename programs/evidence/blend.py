@@ -36,8 +36,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from kg.arrays import DoubleArray
-from kg.derivations import Derivation
 from kg.errors import ConfigError
+from kg.search import Derivation
 from programs.evidence.prompt import Demonstration
 from signatures.understand import Understanding
 

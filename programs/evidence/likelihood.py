@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from kg.candidates import Candidate
-from kg.derivations import PastTurn
-from kg.figures import ReportIndex
+from kg.calculations import Candidate, ReportIndex
+from kg.search import PastTurn
 from programs.evidence.blend import Evidence
 from programs.evidence.prompt import (
     Demonstration,

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
-from kg.figures import ReportIndex
+from kg.calculations import ReportIndex
 from kg.reports import CellSource, Observation
 from programs.lm import plain_text
 

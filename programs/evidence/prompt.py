@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kg.derivations import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
-from kg.figures import ReportIndex
+from kg.calculations import ReportIndex
+from kg.search import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
 from programs.evidence.naming import figure_names
 from programs.wording import written_number
 

@@ -28,10 +28,10 @@ from kg.algebra import (
     time_between,
     values_of,
 )
-from kg.derivations import Answer
 from kg.errors import QueryError
 from kg.facts import FactGraph
 from kg.parsing import Parse
+from kg.search import Answer
 from kg.text import Period
 from signatures.queries import CLASS_RELATION, NOTHING, GraphQuery, QueryAnswer, QueryStep
 

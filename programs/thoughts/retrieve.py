@@ -13,10 +13,10 @@ from typing import Any
 
 import dspy
 
-from kg.derivations import Derivation
 from kg.errors import ProgramError, QueryError
 from kg.growing import BasicFact, QueryResult, facts_behind, retrieved_paths
 from kg.paths import RelationScorer
+from kg.search import Derivation
 from programs.beam import BeamQA
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
 from programs.thoughts.config import Thoughts

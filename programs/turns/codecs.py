@@ -14,9 +14,9 @@ from typing import Annotated, Any, cast
 
 from pydantic import PlainSerializer, PlainValidator
 
-from kg.candidates import Candidate
-from kg.derivations import Answer, Derivation, Labelled, Number, Operand, Step, StepResult
+from kg.calculations import Candidate
 from kg.reports import CellSource, SentenceSource, Source
+from kg.search import Answer, Derivation, Labelled, Number, Operand, Step, StepResult
 
 Record = dict[str, Any]
 

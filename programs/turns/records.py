@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from kg.derivations import Answer
+from kg.search import Answer
 from programs.turns.codecs import Record, derivation_record, read_derivation
 from programs.turns.details import PathDetail, QueryDetail, TextDetail
 from programs.turns.turn import Turn
 
 if TYPE_CHECKING:
-    from kg.candidates import WeightedHistory
-    from kg.figures import ReportIndex
+    from kg.calculations import ReportIndex, WeightedHistory
 
 KEPT_CANDIDATES = 20
 """The number of candidates that a record keeps, the largest k of ``recall_at_k``."""
@@ -65,8 +64,8 @@ def read_histories(
     records: Sequence[Mapping[str, Any]], index: ReportIndex, questions: Sequence[str]
 ) -> tuple[WeightedHistory, ...]:
     """The histories that :func:`history_records` wrote, for the same report and questions."""
-    from kg.candidates import fixed_history
-    from kg.derivations import PastTurn
+    from kg.calculations import fixed_history
+    from kg.search import PastTurn
 
     histories = []
     for record in records:

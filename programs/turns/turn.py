@@ -14,11 +14,11 @@ from typing import Annotated, Any, Generic, Literal
 from pydantic import PlainSerializer
 from typing_extensions import TypeVar
 
-from kg.candidates import considered_figures
-from kg.derivations import Answer
-from kg.derivations import PastTurn as PastTurn
+from kg.calculations import considered_figures
 from kg.errors import FinpathError
 from kg.graphs import GraphContext
+from kg.search import Answer
+from kg.search import PastTurn as PastTurn
 from programs.turns.codecs import CandidateField, DerivationField, PlainField, plain
 
 Failure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "not_answered", "lm_error", "error"]

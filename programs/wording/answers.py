@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal
 
-from kg.derivations import Answer, Constant, Derivation, Number, Operand, Step, StepResult
 from kg.reports import Observation, Report
+from kg.search import Answer, Constant, Derivation, Number, Operand, Step, StepResult
 from kg.text import SCALE_WORDS, Unit, content_tokens, years
 from programs.wording.reports import written_number
 

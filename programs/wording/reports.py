@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from kg.derivations import Answer
-from kg.search import merge_key
+from kg.search import Answer, merge_key
 from kg.text import SCALE_WORDS, Quantity
 from programs.turns import Turn
 

@@ -16,9 +16,9 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import dspy
 
-from kg.derivations import Answer, Derivation, PastTurn
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.reports import Report
+from kg.search import Answer, Derivation, PastTurn
 from programs.turns import AnyTurn, Failure, Turn
 from programs.wording import written_answer
 

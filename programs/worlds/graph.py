@@ -23,11 +23,11 @@ from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.algebra import facts_of, write
-from kg.derivations import Answer
 from kg.errors import ConfigError, LMError
 from kg.facts import FactGraph
 from kg.graphs import EntityContext, GraphContext, Neighbour
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
+from kg.search import Answer
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
 from programs.graphs import Replies, ReplyConfidence, parse_answer, query_signature, shipped_confidence, shown_of
 from programs.turns import AnyTurn, Kept, QueryDetail, Resolution, State, Turn

@@ -8,15 +8,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from kg.derivations import Derivation
+from kg.calculations import DerivationScorer, ReportIndex
 from kg.encoders import TextEncoder
 from kg.errors import ConfigError
-from kg.figures import ReportIndex
 from kg.reports import Ontology, Report, ReportGraph, ReportWords, Unmapped, build_report_graph, is_large, lines_of
-from kg.scoring import DerivationScorer
+from kg.search import Derivation
 
 if TYPE_CHECKING:
-    from kg.figures import GraphTools
+    from programs.tools.graph_tools import GraphTools
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""
@@ -113,7 +112,7 @@ class ReportReader:
         with self._lock:
             known = self._tools.get(index)
         if known is None:
-            from kg.figures import GraphTools
+            from programs.tools.graph_tools import GraphTools
 
             known = GraphTools.of_report(self.graph_of(index), self.ontology)
             with self._lock:

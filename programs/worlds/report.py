@@ -17,11 +17,12 @@ import dspy
 import numpy as np
 from pydantic import WithJsonSchema
 
-from kg.candidates import (
+from kg.calculations import (
     MEMORY,
     START,
     Candidate,
     DerivationConfig,
+    ReportIndex,
     TurnSearch,
     WeightedHistory,
     confidence_features,
@@ -29,12 +30,10 @@ from kg.candidates import (
     fixed_history,
     search_turn,
 )
-from kg.derivations import Answer as KGAnswer
-from kg.derivations import Derivation, PastTurn, Reference, collapse
-from kg.figures import ReportIndex
 from kg.graphs import EntityContext, GraphContext
 from kg.reports import Report, ReportGraph, is_large, report_base
-from kg.search import merge_key
+from kg.search import Answer as KGAnswer
+from kg.search import Derivation, PastTurn, Reference, collapse, merge_key
 from programs.evidence import (
     Choice,
     EvidenceConfig,

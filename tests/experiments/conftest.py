@@ -14,9 +14,9 @@ import pytest
 from experiments.data import ConversationRecord, LoadedData
 from experiments.saved import SavedProgram
 from experiments.tracking import Tracker, TrackingConfig
-from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation
+from kg.calculations.candidate import Candidate
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
 from programs.turns.program import State
 from programs.turns.turn import PastTurn, Turn, Usage
 from programs.worlds.report import ReportWorld

@@ -12,7 +12,7 @@ import dspy
 import pytest
 
 import finpath
-from kg.derivations import Derivation
+from kg.search import Derivation
 from optimize import metric, turn_examples
 from optimize.metrics import answers_match
 from optimize.optimizers import PROMPT_OPTIMIZERS

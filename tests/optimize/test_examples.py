@@ -9,9 +9,9 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
+from kg.calculations import DerivationScorer
 from kg.errors import ConfigError, DataError
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
 from optimize import metric, turn_examples
 from optimize.dspy_fixes import LabeledTurns
 from optimize.examples import (

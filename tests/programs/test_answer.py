@@ -6,8 +6,8 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
+from kg.calculations import DerivationScorer
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
 from programs import Aggregate, Answer, BeamQA, Understand
 from programs.turns import Turn
 from programs.wording import is_grounded

@@ -13,12 +13,12 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
-from kg.candidates.search import DerivationConfig
-from kg.derivations.derivation import Derivation
-from kg.derivations.history import PastTurn
+from kg.calculations.scorer import DerivationScorer
+from kg.calculations.turn_search import DerivationConfig
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.scoring.scorer import DerivationScorer
+from kg.search.derivation import Derivation
+from kg.search.history import PastTurn
 from kg.search.merging import merge_key
 from programs.beam import BeamQA
 from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan

@@ -11,12 +11,12 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
-from kg.candidates.search import DerivationConfig
-from kg.derivations.derivation import Derivation
-from kg.derivations.history import PastTurn
+from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.history import PastTurn
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan

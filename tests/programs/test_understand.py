@@ -14,9 +14,9 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
-from kg.derivations import PastTurn
+from kg.calculations import DerivationScorer
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
+from kg.search import PastTurn
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidenceConfig

@@ -19,9 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from kg.derivations import Derivation, Operand, PastTurn
-from kg.figures import ReportIndex
+from kg.calculations import ReportIndex
 from kg.reports import CellSource, Observation, Report, SentenceSource, analyse_table, table_context
+from kg.search import Derivation, Operand, PastTurn
 from programs.lm import plain_text
 from programs.worlds.page.figures import IDENTIFIER, without_identifiers
 from programs.worlds.page.language import results_in

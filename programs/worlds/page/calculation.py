@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from kg.derivations import Answer, Constant, Derivation, Labelled, Number, Operand, PastTurn, Step, StepResult
 from kg.errors import ProgramError
+from kg.search import Answer, Constant, Derivation, Labelled, Number, Operand, PastTurn, Step, StepResult
 from kg.text import find_quantities
 from programs.worlds.page.figures import IDENTIFIER, CalculationError, PageFigures
 from programs.worlds.page.language import SEPARATORS, Token, constant_name, is_constant, pruned, read_tokens

@@ -23,7 +23,7 @@ from typing import Any
 
 import dspy
 
-from kg.figures import ReportIndex
+from kg.calculations import ReportIndex
 from kg.reports import Observation, Report, SentenceSource, analyse_table, table_context
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text

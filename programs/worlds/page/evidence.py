@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kg.candidates import Candidate
-from kg.derivations import Derivation, PastTurn
-from kg.figures import ReportIndex
+from kg.calculations import Candidate, ReportIndex
 from kg.reports import CellSource, Observation, Report
+from kg.search import Derivation, PastTurn
 from programs.lm import plain_text
 from programs.wording import written_number, written_quantity
 from programs.worlds.page.document import PageLines

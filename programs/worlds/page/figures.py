@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kg.derivations import Derivation, Number, Operand, Step
+from kg.calculations import ReportIndex
 from kg.errors import ProgramError
-from kg.figures import ReportIndex
 from kg.reports import CellSource, Observation
+from kg.search import Derivation, Number, Operand, Step
 from kg.text import tokens, years
 
 IDENTIFIER = re.compile(r"(?:r\d+c\d+|s\d+)(?:n\d+)?")

@@ -14,8 +14,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from kg.derivations import PastTurn
 from kg.errors import ProgramError
+from kg.search import PastTurn
 from kg.text import find_quantities, years
 from programs.worlds.page.figures import CalculationError, PageFigures
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from kg.derivations import Labelled, Operand, Step, StepResult
+from kg.search import Labelled, Operand, Step, StepResult
 from programs.worlds.page.figures import CalculationError
 
 _LARGEST_COUNT = 100

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kg.candidates import TurnSearch
+from kg.calculations import TurnSearch
 
 FORMS = 6
 """Calculations of the best history whose operands count, the most probable ones."""

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from kg.derivations import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
+from kg.search import Constant, Derivation, Labelled, Number, Operand, PastTurn, StepResult
 from programs.lm import plain_text
 from programs.wording import written_number
 from programs.worlds.page.language import results_in

@@ -11,12 +11,12 @@ from experiments.commands import main as cli
 from experiments.data import find_report
 from experiments.facade.documents import resolve_report
 from experiments.rendering import describe_source, describe_turn
-from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation
-from kg.derivations.steps import Number, Step
+from kg.calculations.candidate import Candidate
 from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.steps import Number, Step
 from programs.turns.turn import ToolCall, Turn
 
 REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())

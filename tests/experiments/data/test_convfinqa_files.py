@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from experiments.data import load_conversations
-from kg.derivations.derivation import Derivation
+from kg.search.derivation import Derivation
 from kg.search.merging import merge_key
 
 

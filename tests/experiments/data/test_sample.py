@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kg.derivations.derivation import Derivation
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "experiments" / "sample"

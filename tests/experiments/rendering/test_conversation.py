@@ -14,11 +14,11 @@ from experiments.rendering.pages import conversation_page, page_files, render
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
-from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation
-from kg.derivations.steps import Number, Step
+from kg.calculations.candidate import Candidate
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.steps import Number, Step
 from optimize.metrics import ScoredTurn
 from optimize.metrics.turns import TurnScore
 from programs.turns.turn import ToolCall, Turn, Usage

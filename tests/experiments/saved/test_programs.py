@@ -13,12 +13,12 @@ import pytest
 
 from experiments.saved import ProgramOrigin, find_program, load_program, save_program
 from experiments.saved.programs import CONFIG, EVIDENCE, SCORER
-from kg.candidates.search import DerivationConfig
+from kg.calculations import DerivationScorer
+from kg.calculations.turn_search import DerivationConfig
 from kg.encoders import TextEncoder
 from kg.errors import ConfigError, TrackingError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.scoring import DerivationScorer
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
 from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan

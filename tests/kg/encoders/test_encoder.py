@@ -10,15 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.candidates import DerivationConfig, WeightedHistory, confidence_features, search_turn
+from kg.calculations import (
+    DerivationConfig,
+    DerivationScorer,
+    Idf,
+    ReportIndex,
+    WeightedHistory,
+    confidence_features,
+    search_turn,
+)
+from kg.calculations.forms import ParsedForm
+from kg.calculations.pointers import Pointers
 from kg.encoders import TextEncoder, TurnOperands
 from kg.encoders.heads import JOINED, WIDTH
 from kg.errors import DataError
-from kg.figures import Idf, ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
-from kg.scoring import DerivationScorer
-from kg.scoring.forms import ParsedForm
-from kg.scoring.pointers import Pointers
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "encoder"
 TEMPLATES = ("divide(R, R)", "select(A)", "subtract(A, A)")

@@ -14,7 +14,6 @@ import pytest
 from dspy.utils import DummyLM
 
 from experiments.data import load_conversations
-from kg.figures.tools import GraphTools
 from kg.graphs.stores import MemoryStore
 from kg.reports.archive import ReportStore
 from kg.reports.graph import ReportGraph, build_report_graph
@@ -22,6 +21,7 @@ from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from programs.conversation import ConversationQA
+from programs.tools.graph_tools import GraphTools
 from programs.turns.turn import PastTurn, Turn
 
 PLANTED = "77345.125"

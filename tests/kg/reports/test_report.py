@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from kg.derivations.history import PastTurn
 from kg.errors import DataError
 from kg.reports.report import Report
+from kg.search.history import PastTurn
 from programs.turns.turn import Turn
 
 RECORD = {

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from experiments.data import conversation_examples, load_conversations
 from experiments.saved import ProgramOrigin, load_program, save_program
-from kg.candidates.search import DerivationConfig
+from kg.calculations import DerivationScorer
+from kg.calculations.turn_search import DerivationConfig
 from kg.errors import ConfigError, DataError
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
 from optimize.encoders import EncoderSettings, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports
 from optimize.encoders.examples import EncoderConfig

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kg.calculations.idf import Idf
+from kg.calculations.report_index import ReportIndex
 from kg.encoders import TextEncoder, TurnOperands, WordPiece
 from kg.errors import DataError
-from kg.figures.figure_index import ReportIndex
-from kg.figures.idf import Idf
 from kg.reports import Report, build_ontology, build_report_graph
 from optimize.encoders.examples import EncoderConfig, EncoderData, base_vocabulary, encoder_data
 from optimize.scorers.turns import TrainingTurn, training_turns

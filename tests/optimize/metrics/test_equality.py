@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kg.derivations.derivation import Derivation
-from kg.derivations.steps import Constant, Number, Step, StepResult
 from kg.errors import ProgramError
+from kg.search.derivation import Derivation
+from kg.search.steps import Constant, Number, Step, StepResult
 from optimize.metrics.equality import program_match
 
 CHANGE = "subtract(120, 100), divide(#0, 100)"

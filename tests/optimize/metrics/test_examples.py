@@ -5,9 +5,9 @@ from decimal import Decimal
 import dspy
 import pytest
 
-from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation
+from kg.calculations.candidate import Candidate
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
 from optimize import metric
 from optimize.examples import ReportHandle
 from optimize.metrics.labels import GoldMeaning

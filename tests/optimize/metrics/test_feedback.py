@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation
+from kg.calculations.candidate import Candidate
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
 from optimize.metrics.feedback import misunderstandings, words
 from optimize.metrics.turns import Diagnosis, diagnose
 from programs.turns.turn import Turn

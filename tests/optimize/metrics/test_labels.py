@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from kg.derivations.derivation import Derivation
-from kg.derivations.history import PastTurn
-from kg.figures.figure_index import ReportIndex
+from kg.calculations.report_index import ReportIndex
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.history import PastTurn
 from optimize.metrics.labels import GoldMeaning, gold_meaning
 
 REPORT = Report(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.candidates.candidate import Candidate
-from kg.derivations.derivation import Derivation
-from kg.derivations.steps import Answer
+from kg.calculations.candidate import Candidate
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.steps import Answer
 from optimize.metrics.turns import TurnScore, exact_match, rank_of_gold, score_turn, summarise
 from programs.turns.turn import Turn, Usage
 from signatures.understand import Understanding

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
 from kg.errors import DataError
-from kg.scoring.confidence import CONFIDENCE_FEATURES, ConfidenceModel
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 
 

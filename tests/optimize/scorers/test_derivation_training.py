@@ -9,10 +9,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from kg.candidates.search import DerivationConfig
+from kg.calculations.idf import Idf
+from kg.calculations.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
+from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
-from kg.figures.idf import Idf
-from kg.scoring.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
 from optimize.scorers import derivation_training as scorer_training
 from optimize.scorers.derivation_training import (
     fit_forms,

@@ -13,14 +13,14 @@ import dspy
 import numpy as np
 import pytest
 
-from kg.candidates.search import DerivationConfig
-from kg.derivations.derivation import Derivation
-from kg.derivations.steps import Answer
+from kg.calculations.scorer import DerivationScorer
+from kg.calculations.turn_search import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.scoring.scorer import DerivationScorer
+from kg.search.derivation import Derivation
 from kg.search.merging import merge_key
+from kg.search.steps import Answer
 from optimize.scorers.derivations import FitScorer, document_name, training_data
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
@@ -133,8 +133,8 @@ def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list
 _FIT = """
 import json, sys
 from kg.reports.graph import build_report_graph
-from kg.figures.figure_index import ReportIndex
-from kg.figures.idf import Idf
+from kg.calculations.report_index import ReportIndex
+from kg.calculations.idf import Idf
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.listwise import TrainingConfig

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from kg.derivations.derivation import Derivation
-from kg.derivations.history import Reference
+from kg.search.derivation import Derivation
+from kg.search.history import Reference
 from optimize.scorers.turns import SHORTENED_WEIGHT, shortened_turns, training_turns
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, UNKNOWN, report_index
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kg.figures.figure_index import ReportIndex
-from kg.figures.idf import Idf
+from kg.calculations.idf import Idf
+from kg.calculations.report_index import ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
 from kg.reports.report import TablePart
 from optimize.scorers.turns import training_turns

@@ -11,10 +11,10 @@ import dspy
 import pytest
 from dspy import lm15
 
+from kg.calculations import DerivationScorer
 from kg.errors import ConfigError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.scoring import DerivationScorer
 from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
 from programs.conversation import ConversationQA

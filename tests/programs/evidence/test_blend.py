@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kg.derivations.derivation import Derivation
 from kg.errors import ConfigError
+from kg.search.derivation import Derivation
 from programs.evidence.blend import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, length_of
 from programs.evidence.prompt import Demonstration
 

@@ -11,12 +11,12 @@ import pytest
 from dspy import lm15
 from dspy.utils import DummyLM
 
-from kg.derivations.derivation import Derivation
-from kg.derivations.history import PastTurn
-from kg.figures.figure_index import ReportIndex
+from kg.calculations.report_index import ReportIndex
+from kg.calculations.scorer import DerivationScorer
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.scoring.scorer import DerivationScorer
+from kg.search.derivation import Derivation
+from kg.search.history import PastTurn
 from programs.beam import BeamQA
 from programs.evidence.blend import Blend, Evidence, EvidenceConfig, EvidencePlan
 from programs.evidence.index import ReplyToken, shares_from_tokens, tokens_of

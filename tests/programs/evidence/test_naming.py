@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kg.figures import ReportIndex
+from kg.calculations import DerivationScorer, ReportIndex
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
 from programs.evidence.naming import figure_names
 from programs.worlds.reader import ReportReader
 

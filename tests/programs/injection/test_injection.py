@@ -20,9 +20,9 @@ from dspy import lm15
 
 from experiments.lms.config import LMConfig, lm_settings
 from experiments.saved import find_program
+from kg.calculations import DerivationScorer
 from kg.errors import QueryError
 from kg.reports.report import Report
-from kg.scoring import DerivationScorer
 from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
 from programs.agent.tools import TOOLS, Session

@@ -8,9 +8,9 @@ from pathlib import Path
 import dspy
 import pytest
 
+from kg.calculations import DerivationScorer
 from kg.errors import DataError, LMError
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.lm import GuardedLM

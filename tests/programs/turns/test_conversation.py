@@ -11,7 +11,7 @@ import pytest
 
 from experiments.data import load_conversations
 from experiments.tasks import load_geography
-from kg.candidates.search import DerivationConfig
+from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from kg.graphs.context import GraphContext
 from kg.parsing import QuestionReader

@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from kg.derivations.derivation import Derivation
-from kg.derivations.steps import Number, Step
-from kg.figures.figure_index import ReportIndex
-from kg.figures.idf import Idf
+from kg.calculations.idf import Idf
+from kg.calculations.report_index import ReportIndex
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.steps import Number, Step
 from programs.conversation import ConversationQA
 from programs.wording.answers import currency_sign, spoken_answer
 

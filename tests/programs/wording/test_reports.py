@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from kg.derivations.derivation import Derivation
-from kg.derivations.steps import Answer
+from kg.search.derivation import Derivation
+from kg.search.steps import Answer
 from programs.turns.turn import Turn
 from programs.wording.reports import (
     written_answer,

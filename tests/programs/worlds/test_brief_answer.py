@@ -10,8 +10,8 @@ from typing import Any
 import dspy
 from dspy import lm15
 
+from kg.calculations import ConfidenceModel, DerivationScorer
 from kg.reports import Report, build_ontology
-from kg.scoring import ConfidenceModel, DerivationScorer
 from programs.beam import BeamQA
 from programs.evidence import Blend, EvidenceConfig, EvidencePlan
 from programs.lm import GuardedLM, ReplyChoice

@@ -13,10 +13,10 @@ import dspy
 import pytest
 
 from experiments.saved import find_program
-from kg.derivations import Derivation, PastTurn
 from kg.errors import ConfigError, DataError
 from kg.readers import read_files
 from kg.reports import CellSource, Report, build_ontology
+from kg.search import Derivation, PastTurn
 from programs.conversation import ConversationQA
 from programs.evidence import EvidencePlan
 from programs.worlds.documents import past_turns

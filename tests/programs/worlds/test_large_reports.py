@@ -68,7 +68,7 @@ def test_a_quarter_of_a_million_cells_take_ten_seconds_and_a_gigabyte(program: C
 
 
 def test_a_calculation_over_rows_that_an_excerpt_leaves_out_is_none(program: ConversationQA) -> None:
-    from kg.figures import SeriesReader
+    from kg.calculations import SeriesReader
 
     report = _report(1_000, 12, 400_000)
     _, index = program.turn.reader.read(report, ["harbour"])

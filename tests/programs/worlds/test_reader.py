@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import programs.worlds.reader
+from kg.calculations.scorer import DerivationScorer
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.scoring.scorer import DerivationScorer
 from programs.conversation import ConversationQA
 from programs.worlds.reader import ReportReader
 

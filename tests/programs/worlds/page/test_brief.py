@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kg.derivations import Derivation, PastTurn
-from kg.figures import ReportIndex
+from kg.calculations import DerivationScorer, ReportIndex
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
+from kg.search import Derivation, PastTurn
 from programs.worlds.page import BriefPage, PageFigures, brief_prompt, brief_reply, read_calculation
 from programs.worlds.reader import ReportReader
 

@@ -6,10 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from kg.derivations import Derivation, PastTurn
-from kg.figures import ReportIndex
+from kg.calculations import DerivationScorer, ReportIndex
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
+from kg.search import Derivation, PastTurn
 from programs.worlds.page import CalculationError, PageFigures, read_calculation, written_calculation, written_turns
 from programs.worlds.reader import ReportReader
 

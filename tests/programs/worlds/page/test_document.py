@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from kg.candidates import START, DerivationConfig, TurnSearch, search_turn
-from kg.derivations import Derivation, Number, Step
-from kg.figures import ReportIndex
+from kg.calculations import START, DerivationConfig, DerivationScorer, ReportIndex, TurnSearch, search_turn
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
-from kg.search import merge_key
+from kg.search import Derivation, Number, Step, merge_key
 from programs.aggregate import with_named
 from programs.worlds.page import PageFigures, merged, read_calculation, relevance_of, written_evidence, written_page
 from programs.worlds.reader import ReportReader

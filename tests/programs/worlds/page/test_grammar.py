@@ -8,10 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from kg.derivations import PastTurn
-from kg.figures import ReportIndex
+from kg.calculations import DerivationScorer, ReportIndex
 from kg.reports import Report, build_ontology
-from kg.scoring import DerivationScorer
+from kg.search import PastTurn
 from programs.worlds.page import (
     START,
     CalculationError,

@@ -1,0 +1,188 @@
+"""Features of a whole candidate: whether its operands together say what the question says.
+
+The search scores operands one after the other. Once a calculation is complete, the question can be checked against it:
+are all the years that it names used, are its words explained by the figures' labels, does the result's scale fit "in
+millions", can the result be "a portion"? Every feature is a column;
+:data:`kg.calculations.operand_features.JOINT_FEATURES` lists the first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
+from kg.calculations.conversions import asked_power, own_powers, shift
+from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
+from kg.calculations.operand_features import JOINT_NAMES
+from kg.calculations.space import DerivationSpace
+from kg.search import OPERATIONS
+from kg.text import content_tokens, tokens
+
+_PORTION = frozenset(tokens("portion proportion percent percentage share fraction"))
+_FALL = frozenset(tokens("decrease decline reduction loss drop fall"))
+_RISE = frozenset(tokens("increase growth rise gain"))
+
+
+class Operands:
+    """The operands of a pool's candidates, as rows of what the report says of them.
+
+    Args:
+        space: What was searched.
+        states: ``(history, form, first, second)`` a row.
+    """
+
+    def __init__(self, space: DerivationSpace, states: IntArray) -> None:
+        self.space = space
+        self.states = states
+        index = space.index
+        words = list(dict.fromkeys(space.question.words))
+        known = [index.vocabulary[word] for word in words if word in index.vocabulary]
+        self.weights = index.weights[known]
+        self.mass = space.question.mass
+        close = index.fields["label"].holds(known) | index.fields["column"].holds(known)
+        far = close | index.fields["sentence"].holds(known)
+        self.named = tuple(dict.fromkeys(space.question.years or space.question.carried_years))
+        periods = space.question.periods
+        dated = np.stack([periods == year for year in self.named], axis=1) if self.named else close[:, :0]
+        self._facts = np.concatenate([close, far, dated], axis=1)
+        self.rows = [self._rows(position) for position in (0, 1)]
+
+    def _rows(self, position: int) -> BoolArray:
+        """For each candidate, which question tokens and years its operand speaks of; none for constants."""
+        facts = self._facts
+        items = len(self.space.index)
+        chosen = self.states[:, 2 + position]
+        result = np.zeros((len(self.states), facts.shape[1]), dtype=bool)
+        is_item = (chosen >= 0) & (chosen < items)
+        result[is_item] = facts[self.space.index.base[chosen[is_item]]]
+        for history, weighted in enumerate(self.space.histories):
+            for turn, record in enumerate(weighted.turns):
+                places = (self.states[:, 0] == history) & (chosen == items + turn)
+                if record.all_figures and places.any():
+                    result[places] = facts[list(record.all_figures)].any(axis=0)
+        return result
+
+    def parts(self, rows: BoolArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """The columns of the near tokens, of all tokens and of the years."""
+        width = len(self.weights)
+        return rows[:, :width], rows[:, width : 2 * width], rows[:, 2 * width :]
+
+
+def joint_features(
+    space: DerivationSpace,
+    states: IntArray,
+    scores: FloatArray,
+    values: DoubleArray,
+    support: DoubleArray,
+) -> FloatArray:
+    """The features of a pool of completed candidates.
+
+    Args:
+        space: What was searched.
+        states: ``(history, form, first, second)`` a row.
+        scores: The search's log-probabilities within each candidate's history.
+        values: The results.
+        support: The log of the summed probabilities of all candidates of the pool with the same result.
+
+    Returns:
+        Shape ``(candidates, len(JOINT_NAMES) + operations + 6 + PAIR_FEATURES)``.
+    """
+    operands = Operands(space, states)
+    first, second = operands.rows
+    near, all_, years = operands.parts(first | second)
+    dated = (operands.parts(first)[2], operands.parts(second)[2])
+    forms = space.form_log_probabilities[states[:, 0], states[:, 1]]
+    named = max(len(operands.named), 1)
+    own_years = float(bool(space.question.years))
+    used = years.sum(axis=1) / named
+    columns = {
+        "score": scores,
+        "history": np.maximum(space.priors[states[:, 0]], -15),
+        "form": np.maximum(forms, -12) / 3,
+        "behind_best": np.maximum(scores - scores.max(initial=-50.0), -20) / 5,
+        "support": np.maximum(support - scores, 0) / 2,
+        "near_words": near @ operands.weights / operands.mass,
+        "all_words": all_ @ operands.weights / operands.mass,
+        "years_used": used * own_years,
+        "every_year_used": (used >= 1) * own_years,
+        "first_in_years": dated[0].any(axis=1) * own_years,
+        "second_in_years": dated[1].any(axis=1) * own_years,
+        "years_carried": used * (1 - own_years),
+        **_scale(space, states),
+        **_portion(space, states, values),
+        **_direction(space, values),
+        "same_operands": states[:, 2] == states[:, 3],
+        "repeats_answer": _repeats(space, states, values),
+        "zero_or_one": np.isin(values, (0.0, 1.0)),
+    }
+    joint = np.stack([columns[name] for name in JOINT_NAMES], axis=1)
+    return np.concatenate([joint, _kinds(space, states), _pairs(space, states)], axis=1).astype(np.float32)
+
+
+def _kinds(space: DerivationSpace, states: IntArray) -> FloatArray:
+    """The operation and the kinds of the operands, one-hot."""
+    rows = np.zeros((len(space.scorer.parsed), len(OPERATIONS) + 6), dtype=np.float32)
+    for place, form in enumerate(space.scorer.parsed):
+        rows[place, OPERATIONS.index(form.operation)] = 1
+        for position, kind in enumerate(form.kinds):
+            rows[place, len(OPERATIONS) + 3 * position + "ARC".index(kind)] = 1
+    result: FloatArray = rows[states[:, 1]]
+    return result
+
+
+def _pairs(space: DerivationSpace, states: IntArray) -> FloatArray:
+    """The relation of the second operand to the first; zeros where the report has no figures, as in the search."""
+    if not len(space.index):
+        return np.zeros((len(states), PAIR_FEATURES), dtype=np.float32)
+    table = np.stack([under.observations for under in space.under])
+    first, second = (
+        np.where(states[:, 2 + p] >= 0, table[states[:, 0], np.maximum(states[:, 2 + p], 0)], -1) for p in (0, 1)
+    )
+    return pair_features(space.index, first, second)
+
+
+def _scale(space: DerivationSpace, states: IntArray) -> dict[str, BoolArray]:
+    """Whether the scale that the question asks for is the result's, where it asks for one and one figure gives it.
+
+    ``whole_units`` marks conversions to single units, where no scale is asked for.
+    """
+    asked = asked_power(space.question.questions[-1])
+    own = own_powers(space, states[:, 2])
+    known = ~np.isnan(own)
+    shifts = np.array([shift(form.operation, form.constants) for form in space.scorer.parsed])[states[:, 1]]
+    reached = np.nan_to_num(own) + shifts
+    nothing = np.zeros(len(states), dtype=bool)
+    if asked is None:
+        whole = known & (shifts != 0) & (reached == 0)
+        return {"scale_fits": nothing, "scale_differs": nothing, "whole_units": whole}
+    fits = np.abs(reached - asked) < 0.5
+    return {"scale_fits": known & fits, "scale_differs": known & ~fits, "whole_units": nothing}
+
+
+def _portion(space: DerivationSpace, states: IntArray, values: DoubleArray) -> dict[str, BoolArray]:
+    asked = not _PORTION.isdisjoint(tokens(space.question.questions[-1]))
+    divides = np.array([form.operation == "divide" for form in space.scorer.parsed])[states[:, 1]] & asked
+    below_one = np.abs(values) <= 1
+    return {"portion_fits": divides & below_one, "portion_differs": divides & ~below_one}
+
+
+def _direction(space: DerivationSpace, values: DoubleArray) -> dict[str, BoolArray]:
+    words = set(content_tokens(space.question.questions[-1]))
+    falls, rises = bool(words & _FALL), bool(words & _RISE)
+    up = values > 0
+    one_way = np.full(len(values), falls != rises)
+    return {
+        "direction_fits": one_way & (up == rises),
+        "direction_differs": one_way & (up != rises),
+        "negative": values < 0,
+    }
+
+
+def _repeats(space: DerivationSpace, states: IntArray, values: DoubleArray) -> BoolArray:
+    """Whether the result is an answer that its history has already given."""
+    earlier = np.array([[turn.value for turn in history.turns] for history in space.histories]).reshape(
+        len(space.histories), -1
+    )[states[:, 0]]
+    # A turn without a number is nan, which fmin passes over.
+    apart: DoubleArray = np.fmin.reduce(np.abs(earlier - values[:, None]), axis=1, initial=np.inf)
+    return apart < 5e-6

@@ -1,0 +1,155 @@
+"""The features from which :class:`kg.calculations.confidence.ConfidenceModel` judges the result of a search."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import softmax
+
+from kg.arrays import FloatArray
+from kg.calculations.confidence import CONFIDENCE_FEATURES
+from kg.calculations.operand_features import JOINT_NAMES
+from kg.calculations.pointers import MORE_JOINT
+from kg.calculations.turn_search import TurnSearch
+from kg.search import SERIES_OPERATIONS
+
+_LEAST = -12.0
+_COVERAGES = ("coverage", "least_coverage")
+_TOTAL = np.array([3.0 if name in ("form", "first", "second") else 0.0 for name in MORE_JOINT], dtype=np.float32)
+"""From the encoder's features of a candidate to its log-probability."""
+
+
+def confidence_features(found: TurnSearch) -> FloatArray:
+    """Returns the features of a search's result, shape ``(len(CONFIDENCE_FEATURES),)``; zeros without candidates."""
+    values = dict.fromkeys(CONFIDENCE_FEATURES, 0.0)
+    if found.candidates:
+        place = found.ranked.members[0][0]
+        values |= _of_ranking(found) | _of_question(found) | _of_state(found, place)
+    return np.array([values[name] for name in CONFIDENCE_FEATURES], dtype=np.float32)
+
+
+def _of_ranking(found: TurnSearch) -> dict[str, float]:
+    scores = np.array([one.score for one in found.candidates])
+    shares = np.exp(scores)
+    rest = max(1.0 - float(shares.sum()), 1e-4)
+    return {
+        "best": _log_odds(float(shares[0])) / 3,
+        "margin": min(float(scores[0] - scores[1]), 8.0) / 4 if len(scores) > 1 else 2.0,
+        "rest": float(np.log(rest)) / 5,
+        "is_name": float(isinstance(found.candidates[0].answer, tuple)),
+        "entropy": -float((shares * np.maximum(scores, _LEAST)).sum()),
+        **_views(found),
+    }
+
+
+def _views(found: TurnSearch) -> dict[str, float]:
+    """The best candidate's probability, as log-odds, for the ranker alone and for the encoder alone."""
+    scores = found.ranked.scores
+    assert scores is not None
+    members = list(found.ranked.members[0])
+    total = scores.ranker if scores.read is None else scores.read @ _TOTAL
+    views = {"ranker_share": scores.ranker, "encoder_share": total}
+    shares = {name: float(softmax(view)[members].sum()) for name, view in views.items()}
+    return {name: _log_odds(share) / 3 for name, share in shares.items()}
+
+
+def _log_odds(share: float) -> float:
+    clipped = float(np.clip(share, 1e-4, 1 - 1e-4))
+    return float(np.log(clipped / (1 - clipped)))
+
+
+def _of_question(found: TurnSearch) -> dict[str, float]:
+    space = found.space
+    question, index = space.question, space.index
+    words = list(dict.fromkeys(question.words))
+    weights = np.array([index.idf(word) for word in words])
+    unknown = np.array([word not in index.vocabulary for word in words], dtype=bool)
+    periods = set(index.period.tolist())
+    return {
+        "unknown_words": float(weights[unknown].sum() / weights.sum()) if len(words) else 0.0,
+        "rarest_unknown": float(weights[unknown].max(initial=0.0)) / 8,
+        "unknown_years": float(any(year not in periods for year in question.years)),
+        "first_turn": float(len(question.questions) == 1),
+        "earlier": -float(space.priors.max()) / 3,
+        "words": min(len(words), 12) / 6,
+    }
+
+
+def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
+    """The features of the most probable calculation of the best candidate."""
+    space, pool = found.space, found.ranked.pool
+    state = pool.states[place]
+    form = space.scorer.parsed[state[1]]
+    assert found.ranked.scores is not None
+    joint = found.ranked.scores.features[place]
+    forms = np.sort(space.form_log_probabilities[state[0]])
+    own = float(space.form_log_probabilities[state[0], state[1]])
+    values = {name: float(joint[JOINT_NAMES.index(name)]) for name in ("near_words", "all_words")}
+    values |= {
+        "years_used": float(max(joint[JOINT_NAMES.index("years_used")], joint[JOINT_NAMES.index("years_carried")])),
+        "form": max(own, _LEAST) / 3,
+        "form_margin": max(own - float(forms[-1] if own < forms[-1] else forms[-2]), _LEAST) / 4,
+        "figures": float(form.kinds.count("A")),
+        "is_look_up": float(form.operation == "select"),
+        "is_series": float(form.operation in SERIES_OPERATIONS),
+        "uses_answer": float("R" in form.kinds),
+    }
+    figures = _figures(found)
+    values |= _of_words(found, figures) | _of_years(found, figures)
+    if space.pointers is not None:
+        values |= _of_pointers(found, place)
+    return values
+
+
+def _figures(found: TurnSearch) -> list[int]:
+    """The observations of the best candidate."""
+    places = found.space.index.place_of
+    sources = [number.source for number in found.candidates[0].derivation.numbers]
+    return list(dict.fromkeys(places[source] for source in sources if source in places))
+
+
+def _of_words(found: TurnSearch, figures: list[int]) -> dict[str, float]:
+    """The question's words that the report has, but not where it speaks of the figures."""
+    index = found.space.index
+    words = [word for word in dict.fromkeys(found.space.question.words) if word in index.vocabulary]
+    columns = [index.vocabulary[word] for word in words]
+    said = index.fields["sentence"].holds(columns)[figures].any(axis=0) if figures else np.zeros(len(words), dtype=bool)
+    missing = index.weights[columns][~said]
+    return {
+        "elsewhere": float(missing.sum()) / found.space.question.mass,
+        "rarest_elsewhere": float(missing.max(initial=0.0)) / 8,
+    }
+
+
+def _of_years(found: TurnSearch, figures: list[int]) -> dict[str, float]:
+    """Whether the question names a year that is not the figures' own."""
+    index, question = found.space.index, found.space.question
+    asked = set(question.years)
+    periods = {int(one) for one in question.periods[figures]}
+    sentences = {int(index.sentence[one]) for one in figures if index.row[one] < 0}
+    said = {year for sentence in sentences for year in index.sentence_years[sentence]}
+    left = asked - periods
+    undated = -1 in periods
+    return {
+        "years_asked": float(bool(asked)),
+        "year_missed": float(bool(left) and bool(figures) and not undated),
+        "year_undated": float(bool(left) and undated and not left <= said),
+        "year_beside": float(bool(left) and undated and left <= said),
+    }
+
+
+def _of_pointers(found: TurnSearch, place: int) -> dict[str, float]:
+    space = found.space
+    assert space.pointers is not None
+    history, number, *chosen = (int(value) for value in found.ranked.pool.states[place])
+    form = space.scorer.parsed[number]
+    coverages = []
+    for position in range(form.operands):
+        if form.kinds[position] == "A":
+            first = chosen[0] if position else -1
+            coverages.append(space.pointers.coverage(history, form, position, first, chosen[position]))
+    assert found.ranked.scores is not None
+    assert found.ranked.scores.read is not None
+    return {
+        "pointed": float(found.ranked.scores.read[place, MORE_JOINT.index("weakest")]),
+        **{name: min((one[place] for one in coverages), default=0.6) for place, name in enumerate(_COVERAGES)},
+    }

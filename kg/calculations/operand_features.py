@@ -1,0 +1,211 @@
+"""Features of an operand in its conversation: earlier turns and earlier answers.
+
+What depends on the questions alone is in :mod:`kg.calculations.question_features`; here is what depends on earlier
+answers, computed once for every history that is kept::
+
+    features, observations = candidate_items(QuestionFeatures(index, questions), read_history(index, past))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kg.arrays import FloatArray, IntArray
+from kg.calculations.figure_relations import FigureRelations
+from kg.calculations.forms import PastForm
+from kg.calculations.question_features import ITEM_GROUPS, QuestionFeatures
+from kg.calculations.report_index import ReportIndex
+from kg.calculations.series import SeriesReader
+from kg.search import OPERATIONS, Derivation, PastTurn, collapse
+from kg.text import content_tokens, years
+
+MAX_DISTANCE = 4
+
+
+@dataclass(frozen=True)
+class HistoryTurn:
+    """An earlier turn as the features see it.
+
+    Attributes:
+        derivation: How it was answered, complete.
+        value: Its answer as a float, or ``nan``.
+        form: Its form and the turns it used.
+        figures: The observations of its own operands (not of those of the turns it used), in order.
+        all_figures: The observations of its complete derivation.
+    """
+
+    derivation: Derivation | None
+    value: float
+    form: PastForm
+    figures: tuple[int, ...]
+    all_figures: tuple[int, ...]
+
+
+def read_history(index: ReportIndex, past: Sequence[PastTurn]) -> tuple[HistoryTurn, ...]:
+    """Earlier turns as the features see them, figures matched to the report's observations."""
+    turns: tuple[HistoryTurn, ...] = ()
+    for turn in past:
+        turns = (*turns, extend_history(index, turns, turn))
+    return turns
+
+
+def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: PastTurn) -> HistoryTurn:
+    """One more turn after ``earlier``."""
+    if turn.derivation is None:
+        return HistoryTurn(None, float("nan"), PastForm.of(None), (), ())
+    value = float(turn.answer) if turn.answer is not None and not isinstance(turn.answer, str | tuple) else float("nan")
+    derived = index.derived_place(turn.derivation)
+    if derived is not None:
+        return HistoryTurn(turn.derivation, value, PastForm("select(A)", ()), (derived,), (derived,))
+    collapsed = collapse(turn.derivation, [one.derivation for one in earlier])
+    if collapsed is None and len(index):
+        collapsed = SeriesReader(index).collapse(turn.derivation)
+    form = PastForm.of(collapsed)
+    every = index.align(turn.derivation, turn.question)
+    inherited = {figure for used in form.used for figure in earlier[used].all_figures}
+    own = tuple(figure for figure in every if figure not in inherited) if form.used else every
+    return HistoryTurn(turn.derivation, value, form, own, every)
+
+
+def history_item_features(relations: FigureRelations, history: Sequence[HistoryTurn]) -> FloatArray:
+    """The relation of each item to the figures of earlier turns; shape ``(items, features)``."""
+    index = relations.index
+    last = history[-1] if history else None
+    before = history[-2] if len(history) > 1 else None
+    spoken_of = (
+        last.figures if last else (),
+        last.all_figures if last else (),
+        before.all_figures if before else (),
+        tuple(sorted({figure for turn in history for figure in turn.all_figures})),
+    )
+    anchor = last.all_figures if last else ()
+    blocks = [relations.to_any(figures) for figures in spoken_of]
+    blocks += [relations.around(*anchor[:1]), relations.around(*anchor[1:2])]
+    features = np.concatenate(blocks, axis=1)[index.base]
+    flags = np.zeros((len(index), 2), dtype=np.float32)
+    flags[:, 0] = float(bool(last and last.form.form.startswith("select")))
+    flags[:, 1] = float(bool(last and last.form.form.startswith("?")))
+    return np.concatenate([features, flags], axis=1)
+
+
+REFERENCE_WIDTH = MAX_DISTANCE + len(OPERATIONS) + 10
+
+
+def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> FloatArray:
+    """Features of each earlier answer as an operand; shape ``(len(history), REFERENCE_WIDTH)``."""
+    used = [turn for record in history for turn in record.form.used]
+    words = set(question.words)
+    result = np.zeros((len(history), REFERENCE_WIDTH), dtype=np.float32)
+    for turn, record in enumerate(history):
+        distance = min(len(history) - turn, MAX_DISTANCE)
+        operation = record.form.form.partition("(")[0]
+        result[turn, distance - 1] = 1
+        if operation in OPERATIONS:
+            result[turn, MAX_DISTANCE + OPERATIONS.index(operation)] = 1
+        earlier = question.questions[turn]
+        own = set(content_tokens(earlier))
+        shared = sum(question.index.idf(word) for word in words & own)
+        size = abs(record.value) if np.isfinite(record.value) else 0.0
+        result[turn, -10:] = [
+            float(turn in used),
+            float(used.count(turn) > 1),
+            shared / question.mass,
+            float(bool(set(years(earlier)) & set(question.years))),
+            float(turn == 0),
+            float(size < 1),
+            float(not np.isfinite(record.value)),
+            float(len(record.all_figures) > 1),
+            float(all(later in used for later in range(turn + 1, len(history)))),
+            float(turn not in used and turn == max((t for t in range(len(history)) if t not in used), default=-1)),
+        ]
+    return result
+
+
+def earlier_answers(
+    question: QuestionFeatures, history: Sequence[HistoryTurn], lying: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """The features of earlier answers as operands, with those of the first figure each was made of.
+
+    Args:
+        question: The question.
+        history: The earlier turns.
+        lying: :func:`history_item_features` of them.
+
+    Returns:
+        The features, shape ``(len(history), width)``, and each answer's observation (-1 for one without any).
+    """
+    figures = np.array([turn.all_figures[0] if turn.all_figures else -1 for turn in history], dtype=np.int64)
+    shared = question.items.shape[1]
+    of_figure = np.zeros((len(history), shared + lying.shape[1]), dtype=np.float32)
+    for turn, figure in enumerate(figures.tolist()):
+        if figure >= 0:
+            item = question.index.first_item[figure]
+            of_figure[turn, :shared], of_figure[turn, shared:] = question.items[item], lying[item]
+    own, answered = reference_features(question, history), np.ones((len(history), 1), dtype=np.float32)
+    return np.concatenate([of_figure, own, answered], axis=1), figures
+
+
+def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> tuple[FloatArray, IntArray]:
+    """The features of every possible operand: the report's items, then the earlier answers.
+
+    Returns:
+        The features, shape ``(items + len(history), width)``, and each operand's observation (-1 for an earlier
+        answer without one).
+    """
+    index = question.index
+    lying = history_item_features(question.relations, history)
+    references, figures = earlier_answers(question, history, lying)
+    nothing = np.zeros((len(index), REFERENCE_WIDTH + 1), dtype=np.float32)
+    own = np.concatenate([question.items, lying, nothing], axis=1)
+    return np.concatenate([own, references]), np.concatenate([index.base, figures])
+
+
+OPERAND_GROUPS = {
+    **ITEM_GROUPS,
+    "earlier_figures": "how a figure lies to the figures of earlier turns",
+    "earlier_answers": "what an earlier answer was, how far back it lies, and whether it was used already",
+    "pairs": "how the second operand lies to the first",
+}
+"""The groups of an operand's features, and what they say."""
+
+
+def operand_groups(question: QuestionFeatures) -> tuple[str, ...]:
+    """The group of each column that :func:`candidate_items` gives."""
+    earlier = history_item_features(question.relations, ()).shape[1]
+    return (*question.groups, *("earlier_figures",) * earlier, *("earlier_answers",) * (REFERENCE_WIDTH + 1))
+
+
+JOINT_FEATURES = {
+    "score": "search",
+    "history": "search",
+    "form": "form",
+    "behind_best": "search",
+    "support": "support",
+    "near_words": "explained_words",
+    "all_words": "explained_words",
+    "years_used": "explained_years",
+    "every_year_used": "explained_years",
+    "first_in_years": "explained_years",
+    "second_in_years": "explained_years",
+    "years_carried": "explained_years",
+    "scale_fits": "scale",
+    "scale_differs": "scale",
+    "whole_units": "scale",
+    "portion_fits": "portion",
+    "portion_differs": "portion",
+    "direction_fits": "direction",
+    "direction_differs": "direction",
+    "negative": "direction",
+    "same_operands": "repetition",
+    "repeats_answer": "repetition",
+    "zero_or_one": "repetition",
+}
+"""The features of a complete candidate before its ``operation`` and its ``pairs``, each with its group.
+
+:mod:`kg.calculations.candidate_features` computes them. Fitted weights depend on the order.
+"""
+
+JOINT_NAMES = tuple(JOINT_FEATURES)

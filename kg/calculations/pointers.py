@@ -1,0 +1,280 @@
+"""The encoder's view of a turn: which form it reads in the question, and which operands it points at.
+
+Its log-probabilities are blended with those of the fitted scorer by a handful of weights, which are fitted on reports
+that neither has seen (:mod:`optimize.encoders.blend`)::
+
+    forms      softmax(0.4 * form scorer + 0.7 * encoder)
+    operands   softmax(0.6 * network + 0.5 * pointer)
+    ranking    1.0 * ranker + the weighted features of MORE_JOINT
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kg.arrays import FloatArray, IntArray, log_softmax
+from kg.calculations.forms import ParsedForm
+from kg.calculations.operand_features import HistoryTurn
+from kg.calculations.report_index import ReportIndex
+from kg.encoders import EncodedPage, JoinedTurns, TextEncoder, TurnOperands
+from kg.errors import DataError
+
+MORE_JOINT = ("form", "first", "second", "sum", "below_best", "weakest")
+"""The encoder's features of a complete candidate: log-probabilities of its form and its operands, their sum, the sum
+below the best candidate's, and the less probable operand."""
+
+_FLOOR = -12.0
+_UNKNOWN_FORM, _LEAST_FORM = -9.0, -15.0
+_UNKNOWN_OPERAND = -6.0
+
+_Key = tuple[int, str, int, int]
+"""History, form, position, and what the first operand is to the encoder."""
+
+
+@dataclass(frozen=True)
+class EncoderBlend:
+    """The weights of the fitted scorer and of the encoder.
+
+    Attributes:
+        forms: Of the form scorer and of the encoder.
+        figures: Of the network and of the pointer, for figures of the report.
+        answers: The same for earlier answers.
+        ranker: Of the ranker's score and of each of :data:`MORE_JOINT`.
+    """
+
+    forms: tuple[float, float] = (0.5, 0.7)
+    figures: tuple[float, float] = (0.8, 0.5)
+    answers: tuple[float, float] = (0.8, 0.5)
+    ranker: tuple[float, ...] = (1.0, *(0.0,) * len(MORE_JOINT))
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Returns the weights with four digits, by name."""
+        return {one.name: [round(value, 4) for value in getattr(self, one.name)] for one in fields(self)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> EncoderBlend:
+        """Reads what :meth:`to_dict` wrote.
+
+        Raises:
+            DataError: A weight is missing or no number, or there are too many.
+        """
+        sizes = {one.name: len(one.default) for one in fields(cls) if isinstance(one.default, tuple)}
+        try:
+            read = {name: tuple(float(value) for value in record[name]) for name in sizes}
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the scorer's encoder blend cannot be read: {error!r}") from error
+        wrong = [name for name, values in read.items() if len(values) != sizes[name] or not np.isfinite(values).all()]
+        if wrong:
+            raise DataError(f"the scorer's encoder blend must have {sizes[wrong[0]]} finite weights for {wrong[0]}")
+        return cls(**read)  # type: ignore[arg-type]
+
+
+_PAGES: WeakKeyDictionary[ReportIndex, tuple[TextEncoder, EncodedPage]] = WeakKeyDictionary()
+
+
+def _page_of(encoder: TextEncoder, index: ReportIndex) -> EncodedPage:
+    """A report's vectors, kept as long as its index."""
+    kept = _PAGES.get(index)
+    if kept is None or kept[0] is not encoder:
+        kept = _PAGES[index] = (encoder, encoder.page(index.observations, index.sentences))
+    return kept[1]
+
+
+class Pointers:
+    """The encoder's log-probabilities for one question under several histories.
+
+    Args:
+        encoder: The encoder.
+        index: The report.
+        questions: All questions so far; the last is the one asked.
+        histories: The earlier turns of each history.
+    """
+
+    def __init__(
+        self,
+        encoder: TextEncoder,
+        index: ReportIndex,
+        questions: Sequence[str],
+        histories: Sequence[Sequence[HistoryTurn]],
+    ) -> None:
+        self._heads = encoder.heads
+        self._index = index
+        self._items = len(index)
+        self._turns = [len(turns) for turns in histories]
+        self._page = _page_of(encoder, index)
+        self._question = encoder.question(questions)
+        self._similarities = self._page.similarities(self._question.spoken)
+        earlier = [
+            [TurnOperands(turn.form.form, turn.form.used, turn.figures) for turn in turns] for turns in histories
+        ]
+        self._joined: JoinedTurns = self._heads.join(self._question, earlier, self._page)
+        self._leads: dict[tuple[int, int], FloatArray] = {}
+        self._known: dict[_Key, FloatArray | None] = {}
+        self._no_lead = np.zeros(self._page.vectors.shape[1], dtype=np.float32)
+
+    def forms(self, names: Sequence[str]) -> FloatArray:
+        """Returns the log-probabilities of forms under each history; shape ``(histories, len(names))``."""
+        columns = [self._heads.number.get(name, -1) for name in names]
+        templates = self._joined.templates
+        padded = np.concatenate([templates, np.full((len(templates), 1), _UNKNOWN_FORM, dtype=np.float32)], axis=1)
+        result: FloatArray = np.maximum(padded[:, columns], _LEAST_FORM)
+        return result
+
+    def operands(self, history: int, form: ParsedForm, position: int, first: int) -> FloatArray | None:
+        """Returns the log-probabilities of the report's items, or of the earlier turns, as an operand of a form.
+
+        Args:
+            history: The number of the history.
+            form: The form, whose operand is a figure or an earlier answer.
+            position: 0 or 1.
+            first: The number of the first operand in the search; -1 for a constant and at position 0.
+
+        Returns:
+            ``None`` for a form that the encoder does not know.
+        """
+        key = self._key(history, form, position, first)
+        if key not in self._known:
+            self.read([(history, form, position, first)])
+        return self._known[key]
+
+    def read(self, operands: Iterable[tuple[int, ParsedForm, int, int]]) -> None:
+        """Reads several operands at once, which is faster; :meth:`operands` then has them.
+
+        Args:
+            operands: The arguments of :meth:`operands`; the memory grows with their number times that of the figures.
+        """
+        asked = {self._key(*one): one for one in operands}
+        new = {key: one for key, one in asked.items() if key not in self._known}
+        unknown = {key for key, (_, form, _, _) in new.items() if form.name not in self._heads.number}
+        self._known.update(dict.fromkeys(unknown))
+        kinds: dict[str, list[_Key]] = {"A": [], "R": []}
+        for key, (_, form, position, _) in new.items():
+            if key not in unknown:
+                kinds[form.kinds[position]].append(key)
+        if kinds["A"]:
+            rows = self._figures(*self._queries([new[key] for key in kinds["A"]]))
+            self._known.update(zip(kinds["A"], rows, strict=True))
+        if kinds["R"]:
+            queries, _ = self._queries([new[key] for key in kinds["R"]])
+            for key, query in zip(kinds["R"], queries, strict=True):
+                self._known[key] = self._earlier(key[0], query)
+
+    def _key(self, history: int, form: ParsedForm, position: int, first: int) -> _Key:
+        if 0 <= first < self._items:
+            return history, form.name, position, int(self._index.base[first])
+        return history, form.name, position, first if first < 0 else first + 10**6
+
+    def _queries(self, operands: Sequence[tuple[int, ParsedForm, int, int]]) -> tuple[FloatArray, FloatArray]:
+        histories, positions = (np.array([one[place] for one in operands], dtype=np.int64) for place in (0, 2))
+        numbers = np.array([self._heads.number[form.name] for _, form, _, _ in operands], dtype=np.int64)
+        leads = np.stack([self._lead(history, position, first) for history, _, position, first in operands])
+        return self._heads.queries(self._joined, histories, numbers, positions, leads)
+
+    def coverage(self, history: int, form: ParsedForm, position: int, first: int, item: int) -> tuple[float, float]:
+        """Returns how well the words that a query listens to are found in a figure's words.
+
+        Args:
+            history: The number of the history.
+            form: The form, whose operand is a figure.
+            position: 0 or 1.
+            first: The number of the first operand in the search; -1 for a constant and at position 0.
+            item: The item of the report that fills the position.
+
+        Returns:
+            The weighted mean and the least of the similarities to the figure's words, in [-1, 1]. The least is of the
+            words with at least half of the largest weight. Zeros for a form that the encoder does not know and a
+            figure without words.
+        """
+        column = np.flatnonzero(self._page.order == self._index.base[item])
+        if form.name not in self._heads.number or not len(column):
+            return 0.0, 0.0
+        _, listened = self._queries([(history, form, position, first)])
+        words = self._heads.word_weights(self._question.heard, listened)[0]
+        alike = self._similarities[:, column[0]]
+        return float(words @ alike / words.sum()), float(alike[words >= words.max() / 2].min())
+
+    def _figures(self, queries: FloatArray, listened: FloatArray) -> FloatArray:
+        """The log-probabilities of the items; a row a query."""
+        logs = np.full((len(queries), len(self._page.vectors)), _FLOOR, dtype=np.float32)
+        if len(self._page.order):
+            words = self._heads.word_weights(self._question.heard, listened)
+            scores = queries @ self._page.ordered.T + words @ self._similarities
+            logs[:, self._page.order] = np.maximum(log_softmax(scores), _FLOOR)
+        result: FloatArray = logs[:, self._index.base]
+        return result
+
+    def _earlier(self, history: int, query: FloatArray) -> FloatArray:
+        """The log-probabilities of the earlier turns."""
+        logs = np.full(self._turns[history], _FLOOR, dtype=np.float32)
+        if self._joined.numbers:
+            scores = log_softmax(self._joined.turns[history] @ query)
+            logs[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
+        return logs
+
+    def _lead(self, history: int, position: int, first: int) -> FloatArray:
+        """The part of the second operand's query that comes from the first one."""
+        if position == 0:
+            return self._no_lead
+        is_figure = 0 <= first < self._items
+        key = (-1, int(self._index.base[first])) if is_figure else (history, first)
+        if key not in self._leads:
+            self._leads[key] = self._heads.lead(self._first(*key))
+        return self._leads[key]
+
+    def _first(self, history: int, first: int) -> FloatArray:
+        """The vector of an observation (with no history), of an earlier turn's answer, or zeros for a constant."""
+        if history < 0:
+            vector: FloatArray = self._page.vectors[first]
+            return vector
+        if first >= self._items and first - self._items in self._joined.numbers:
+            turn: FloatArray = self._joined.turns[history, self._joined.numbers.index(first - self._items)]
+            return turn
+        return self._no_lead
+
+    def candidate_features(self, forms: Sequence[ParsedForm], read: FloatArray, states: IntArray) -> FloatArray:
+        """Returns the features of complete candidates; shape ``(candidates, len(MORE_JOINT))``.
+
+        Args:
+            forms: The search's forms.
+            read: :meth:`forms` for their names.
+            states: ``(history, form, first, second)`` a row.
+        """
+        operands = np.stack([self._chosen(forms, states, position) for position in (0, 1)], axis=1)
+        form_scores = read[states[:, 0], states[:, 1]]
+        total = form_scores + operands.sum(axis=1)
+        best = total.max(initial=-40.0)
+        columns = [  # as MORE_JOINT
+            form_scores / 3,
+            operands[:, 0] / 3,
+            operands[:, 1] / 3,
+            np.maximum(total, -40) / 5,
+            np.maximum(total - best, -30) / 5,
+            np.minimum(operands[:, 0], operands[:, 1]) / 3,
+        ]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def _chosen(self, forms: Sequence[ParsedForm], states: IntArray, position: int) -> FloatArray:
+        """The log-probability of each state's operand at a position; 0 for a constant and where there is none."""
+        result = np.zeros(len(states), dtype=np.float32)
+        wanted = np.array([kind not in ("C", "") for kind in ((*form.kinds, "")[position] for form in forms)])
+        places = np.flatnonzero(wanted[states[:, 1]])
+        if not len(places):
+            return result
+        histories, numbers, firsts, _ = states[places].T
+        firsts = firsts if position else np.full(len(places), -1)
+        span = self._items + max(self._turns, default=0) + 1
+        _, found, groups = np.unique(
+            (histories * len(forms) + numbers) * span + firsts + 1, return_index=True, return_inverse=True
+        )
+        alike = np.split(places[np.argsort(groups, kind="stable")], np.cumsum(np.bincount(groups))[:-1])
+        for one, members in zip(found, alike, strict=True):
+            form = forms[numbers[one]]
+            logs = self.operands(int(histories[one]), form, position, int(firsts[one]))
+            own = states[members, 2 + position] - (0 if form.kinds[position] == "A" else self._items)
+            result[members] = _UNKNOWN_OPERAND if logs is None else logs[own]
+        return result

@@ -1,0 +1,368 @@
+"""A report graph compiled to arrays: what the search reads while it scores.
+
+Every figure of the graph becomes one or more *items*, the ways in which the program language may write it::
+
+    cell "-26 ( 26 )"  ->  items -26 and 26          cell "4.02% ( 4.02 % )"  ->  items 4.02 and 4.02%
+
+Tokens are interned per report. The overlap of a question with every label, sentence or window is one product of a
+sparse matrix and a vector; memory grows with the length of the texts.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from functools import cached_property
+from itertools import repeat
+from typing import get_args
+
+import numpy as np
+
+from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
+from kg.calculations.definitions import derived_observations
+from kg.calculations.idf import Idf
+from kg.reports import CellSource, Observation, SentenceSource
+from kg.search import Derivation, Number
+from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, years
+
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+FIELDS = ("label", "column", "sentence", "left", "right", "near", "phrases", "clause")
+"""The texts of an item that a question is compared with.
+
+``left``, ``right`` and ``near`` are windows in a sentence; ``phrases`` are the pairs of neighbouring tokens of the
+label or the window. ``clause`` is what of its sentence is said of a figure alone and not of those beside it.
+"""
+
+WINDOW = 8
+"""Tokens on either side of a figure in a sentence that count as its window."""
+
+NEAR = 3
+"""Tokens on either side that are near."""
+
+_LARGEST = 10.0**MOST_DIGITS
+
+_OPENING = re.compile(
+    r"\b(?:january 1\b|jan ?\. ?1\b|beginning\b|opening balance)(?!.*\b(?:to|through)\b)", re.IGNORECASE
+)
+
+
+def is_opening(text: str) -> bool:
+    """Whether a label or question speaks of a balance at the beginning of a year: "balance at january 1"."""
+    return _OPENING.search(text) is not None
+
+
+class TokenField:
+    """One text of every item as a sparse binary matrix, items by tokens; its size is that of the texts.
+
+    Args:
+        texts: The tokens of each item's text.
+        vocabulary: The column of each token.
+        weights: The weight of each column.
+    """
+
+    def __init__(self, texts: Sequence[Collection[str]], vocabulary: Mapping[str, int], weights: FloatArray) -> None:
+        rows, columns = array("i"), array("i")
+        for row, words in enumerate(texts):
+            places = {vocabulary[word] for word in words}
+            columns.extend(sorted(places))
+            rows.extend(repeat(row, len(places)))
+        self._count, self._width = len(texts), len(vocabulary)
+        self._rows: IntArray = np.frombuffer(rows, dtype=np.int32).astype(np.int64)
+        self._columns: IntArray = np.frombuffer(columns, dtype=np.int32).astype(np.int64)
+        self._weights = weights[self._columns]
+        self.mass: FloatArray = self._summed(self._weights)
+
+    def overlap(self, question: FloatArray) -> FloatArray:
+        """Summed weights of the tokens that each item shares with a question (a 0/1 vector over the vocabulary)."""
+        return self._summed(self._weights * question[self._columns])
+
+    def holds(self, columns: Sequence[int]) -> BoolArray:
+        """Whether each item has each of some tokens; shape ``(items, tokens)``."""
+        distinct, places = np.unique(np.array(columns, dtype=np.int64), return_inverse=True)
+        place = np.full(self._width, -1, dtype=np.int64)
+        place[distinct] = np.arange(len(distinct))
+        found = place[self._columns]
+        result = np.zeros((self._count, len(distinct)), dtype=bool)
+        result[self._rows[found >= 0], found[found >= 0]] = True
+        return result[:, places]
+
+    def _summed(self, values: FloatArray) -> FloatArray:
+        summed: FloatArray = np.bincount(self._rows, weights=values, minlength=self._count).astype(np.float32)
+        return summed
+
+
+class ReportIndex:
+    """The items of a report with everything the search compares.
+
+    Attributes:
+        observations: The report graph's figures, and after them the items that they define
+            (:mod:`kg.calculations.definitions`).
+        calculations: The calculation of each defined item, by its id.
+        sentences: The report's sentences, in which the sources of figures in sentences count.
+        base: Index of each item's observation.
+        values: Each item's exact value.
+        texts: Each item as the program language writes it.
+        period: The year of each observation, -1 for none. A balance at the beginning of a year is one of the
+            end of the year before.
+        opening: Whether each observation is such a balance.
+        kept_rows: The rows that are there, if the report is an excerpt.
+        numbers: The same values as floats; what is larger than any figure is 10**15, with its sign.
+    """
+
+    def __init__(
+        self,
+        observations: Sequence[Observation],
+        sentences: Sequence[str],
+        idf: Idf,
+        *,
+        define: bool = True,
+        kept_rows: Sequence[int] | None = None,
+    ) -> None:
+        self.kept_rows = kept_rows
+        derived = derived_observations(observations) if define else []
+        self.observations = (*observations, *(one for one, _ in derived))
+        self.calculations = {one.id: steps for one, steps in derived}
+        self.sentences = tuple(sentences)
+        self.idf = idf
+        self._expand_items()
+        self._places(sentences)
+        self._fields(sentences)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def first_item(self) -> dict[int, int]:
+        """The first item of each observation."""
+        return {int(base): place for place, base in reversed(list(enumerate(self.base)))}
+
+    @cached_property
+    def place_of(self) -> dict[str, int]:
+        """The place of each observation, by its id."""
+        return {one.id: place for place, one in enumerate(self.observations)}
+
+    @cached_property
+    def _derived_places(self) -> dict[object, int]:
+        return {steps.tree(): self.place_of[name] for name, steps in self.calculations.items()}
+
+    def reported(self) -> tuple[Observation, ...]:
+        """The report's own figures."""
+        return self.observations[: len(self.observations) - len(self.calculations)]
+
+    def has_gap(self, first: int, last: int) -> bool:
+        """Whether the index is of an excerpt that leaves out a row between two rows."""
+        if self.kept_rows is None or first < 0:
+            return False
+        return bisect_right(self.kept_rows, last) - bisect_left(self.kept_rows, first) < last - first + 1
+
+    def derived_place(self, derivation: Derivation) -> int | None:
+        """The defined item that a derivation calculates, if it does just that."""
+        return self._derived_places.get(derivation.tree())
+
+    def spelled_out(self, derivation: Derivation) -> Derivation:
+        """A derivation over figures of the report alone: the calculations of defined items stand in their place."""
+        return derivation.with_calculations(self.calculations)
+
+    def _expand_items(self) -> None:
+        base: list[int] = []
+        texts: list[str] = []
+        variants: list[int] = []
+        for place, observation in enumerate(self.observations):
+            plain = observation.quantity.text.removesuffix("%")
+            written = [(plain, 0)]
+            if observation.quantity.unit == "percent":
+                written.append((plain + "%", 1))
+            if plain.startswith("-"):
+                written.append((plain[1:], 2))
+            for text, variant in written:
+                base.append(place)
+                texts.append(text)
+                variants.append(variant)
+        self.base: IntArray = np.array(base, dtype=np.int64)
+        self.variant: IntArray = np.array(variants, dtype=np.int64)
+        self.texts = tuple(texts)
+        self.values: tuple[Decimal, ...] = tuple(Number(text).value for text in texts)
+        self.numbers = _floats(self.values)
+
+    def _places(self, sentences: Sequence[str]) -> None:
+        count = len(self.observations)
+        self.row = np.full(count, -1)
+        self.column = np.full(count, -1)
+        self.sentence = np.full(count, -1)
+        self.ordinal = np.zeros(count, dtype=np.int64)
+        self.period = np.full(count, -1)
+        self.opening = np.zeros(count, dtype=bool)
+        in_cell: dict[tuple[int, int], int] = {}
+        for place, observation in enumerate(self.observations):
+            source = observation.source
+            key = (source.row, source.column) if isinstance(source, CellSource) else (-1, source.sentence)
+            self.ordinal[place] = in_cell[key] = in_cell.get(key, -1) + 1
+            if isinstance(source, CellSource):
+                self.row[place], self.column[place] = source.row, source.column
+            else:
+                self.sentence[place] = source.sentence
+            named = years(observation.period or "")
+            if named:
+                in_table = isinstance(source, CellSource)
+                self.opening[place] = in_table and is_opening(f"{observation.label} {observation.column_label}")
+                self.period[place] = named[-1] - int(self.opening[place])
+        values = [abs(observation.quantity.value) for observation in self.observations]
+        # Two readings of one place are one figure.
+        written = {(value, one.source) for value, one in zip(values, self.observations, strict=True)}
+        counts = Counter(value for value, _ in written)
+        self.repeats = np.array([counts[value] for value in values])
+        self.unit = np.array([UNITS.index(observation.quantity.unit) for observation in self.observations])
+        self.scale = np.array([observation.quantity.scale for observation in self.observations])
+        self.amounts = _floats(values)
+        self.signed = _floats([observation.quantity.value for observation in self.observations])
+        self.sentence_years = [set(years(sentence)) for sentence in sentences]
+
+    def _fields(self, sentences: Sequence[str]) -> None:
+        clauses = _clauses(self.observations, sentences)
+        texts = [
+            (*_field_tokens(observation, sentences), clauses.get(place, []))
+            for place, observation in enumerate(self.observations)
+        ]
+        vocabulary: dict[str, int] = {}
+        for fields in texts:
+            for words in fields:
+                for word in words:
+                    vocabulary.setdefault(word, len(vocabulary))
+        self.vocabulary = vocabulary
+        self.weights = np.array([_weight(self.idf, token) for token in vocabulary], dtype=np.float32)
+        self.fields = {
+            name: TokenField([fields[number] for fields in texts], vocabulary, self.weights)
+            for number, name in enumerate(FIELDS)
+        }
+        labels = [observation.label if self.row[i] >= 0 else "" for i, observation in enumerate(self.observations)]
+        self._ngram_ids: dict[str, int] = {}
+        grams = [character_ngrams(label) for label in labels]
+        for gram in (gram for group in grams for gram in sorted(group)):
+            self._ngram_ids.setdefault(gram, len(self._ngram_ids))
+        self._ngrams = TokenField(grams, self._ngram_ids, np.ones(len(self._ngram_ids), dtype=np.float32))
+        self._ngram_norm = np.sqrt(np.maximum(self._ngrams.mass, 1.0))
+
+    def vector(self, words: Sequence[str]) -> FloatArray:
+        """A question's tokens as a 0/1 vector over the report's vocabulary."""
+        vector: FloatArray = np.zeros(len(self.vocabulary), dtype=np.float32)
+        vector[[self.vocabulary[word] for word in words if word in self.vocabulary]] = 1.0
+        return vector
+
+    def positions(self, words: Sequence[str]) -> FloatArray:
+        """Where in a question each observation's label or window is spoken of.
+
+        Returns:
+            The places in [0, 1] of the first and the last token that they share, -1 where they share none; shape
+            ``(observations, 2)``.
+        """
+        known = [(place, self.vocabulary[word]) for place, word in enumerate(words) if word in self.vocabulary]
+        result: FloatArray = np.full((len(self.observations), 2), -1.0, dtype=np.float32)
+        if not known:
+            return result
+        shared = self.fields["label"].holds([token for _, token in known])
+        places = np.array([place for place, _ in known], dtype=np.float32) / max(len(words) - 1, 1)
+        some = shared.any(axis=1)
+        result[some, 0] = places[shared.argmax(axis=1)[some]]
+        result[some, 1] = places[::-1][shared[:, ::-1].argmax(axis=1)[some]]
+        return result
+
+    def label_similarity(self, question: str) -> FloatArray:
+        """Cosine similarity in [0, 1] of a question's character 4-grams with each observation's row label."""
+        grams = character_ngrams(question)
+        known = [self._ngram_ids[gram] for gram in grams if gram in self._ngram_ids]
+        if not known:
+            return np.zeros(len(self.observations), dtype=np.float32)
+        asked: FloatArray = np.zeros(len(self._ngram_ids), dtype=np.float32)
+        asked[known] = 1.0
+        shared = self._ngrams.overlap(asked)
+        result: FloatArray = np.minimum(shared / (self._ngram_norm * np.sqrt(len(grams))), 1.0)  # it rounds upwards
+        return result
+
+    def align(self, derivation: Derivation, question: str) -> tuple[int, ...]:
+        """The observations that a derivation's figures were most likely read from, in the order of their use.
+
+        A figure that carries its source is found by it. Any other (a history that was written by hand) is matched by
+        value; among equal values the one whose texts share most with the question wins, the earliest on a tie.
+        """
+        by_id = {observation.id: place for place, observation in enumerate(self.observations)}
+        found: list[int] = []
+        for number in derivation.numbers:
+            if number.source is not None and number.source in by_id:
+                found.append(by_id[number.source])
+                continue
+            value = Decimal(number.text.removesuffix("%"))
+            equal = [i for i, o in enumerate(self.observations) if abs(o.quantity.value) == abs(value)]
+            if equal:
+                found.append(max(equal, key=lambda i: (self._affinity(i, question), -i)))
+        return tuple(found)
+
+    def _affinity(self, place: int, question: str) -> float:
+        observation = self.observations[place]
+        words = set(content_tokens(question))
+        own = set(content_tokens(f"{observation.label} {observation.column_label}"))
+        named = years(question)
+        return (
+            sum(self.idf(word) for word in words & own)
+            + (3.0 if self.period[place] in named else 0.0)
+            - (10.0 if observation.in_header else 0.0)
+            + (1.0 if self.row[place] >= 0 else 0.0)
+        )
+
+
+_PART = re.compile(r"[,;(]|\b(?:and|or|compared|versus|while|but|to|from|of which|including)\b")
+
+
+def _clauses(observations: Sequence[Observation], sentences: Sequence[str]) -> dict[int, list[str]]:
+    """Of each figure of a sentence, the content tokens between it and the figures beside it.
+
+    What stands between two figures is parted at its last comma, "and" and the like; without one it belongs to both.
+    """
+    by_sentence: dict[int, list[tuple[int, int, int]]] = {}
+    found: dict[int, list[str]] = {}
+    for place, observation in enumerate(observations):
+        source = observation.source
+        if isinstance(source, CellSource) or observation.in_header:
+            continue
+        by_sentence.setdefault(source.sentence, []).append((source.start, source.end, place))
+    for number, unsorted in by_sentence.items():
+        sentence, spans = sentences[number], sorted(unsorted)
+        before = sentence[: spans[0][0]]
+        followings = [*(start for start, _, _ in spans[1:]), None]
+        for (_, end, place), following in zip(spans, followings, strict=True):
+            gap = sentence[end:following]
+            parts = [match.start() for match in _PART.finditer(gap)] if following is not None else []
+            behind, ahead = (gap[: parts[-1]], gap[parts[-1] :]) if parts else (gap, gap)
+            found[place] = content_tokens(f"{before} {behind}")
+            before = ahead
+    return found
+
+
+def _floats(values: Sequence[Decimal]) -> DoubleArray:
+    floats: DoubleArray = np.array([float(value) for value in values])
+    return floats.clip(-_LARGEST, _LARGEST)
+
+
+def _weight(idf: Idf, token: str) -> float:
+    """A token's idf; a pair of tokens weighs as much as the lighter one."""
+    return min(idf(part) for part in token.split("_"))
+
+
+def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[list[str], ...]:
+    """The content tokens of each of :data:`FIELDS` but the last."""
+    source = observation.source
+    if isinstance(source, SentenceSource):
+        sentence = sentences[source.sentence]
+        left = content_tokens(sentence[: source.start])[-WINDOW:]
+        right = content_tokens(sentence[source.end :])[:WINDOW]
+        near = [*left[-NEAR:], *right[:NEAR]]
+        phrases = [*token_pairs(left), *token_pairs(right)]
+        return [*left, *right], [], content_tokens(sentence), left, right, near, phrases
+    label = content_tokens(observation.label)
+    column = content_tokens(observation.column_label)
+    section = content_tokens(observation.section)
+    return label, column, [*label, *column, *section], [], [], [], token_pairs(label)

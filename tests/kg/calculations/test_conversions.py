@@ -1,0 +1,117 @@
+"""Conversions follow from the scale of a figure and the scale that is asked for."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from kg.calculations.conversions import asked_power, conversions, own_powers, shift, with_conversions
+from kg.calculations.forms import FormScorer
+from kg.calculations.idf import Idf
+from kg.calculations.network import ChoiceNetwork
+from kg.calculations.ranking import derivation_of, pool
+from kg.calculations.report_index import ReportIndex
+from kg.calculations.scorer import DerivationScorer, feature_widths
+from kg.calculations.space import CONSTANT, DerivationSpace, WeightedHistory
+from kg.calculations.turn_search import DerivationConfig
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.report import Report
+from kg.search.beam import beam_search
+
+REPORT = Report(
+    id="ACME/2009/page_3.pdf",
+    pre_text=("net sales were $ 20.8 billion in 2009 .", "about 62 people work there ."),
+    table=(("( in thousands )", "2009"), ("non-vested shares", "1060"), ("granted shares", "45")),
+    post_text=(),
+)
+GRAPH = build_report_graph(REPORT, build_ontology([REPORT]))
+INDEX = ReportIndex(GRAPH.observations, REPORT.sentences, Idf({}, 1.0))
+START = [WeightedHistory((), 0.0)]
+
+
+def _scorer(*forms: str) -> DerivationScorer:
+    width, references, groups = feature_widths()
+    return DerivationScorer(
+        idf=Idf({}, 1.0),
+        forms=FormScorer(forms, {"bias": 0}, np.zeros((1, len(forms)), dtype=np.float32)),
+        operands={
+            "A": ChoiceNetwork.linear(np.zeros(width, dtype=np.float32), groups, 20),
+            "R": ChoiceNetwork.linear(np.zeros(references, dtype=np.float32), groups, 20),
+        },
+    )
+
+
+def _converted(question: str, *forms: str, looked_up: tuple[str, ...] = ("20.8", "1060", "62")) -> list[str]:
+    space = DerivationSpace(INDEX, [question], START, _scorer(*forms))
+    states = np.array([[0, 0, INDEX.texts.index(text), -2] for text in looked_up])
+    found, _ = conversions(space, states, np.zeros(len(states), dtype=np.float32))
+    return [str(derivation_of(space, state)) for state in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "power"),
+    [
+        ("what were sales, in millions?", 6.0),
+        ("how much is that in dollars?", 0.0),
+        ("sales in billions?", 9.0),
+        ("sales in 2009?", None),
+        ("how many thousands of dollars?", None),
+    ],
+)
+def test_the_scale_that_a_question_names(question: str, power: float | None) -> None:
+    assert asked_power(question) == power
+
+
+def test_a_form_changes_the_scale_by_its_constant() -> None:
+    assert shift("multiply", ("", "const_1000")) == -3
+    assert shift("divide", ("", "const_1000000")) == 6
+    assert shift("divide", ("", "const_2")) == 0
+    assert shift("add", ("", "const_1000")) == 0
+    assert shift("select", ("",)) == 0
+
+
+def test_only_figures_have_a_scale() -> None:
+    space = DerivationSpace(INDEX, ["sales?"], START, _scorer("select(A)"))
+    operands = np.array([INDEX.texts.index("20.8"), INDEX.texts.index("1060"), len(INDEX), CONSTANT])
+    assert own_powers(space, operands)[:2].tolist() == [9.0, 3.0]
+    assert np.isnan(own_powers(space, operands)[2:]).all()
+
+
+def test_what_is_asked_in_millions_is_brought_to_millions() -> None:
+    forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)", "multiply(A, C1000000)")
+    assert _converted("what were sales, in millions?", *forms) == [
+        "multiply(20.8, const_1000)",
+        "divide(1060, const_1000)",
+    ]
+
+
+def test_where_no_scale_is_asked_for_figures_are_brought_to_units() -> None:
+    forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)")
+    assert _converted("how many non-vested shares?", *forms) == ["multiply(1060, const_1000)"]
+
+
+def test_what_the_forms_do_not_have_is_not_proposed() -> None:
+    assert _converted("sales, in millions?", "select(A)", "divide(A, C2)") == []
+    assert _converted("sales, in millions?", "multiply(A, C1000)") == []
+    assert _converted("sales, in billions?", "select(A)", "multiply(A, C1000)", looked_up=("20.8",)) == []
+
+
+def test_a_conversion_costs_what_its_form_is_less_likely_than_a_look_up() -> None:
+    space = DerivationSpace(INDEX, ["sales, in millions?"], START, _scorer("select(A)", "multiply(A, C1000)"))
+    space.form_log_probabilities = np.log(np.array([[0.75, 0.25]], dtype=np.float32))
+    states = np.array([[0, 0, INDEX.texts.index("20.8"), -2]])
+    _, scores = conversions(space, states, np.array([-1.5], dtype=np.float32))
+    assert scores == pytest.approx([-1.5 + np.log(0.25 / 0.75)])
+
+
+def test_a_pool_holds_a_conversion_once_and_its_value() -> None:
+    scorer = _scorer("select(A)", "multiply(A, C1000)")
+    space = DerivationSpace(INDEX, ["sales, in millions?"], START, scorer)
+    found = pool(space, with_conversions(space, beam_search(space, DerivationConfig())), 100)
+    rows = [tuple(state) for state in found.states.tolist()]
+    assert len(set(rows)) == len(rows)
+    place = rows.index((0, 1, INDEX.texts.index("20.8"), CONSTANT))
+    assert found.values[place] == float(Decimal("20800"))

@@ -1,0 +1,45 @@
+"""How figures of a report lie to each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kg.calculations.figure_relations import PAIR_FEATURES, FigureRelations, pair_features
+from tests.kg.calculations.pages import INDEX, observation
+
+
+def test_pairs_know_row_column_year_and_absence() -> None:
+    of = {text: observation(text) for text in ("10", "11", "12", "4.5", "5")}
+    first = np.full(6, of["10"])
+    second = np.array([of["11"], of["12"], of["4.5"], of["5"], of["10"], -1])
+    features = pair_features(INDEX, first, second)
+    assert features.shape == (6, PAIR_FEATURES)
+    assert len({tuple(row) for row in features}) == 6
+    backwards = pair_features(INDEX, second[:1], first[:1])
+    assert not np.array_equal(backwards[0], features[0]), "the order matters"
+
+
+def test_pairs_are_broadcast() -> None:
+    first, second = np.array([[0], [1]]), np.array([[0, 1, -1]])
+    features = pair_features(INDEX, first, second)
+    assert features.shape == (2, 3, PAIR_FEATURES)
+    assert np.array_equal(features[1, 2], pair_features(INDEX, np.array([1]), np.array([-1]))[0])
+
+
+def test_kept_relations_are_those_of_each_pair() -> None:
+    relations, every = FigureRelations(INDEX), np.append(np.arange(len(INDEX.row)), -1)
+    for first in (-1, 0, observation("11")):
+        table = relations.pairs(first)
+        assert np.array_equal(table, pair_features(INDEX, np.array([first]), every))
+        assert np.array_equal(table[[-1]], pair_features(INDEX, np.array([first]), np.array([-1])))
+        assert relations.pairs(first) is table, "computed once"
+
+
+def test_relations_to_several_figures_are_to_any_of_them() -> None:
+    relations = FigureRelations(INDEX)
+    ten, margin = observation("10"), observation("3.5%")
+    both = relations.to_any((ten, margin))
+    assert np.array_equal(both[:, :4], np.maximum(relations.to_any((ten,)), relations.to_any((margin,)))[:, :4])
+    assert not relations.to_any(()).any()
+    assert not relations.around().any()
+    assert relations.around(ten).any()

@@ -1,0 +1,173 @@
+"""Names of rows, columns and periods, and what a question asks of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from kg.calculations.names import is_time, month_of, name_code, same_name, spoken_names, year_of
+from kg.calculations.question_names import asked_count, read_names
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Net Sales", "net sales", True),
+        ("2009", "December 31, 2009", True),
+        ("30-sep-2009", "2009", True),
+        ("12/13", "2013", True),
+        ("fiscal 2009", "2009", True),
+        ("other assets ( b )", "Other assets", True),
+        ("december 2009", "november 2009", False),
+        ("sales in 2009", "2009", False),
+        ("2008", "2009", False),
+        ("senior notes", "notes", False),
+        ("november", "november 1 - 30 2017", True),
+        ("november", "december 1 - 31", False),
+        ("november", "sales of november", False),
+        ("volume variance", "volume variance ( other than prices )", True),
+        ("earnings ( basic )", "earnings ( diluted )", False),
+    ],
+)
+def test_names_that_mean_the_same(one: str, other: str, same: bool) -> None:
+    assert same_name(one, other) is same
+    assert same_name(other, one) is same
+
+
+def test_a_year_of_a_name_is_that_of_a_date_alone() -> None:
+    assert year_of("year ended december 31 , 2015") == "2015"
+    assert year_of("sales 2015") is None
+    assert year_of("2014 to 2015") is None
+
+
+def test_a_name_has_a_code_by_its_words() -> None:
+    assert name_code(("Net Sales",)) == name_code(("net sales",))
+    assert name_code(("east", "west")) != name_code(("west", "east"))
+
+
+def test_months_and_times() -> None:
+    assert month_of("october 1 - 31 2017") == "october"
+    assert month_of("may contain marches") == "may"
+    assert month_of("october to december") is None
+    assert is_time("31-dec-2013")
+    assert not is_time("north america")
+
+
+def test_names_are_spoken_in_the_asked_unit_of_time() -> None:
+    written = ["october 1 - 31 2017", "november 1 - 30 2017"]
+    assert spoken_names(written, written, "month") == ["october", "november"]
+    assert spoken_names(["2012", "2013"], ["12/12", "12/13"], "date") == ["12/12", "12/13"]
+    assert spoken_names(["2012", "2013"], ["12/12", "12/13"], "year") == ["2012", "2013"]
+    assert spoken_names(["east", "west"], ["east", "west"], "month") == ["east", "west"]
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("which were the three largest segments?", 3),
+        ("top 2 years by revenue", 2),
+        ("which year was the best?", 1),
+        ("revenue in the three months ended june 30?", 1),
+        ("which two interest rates apply?", 1),
+    ],
+)
+def test_the_count_of_names(question: str, count: int) -> None:
+    assert asked_count(question) == count
+
+
+@pytest.mark.parametrize(
+    ("question", "rank"),
+    [("second-largest region?", 2), ("who was the runner-up?", 2), ("sales of the second quarter", 1)],
+)
+def test_the_rank_of_a_name(question: str, rank: int) -> None:
+    assert read_names(question).rank == rank
+
+
+@pytest.mark.parametrize(
+    ("question", "every"),
+    [
+        ("rank the regions by sales", True),
+        ("list the regions, smallest first", True),
+        ("the regions from high to low", True),
+        ("which region is the largest?", False),
+    ],
+)
+def test_all_names_in_order(question: str, every: bool) -> None:
+    assert read_names(question).every is every
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("which debt bears the higher rate, fixed or variable?", ("fixed", "variable")),
+        ("Currency or licensing - which rose further?", ("Currency", "licensing")),
+        ("what was larger, rent, wages and taxes or fuel?", ("rent", "wages and taxes", "fuel")),
+        ("of rent and wages, which grew?", ("rent", "wages")),
+        ("which of rent or wages grew?", ()),
+    ],
+)
+def test_the_things_between_which_a_question_asks_to_choose(question: str, options: tuple[str, ...]) -> None:
+    assert read_names(question).options == options
+
+
+@pytest.mark.parametrize(
+    ("question", "plural"),
+    [
+        ("which current assets exceed $ 400 million?", True),
+        ("in what years did it fall?", True),
+        ("which debt bears the higher rate?", False),
+        ("which business is larger?", False),
+    ],
+)
+def test_a_question_for_several_names(question: str, plural: bool) -> None:
+    assert read_names(question).plural is plural
+
+
+@pytest.mark.parametrize(
+    ("question", "demanded"),
+    [
+        ("when does the facility expire?", True),
+        ("and in which fiscal year was it formed?", True),
+        ("what was the balance when it expired?", False),
+        ("what about a year earlier?", False),
+        ("when adding both, what is the total?", False),
+    ],
+)
+def test_a_question_that_demands_a_time(question: str, demanded: bool) -> None:
+    assert read_names(question).demands_time is demanded
+
+
+@pytest.mark.parametrize(
+    ("question", "time"),
+    [
+        ("in which fiscal year was it lowest?", "year"),
+        ("what month was the best?", "month"),
+        ("when did it peak?", "when"),
+        ("which region had the best year?", ""),
+    ],
+)
+def test_the_asked_unit_of_time(question: str, time: str) -> None:
+    assert read_names(question).time == time
+
+
+@pytest.mark.parametrize(
+    ("question", "operation", "values"),
+    [
+        ("which were above $ 4.5 million?", "above", [4500000]),
+        ("regions with at least ten stores", "at_least", [10]),
+        ("which have 300 or more?", "at_least", [300]),
+        ("which lines were between 5 and 15?", "between", [5, 15]),
+        ("in which months was the price under $23?", "below", [23]),
+    ],
+)
+def test_bounds(question: str, operation: str, values: list[int]) -> None:
+    bounds = read_names(question).bounds
+    assert bounds is not None
+    assert bounds.operation == operation
+    assert [one.value * one.scale for one in bounds.figures] == [Decimal(value) for value in values]
+
+
+def test_a_year_is_no_bound() -> None:
+    assert read_names("which region was largest between 2015 and 2017?").bounds is None
+    assert read_names("sales over the year?").bounds is None

@@ -1,0 +1,185 @@
+"""Names that are chosen together with comparisons over whole lines of a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kg.calculations import NAMING_FEATURES, DerivationScorer, FormScorer, NamingModel, ReportIndex
+from kg.calculations.comparisons import LineComparisons
+from kg.calculations.confidence_features import confidence_features
+from kg.calculations.naming import named_answers, with_comparisons
+from kg.calculations.turn_search import START, DerivationConfig, TurnSearch, search_turn
+from kg.reports import Report, build_ontology, build_report_graph
+
+UNTRAINED = DerivationScorer.untrained()
+TABLE = (
+    ("", "2019", "2018"),
+    ("north", "$ 120", "$ 100"),
+    ("south", "$ 80", "$ 85"),
+    ("west", "$ 30", "$ 20"),
+    ("total sales", "$ 230", "$ 205"),
+)
+FORMS = tuple(
+    f"{name}{suffix}(A, A)" for name in ("argmax", "argmin") for suffix in ("", "_difference", "_change", "_pair")
+)
+CONFIG = DerivationConfig(beam_width=200, pool=400)
+
+
+def scorer(weights: dict[str, float] | None, forms: tuple[str, ...] = FORMS) -> DerivationScorer:
+    naming = None if weights is None else NamingModel(weights)
+    zeros = np.zeros((1, len(forms)), dtype=np.float32)
+    return replace(UNTRAINED, forms=FormScorer(forms, {"bias": 0}, zeros), naming=naming)
+
+
+TEXT = (
+    "the fixed rate debt bears interest at 7.06% and the variable rate debt at 5.61% .",
+    "the credit facility expires on may 14 , 2022 .",
+)
+
+
+def index() -> ReportIndex:
+    report = Report("ACME/2019/page_1.pdf", TEXT, TABLE, ())
+    graph = build_report_graph(report, build_ontology([report]))
+    return ReportIndex(graph.observations, report.sentences, UNTRAINED.idf)
+
+
+def search(question: str, weights: dict[str, float] | None = None, forms: tuple[str, ...] = FORMS) -> TurnSearch:
+    return search_turn(index(), [question], START, scorer(weights, forms), CONFIG)
+
+
+def written(question: str) -> set[str]:
+    comparisons = LineComparisons(search(question).space)
+    return {str(comparisons.derivation(one)) for one in comparisons.all}
+
+
+def test_comparisons_are_over_whole_lines_without_totals() -> None:
+    found = written("which region had the largest sales in 2019?")
+    assert 'argmax("north"=120, "south"=80, "west"=30)' in found
+    assert 'argmin_change("north"=(120, 100), "south"=(80, 85), "west"=(30, 20))' in found
+    assert 'argmax("2019"=120, "2018"=100)' in found
+    assert not any('"total sales"' in one for one in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "program"),
+    [
+        ("rank the regions by sales in 2019", 'argmax(const_3, "north"=120, "south"=80, "west"=30)'),
+        ("the two smallest regions in 2019?", 'argmin(const_2, "north"=120, "south"=80, "west"=30)'),
+        ("the second largest region in 2019?", 'nth_argmax(const_2, "north"=120, "south"=80, "west"=30)'),
+        ("which regions sold more than $ 50 in 2019?", 'above(const_50, "north"=120, "south"=80, "west"=30)'),
+        ("which regions shrank?", 'below_difference(const_0, "north"=(120, 100), "south"=(80, 85), "west"=(30, 20))'),
+        ("which was larger in 2019, south or west?", 'argmax("south"=80, "west"=30)'),
+        ("the largest region in 2019 except for north?", 'argmax("south"=80, "west"=30)'),
+        ("which debt bears more interest, fixed or variable?", 'argmax("fixed"=7.06, "variable"=5.61)'),
+        ("when does the credit facility expire?", 'argmax("may 14 , 2022"=2022)'),
+        ("in which year does the credit facility expire?", 'argmax("2022"=2022)'),
+    ],
+)  # fmt: skip
+def test_readings_of_a_question(question: str, program: str) -> None:
+    assert program in written(question)
+
+
+def test_a_scorer_without_the_forms_has_no_comparisons() -> None:
+    assert LineComparisons(search("which region?", forms=("select(A)", "argmax(A, A)")).space).all
+    assert not LineComparisons(search("which region?", forms=("select(A)",)).space).all
+
+
+def test_features_of_a_question_for_a_time() -> None:
+    comparisons = LineComparisons(search("in which year were the sales of the south higher?").space)
+    column = {name: comparisons.features[:, place] for place, name in enumerate(NAMING_FEATURES)}
+    dated = np.array([one.line.dated for one in comparisons.all])
+    timed = np.array([one.line.timed for one in comparisons.all])
+    assert (column["timed_asked"] == timed).all()
+    assert (column["untimed_asked"] == ~timed).all()
+    south = np.array([one.line.across and one.line.cells[0] == one.ends[0] for one in comparisons.all])
+    words = column["fixed_agreement"][south & dated]
+    assert words.max() == pytest.approx(1)
+    assert words.min() < 0.5
+
+
+def test_the_names_share_the_probability_that_the_search_gives_to_names() -> None:
+    forms = ("select(A)", *FORMS)
+    plain = search("the largest region in 2019?", forms=forms)
+    chosen = search("the largest region in 2019?", {"structural": 3.0}, forms)
+
+    def of_names(found: TurnSearch) -> float:
+        return sum(np.exp(one.score) for one in found.candidates if isinstance(one.answer, tuple))
+
+    def numbers(found: TurnSearch) -> list[tuple[str, float]]:
+        return [(str(one.derivation), one.score) for one in found.candidates if not isinstance(one.answer, tuple)]
+
+    assert of_names(chosen) == pytest.approx(of_names(plain), abs=0.02)
+    kept = numbers(chosen)
+    assert kept == numbers(plain)[: len(kept)]
+
+
+def test_a_comparison_becomes_the_derivation_of_its_names() -> None:
+    found = search(
+        "the largest region in 2019?", {"fixed_words": 5.0, "structural": 5.0, "year_fits": 5.0, "size": 5.0}
+    )
+    best = found.candidates[0]
+    assert len(best.derivation.numbers) == 3
+    assert str(best.derivation).startswith(("argmax", "argmin"))
+    assert len(best.sources) == 3
+    assert found.next_histories(5, pick=0)[0].turns[0].derivation == best.derivation
+    assert best.derivation in [history.turns[0].derivation for history in found.next_histories(50)]
+
+
+def test_a_question_that_demands_a_time_is_answered_by_one() -> None:
+    found = search("when does the credit facility expire?", {"date_near": 9.0}, ("select(A)", "argmax(A, A)"))
+    assert found.candidates[0].answer == ("may 14 , 2022",)
+    assert sum(np.exp(one.score) for one in found.candidates) < 1.01
+
+
+def test_things_of_a_choice_are_compared_where_the_templates_of_names_find_nothing() -> None:
+    pairs = ("argmax_pair(A, A)", "argmin_pair(A, A)", "argmax(A, A)", "argmin(A, A)")
+    report = Report("ACME/2019/page_2.pdf", TEXT[:1], (), ())
+    graph = build_report_graph(report, build_ontology([report]))
+    found = search_turn(
+        ReportIndex(graph.observations, report.sentences, UNTRAINED.idf),
+        ["which debt bears more interest, fixed or variable?"],
+        START,
+        scorer({"options": 9.0}, pairs),
+        CONFIG,
+    )
+    assert {("fixed",), ("variable",)} <= {one.answer for one in found.candidates}
+
+
+def test_a_time_in_the_text_is_found_where_the_search_finds_nothing() -> None:
+    report = Report("ACME/2019/page_2.pdf", TEXT[1:], (), ())
+    graph = build_report_graph(report, build_ontology([report]))
+    found = search_turn(
+        ReportIndex(graph.observations, report.sentences, UNTRAINED.idf),
+        ["when does the credit facility expire?"],
+        START,
+        scorer({"date_near": 9.0}, ("argmax(A, A)", "argmin(A, A)")),
+        CONFIG,
+    )
+    assert found.candidates[0].answer == ("may 14 , 2022",)
+    assert np.isfinite(confidence_features(found)).all()
+
+
+def test_without_names_nothing_changes() -> None:
+    found = search("sales?", None, ("select(A)",))
+    assert with_comparisons(found.space, found.ranked, 20) is found.ranked
+
+
+def test_own_names_are_readings_too() -> None:
+    found = search("the largest region in 2019?")
+    named = named_answers(found.space, found.ranked)
+    own = [place for place, one in enumerate(named.new) if one is None]
+    names = [one.answer for one in found.candidates if isinstance(one.answer, tuple)]
+    assert [named.answers[place] for place in own] == names
+    total = named.features[:, NAMING_FEATURES.index("total")]
+    assert all(total[place] == any("total" in name for name in named.answers[place]) for place in own)
+
+
+def test_the_weights_are_saved_and_read() -> None:
+    model = NamingModel({"form": 1.5, "size": -0.25}, "here")
+    again = NamingModel.from_dict(model.to_dict())
+    assert again == model
+    saved = DerivationScorer.from_json(scorer({"form": 1.5}).to_json())
+    assert saved.naming == NamingModel({"form": 1.5})

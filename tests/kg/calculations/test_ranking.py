@@ -1,0 +1,301 @@
+"""From completed states to merged, ranked and written answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kg.calculations.candidate import Candidate
+from kg.calculations.forms import FormScorer
+from kg.calculations.network import ChoiceNetwork
+from kg.calculations.operand_features import JOINT_NAMES
+from kg.calculations.ranking import as_float, derivation_of, features_of
+from kg.calculations.report_index import ReportIndex
+from kg.calculations.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
+from kg.calculations.turn_search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.observation import CellSource, Observation
+from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.history import PastTurn
+from kg.search.merging import merge_key
+from kg.search.steps import Number, Step
+
+SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
+UNTRAINED = DerivationScorer.untrained()
+WIDE = DerivationConfig(beam_width=300, output_top_k=300, pool=3000)
+
+REPORT = Report(
+    id="r",
+    pre_text=("net income was $ 10 million .",),
+    table=(("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("cost", "5", "0")),
+    post_text=(),
+)
+ONTOLOGY = build_ontology([REPORT])
+
+
+def _index(report: Report = REPORT) -> ReportIndex:
+    return ReportIndex(build_report_graph(report, ONTOLOGY).observations, report.sentences, UNTRAINED.idf)
+
+
+def _scorer(names: Sequence[str]) -> DerivationScorer:
+    return replace(UNTRAINED, forms=FormScorer(names, {"bias": 0}, np.zeros((1, len(names)), dtype=np.float32)))
+
+
+def _search(names: Sequence[str], past: Sequence[PastTurn] = (), config: DerivationConfig = WIDE) -> TurnSearch:
+    index = _index()
+    questions = [*(turn.question for turn in past), "net income in 2009?"]
+    return search_turn(index, questions, fixed_history(index, past) if past else START, _scorer(names), config)
+
+
+def _written(found: TurnSearch, place: int) -> str:
+    return str(derivation_of(found.space, found.ranked.pool.states[place]))
+
+
+def test_equal_answers_are_one_candidate_with_the_sum_of_their_probabilities() -> None:
+    found = _search(["select(A)"])
+    answers = [candidate.answer for candidate in found.candidates]
+    assert len(set(map(merge_key, answers))) == len(answers)
+    ten = answers.index(Decimal(10))
+    members = found.ranked.members[ten]
+    assert len(members) == 2, "in the table and in the sentence"
+    each = np.exp(found.ranked.log_probabilities[list(members)])
+    assert found.probability(ten) == pytest.approx(each.sum(), rel=1e-4)
+    assert each[0] >= each[1]
+
+
+def test_answers_that_are_equal_to_five_places_are_merged() -> None:
+    table = (("", "2009", "2008"), ("net income", "1.2500004", "1.2500001"))
+    index = _index(Report("close", (), table, ()))
+    found = search_turn(index, ["net income?"], START, _scorer(["select(A)"]), WIDE)
+    merged = [
+        place for place, candidate in enumerate(found.candidates) if 1 < candidate.derivation.numbers[0].value < 2
+    ]
+    assert len(merged) == 1
+    each = np.exp(found.ranked.log_probabilities[list(found.ranked.members[merged[0]])])
+    assert len(each) == 2
+    assert found.probability(merged[0]) == pytest.approx(each.sum(), rel=1e-4)
+
+
+def test_answers_of_different_calculations_are_merged_by_value() -> None:
+    found = _search(["select(A)", "add(A, A)"])
+    answers = [candidate.answer for candidate in found.candidates]
+    for place, answer in enumerate(answers):
+        results = {merge_key(Derivation.parse(_written(found, m)).execute()) for m in found.ranked.members[place]}
+        assert results == {merge_key(answer)}
+    ten = answers.index(Decimal(10))
+    assert {"10", "add(5, 5)"} <= {_written(found, member) for member in found.ranked.members[ten]}
+
+
+def test_a_verdict_is_not_merged_with_the_number_one_or_zero() -> None:
+    found = _search(["greater(A, A)", "divide(A, A)", "subtract(A, A)"])
+    answers = [candidate.answer for candidate in found.candidates]
+    assert {"yes", "no"} <= set(answers)
+    assert {Decimal(1), Decimal(0)} <= {answer for answer in answers if isinstance(answer, Decimal)}
+    for place, answer in enumerate(answers):
+        results = {merge_key(Derivation.parse(_written(found, m)).execute()) for m in found.ranked.members[place]}
+        assert results == {merge_key(answer)}
+
+
+def test_candidates_are_the_most_probable_first_and_their_probabilities_sum_to_one() -> None:
+    found = _search(["select(A)", "subtract(A, A)"])
+    scores = [candidate.score for candidate in found.candidates]
+    assert scores == sorted(scores, reverse=True)
+    assert max(scores) <= 0
+    assert sum(map(found.probability, range(len(scores)))) == pytest.approx(1, abs=1e-3)
+
+
+def _linear_ranker(**weights: float) -> ChoiceNetwork:
+    skip = np.zeros(JOINT_WIDTH, dtype=np.float32)
+    for name, weight in weights.items():
+        skip[JOINT_NAMES.index(name)] = weight
+    return ChoiceNetwork.linear(skip, feature_widths()[2] - ROLE_WIDTH, 0)
+
+
+def test_a_ranker_of_the_search_s_own_probabilities_changes_nothing() -> None:
+    index, scorer = _index(), _scorer(["select(A)", "subtract(A, A)", "subtract(R, R)"])
+    histories = tuple(
+        replace(
+            fixed_history(index, [PastTurn("a?", Derivation.parse(text), Decimal(text))])[0], log_probability=weight
+        )
+        for text, weight in (("10", -0.5), ("12", -1.0))
+    )
+    rankers = (None, _linear_ranker(score=1, history=1))
+    plain, ranked = (
+        search_turn(index, ["a?", "net income in 2009?"], histories, replace(scorer, ranker=ranker), WIDE)
+        for ranker in rankers
+    )
+    assert {int(state[0]) for state in plain.ranked.pool.states} == {0, 1}
+    assert ranked.ranked.log_probabilities == pytest.approx(plain.ranked.log_probabilities, abs=1e-4)
+    answers = [[merge_key(candidate.answer) for candidate in found.candidates] for found in (plain, ranked)]
+    assert answers[0][:5] == answers[1][:5]
+    assert set(answers[0]) == set(answers[1])
+
+
+def test_a_ranker_decides_on_the_order_and_the_probabilities() -> None:
+    index, scorer = _index(), _scorer(["select(A)", "subtract(A, A)"])
+    ranker = _linear_ranker(score=1, history=1, every_year_used=50)
+    question = ["the change of net income from 2008 to 2009?"]
+    plain, ranked = (search_turn(index, question, START, replace(scorer, ranker=one), WIDE) for one in (None, ranker))
+    best = ranked.candidates[0].derivation
+    assert plain.candidates[0].derivation.is_look_up
+    assert best.steps[0].operation == "subtract"
+    periods = {o.id: o.period for o in index.observations}
+    assert {periods[number.source] for number in best.numbers if number.source} == {"2008", "2009"}
+    assert ranked.probability(0) > plain.probability(0)
+    assert sum(map(ranked.probability, range(len(ranked.candidates)))) == pytest.approx(1, abs=1e-3)
+    (kept,) = ranked.next_histories(1)
+    assert kept.turns[-1].derivation == best
+
+
+def test_features_are_of_each_history_s_own_probabilities() -> None:
+    index, scorer = _index(), _scorer(["select(A)"])
+    past = fixed_history(index, [PastTurn("a?", Derivation.parse("5"), Decimal(5))])[0]
+    histories = (replace(past, log_probability=-0.1), replace(past, log_probability=-3.0))
+    found = search_turn(index, ["a?", "net income?"], histories, scorer, WIDE)
+    features = features_of(found.space, found.ranked.pool)
+    score, prior = (features[:, JOINT_NAMES.index(name)] for name in ("score", "history"))
+    assert score + prior == pytest.approx(found.ranked.pool.scores, abs=1e-4)
+    assert set(np.round(prior, 3).tolist()) == {np.float32(-0.1).round(3).item(), -3.0}
+    chosen = found.ranked.pool.states
+    alike = [sorted(score[chosen[:, 0] == history].tolist()) for history in (0, 1)]
+    assert alike[0] == pytest.approx(alike[1], abs=1e-4), "whatever the history's own"
+
+
+def test_an_answer_as_a_float_is_the_value_that_the_pool_has() -> None:
+    names = ["select(A)", "greater(A, A)", "divide(A, A)", "multiply(A, A)", "change_ratio(A, A)", "average(A, A)"]
+    found = _search(names)
+    kinds = set()
+    for place, value in enumerate(found.ranked.pool.values):
+        derivation = derivation_of(found.space, found.ranked.pool.states[place])
+        assert derivation is not None
+        answer = derivation.execute()
+        kinds.add(type(answer))
+        assert as_float(answer) == pytest.approx(np.round(value, 5), rel=1e-12)
+    assert kinds == {str, Decimal}
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        (Decimal("0.123456"), 0.12346),
+        (Decimal("-2.5"), -2.5),
+        (Decimal(0), 0.0),
+        (Decimal("0.000004"), 0.0),
+        (Decimal("1e30"), 1e30),
+        (Decimal("-123456789012345678901234567890.123"), -1.2345678901234568e29),
+    ],
+)
+def test_answers_are_floats_to_five_places(answer: Decimal, value: float) -> None:
+    assert as_float(answer) == value
+
+
+def test_verdicts_are_floats_that_no_number_is() -> None:
+    yes, no = as_float("yes"), as_float("no")
+    assert yes != no
+    assert np.isfinite([yes, no]).all()
+    assert not {yes, no} & {as_float(Decimal(number)) for number in ("0", "1", "-1", "1e15", "-1e15")}
+
+
+def test_no_more_candidates_are_written_than_asked_for() -> None:
+    everything = _search(["subtract(A, A)"])
+    some = _search(["subtract(A, A)"], config=replace(WIDE, output_top_k=3))
+    assert [str(c.derivation) for c in some.candidates] == [str(c.derivation) for c in everything.candidates[:3]]
+
+
+def test_arithmetic_without_a_result_is_no_candidate() -> None:
+    found = _search(["divide(A, A)"])
+    assert found.candidates
+    assert np.isfinite(found.ranked.pool.values).all(), "nor does it take a place in the pool"
+    assert not [c for c in found.candidates if str(c.derivation).endswith(", 0)")]
+    assert _search(["divide(R, R)"], [PastTurn("a?", Derivation.parse("0"), Decimal(0))]).candidates == ()
+
+
+def test_verdicts_and_failures_are_not_calculated_with() -> None:
+    verdict = PastTurn("a?", Derivation.parse("greater(2, 1)"), "yes")
+    for turn in (verdict, PastTurn("a?", None, None)):
+        assert _search(["subtract(R, R)", "add(R, A)"], [turn]).candidates == ()
+
+
+def test_derivations_are_complete_and_steps_are_written_once() -> None:
+    past = [PastTurn("change?", Derivation.parse("subtract(10, 12)"), Decimal(-2))]
+    found = _search(["divide(R, R)", "divide(R, A)"], past)
+    programs = {str(candidate.derivation) for candidate in found.candidates}
+    assert "subtract(10, 12), divide(#0, #0)" in programs
+    assert "subtract(10, 12), divide(#0, 12)" in programs
+
+
+def test_paths_and_sources_are_those_of_the_figures() -> None:
+    found = _search(["divide(A, A)"])
+    chosen = next(c for c in found.candidates if str(c.derivation) == "divide(5, 12)")
+    entity = next(o.entity for o in found.space.index.observations if o.id == "r1c2")
+    assert f"{entity} -> net_income -> 12)" in chosen.path
+    assert chosen.path.startswith("divide(")
+    assert [(s.row, s.column) for s in chosen.sources if isinstance(s, CellSource)] == [(2, 1), (1, 2)]
+
+
+def test_a_path_is_written_step_by_step() -> None:
+    figure = Number("5", "Costs_2009 -> cost -> 5", "r2c1")
+    derivation = Derivation(
+        (Step("subtract", (figure, Number("3"))), *Derivation.parse("add(1, 2), divide(#0, const_2)").steps[1:])
+    )
+    assert derivation.path == "subtract(Costs_2009 -> cost -> 5, 3), divide(#0, const_2)"
+    assert Derivation.look_up(figure).path == "Costs_2009 -> cost -> 5"
+
+
+@cache
+def _sample() -> list[tuple[ReportIndex, Report, list[str]]]:
+    records = json.loads((SAMPLE / "dev.json").read_text())
+    reports = [Report.from_dict(record) for record in records]
+    ontology = build_ontology(reports)
+    built = {
+        report: ReportIndex(build_report_graph(report, ontology).observations, report.sentences, UNTRAINED.idf)
+        for report in dict.fromkeys(reports)
+    }
+    questions = [record["annotation"]["dialogue_break"] for record in records]
+    return [(built[report], report, asked) for report, asked in zip(reports, questions, strict=True)]
+
+
+def _span(report: Report, observation: Observation) -> str:
+    source = observation.source
+    if isinstance(source, CellSource):
+        return report.table[source.row][source.column][source.start : source.end]
+    return report.sentences[source.sentence][source.start : source.end]
+
+
+def _assert_from_the_report(candidate: Candidate, index: ReportIndex, report: Report) -> None:
+    by_id = {observation.id: observation for observation in index.observations}
+    numbers = candidate.derivation.numbers
+    assert len(candidate.sources) == len(numbers)
+    for number, source in zip(numbers, candidate.sources, strict=True):
+        assert number.source is not None
+        observation = by_id[number.source]
+        assert observation.source == source
+        assert number.text.strip("-%") in _span(report, observation).replace(",", ""), candidate
+        assert number.path is not None
+        assert number.path in candidate.path
+
+
+def test_no_candidate_holds_a_figure_that_the_report_does_not() -> None:
+    """Over whole conversations of the sample, with weights that were fitted to nothing."""
+    config = DerivationConfig(beam_width=3, histories=2, output_top_k=30)
+    checked = 0
+    for index, report, questions in _sample()[::3]:
+        histories = START
+        for turn in range(len(questions)):
+            found = search_turn(index, questions[: turn + 1], histories, UNTRAINED, config)
+            assert found.candidates
+            for candidate in found.candidates:
+                _assert_from_the_report(candidate, index, report)
+                assert candidate.derivation.execute() == candidate.answer
+                checked += 1
+            histories = found.next_histories(config.histories)
+    assert checked > 500

@@ -1,0 +1,197 @@
+"""A report graph as the arrays that the search reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from kg.calculations.idf import Idf
+from kg.calculations.report_index import FIELDS, ReportIndex, is_opening
+from kg.calculations.scorer import DerivationScorer
+from kg.calculations.turn_search import START, DerivationConfig, search_turn
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.report import Report
+from kg.search.derivation import Derivation
+from kg.search.steps import Number, Step
+from kg.text.words import content_tokens, tokens
+
+REPORT = Report(
+    id="ACME/2009/page_3.pdf",
+    pre_text=("net income was $ 118.2 million in 2009 , up from $ 65.6 million .",),
+    table=(
+        ("", "2009", "2008"),
+        ("net income", "$ 118.2", "-26 ( 26 )"),
+        ("operating margin", "4.02% ( 4.02 % )", "3.10%"),
+        ("cost of sales", "118.2", "70"),
+    ),
+    post_text=(),
+)
+EMPTY = Report("empty", (), (), ())
+
+
+def _index(report: Report = REPORT, idf: Idf | None = None) -> ReportIndex:
+    graph = build_report_graph(report, build_ontology([REPORT]))
+    return ReportIndex(graph.observations, report.sentences, idf if idf is not None else Idf({}, 1.0))
+
+
+def _place(index: ReportIndex, identifier: str) -> int:
+    return [observation.id for observation in index.observations].index(identifier)
+
+
+def _texts(index: ReportIndex, identifier: str) -> set[str]:
+    place = _place(index, identifier)
+    return {text for text, base in zip(index.texts, index.base, strict=True) if base == place}
+
+
+def test_every_figure_is_there_in_every_way_the_language_may_write_it() -> None:
+    index = _index()
+    assert _texts(index, "r1c1") == {"118.2"}
+    assert _texts(index, "r1c2") >= {"-26", "26"}
+    assert _texts(index, "r2c1") >= {"4.02", "4.02%"}
+    assert set(index.base) == set(range(len(index.observations)))
+    assert len(index) == len(index.texts) == len(index.values) == len(index.numbers)
+
+
+def test_the_values_of_items_are_those_of_their_texts() -> None:
+    index = _index()
+    values = dict(zip(index.texts, index.values, strict=True))
+    assert (values["4.02%"], values["4.02"], values["-26"]) == (Decimal("0.0402"), Decimal("4.02"), Decimal(-26))
+    assert index.numbers == pytest.approx([float(value) for value in index.values])
+
+
+@pytest.mark.parametrize("digits", ["201020092008200720062005", "9" * 100, "-" + "9" * 99])
+def test_numbers_larger_than_any_figure_stay_finite_and_are_not_asked_for(digits: str) -> None:
+    table = (("", "2009"), ("net income", "$ 7"), ("other", digits), (digits, "$ 8"))
+    index = _index(Report("long", (f"the account {digits} was closed .",), table, ()))
+    assert np.isfinite(index.numbers).all()
+    assert np.isfinite(index.amounts).all()
+    long = [observation for observation in index.observations if len(observation.quantity.text) > 15]
+    assert len(long) == 3
+    assert all(observation.in_header for observation in long)
+    assert np.array_equal(index.numbers[[index.texts.index(digits)]], [-1e15 if digits.startswith("-") else 1e15])
+    found = search_turn(index, ["what was the net income?"], START, DerivationScorer.untrained(), DerivationConfig())
+    assert found.candidates
+
+
+def test_observations_that_no_float_holds_are_clipped() -> None:
+    graph = build_report_graph(REPORT, build_ontology([REPORT]))
+    observation = graph.observations[-1]
+    huge = replace(observation, quantity=replace(observation.quantity, value=Decimal("-1e400"), text="-" + "9" * 400))
+    assert ReportIndex([huge], REPORT.sentences, Idf({}, 1.0)).numbers.tolist() == [-1e15, 1e15]
+
+
+def test_places_are_cells_or_sentences() -> None:
+    index = _index()
+    cell, text = _place(index, "r1c2"), _place(index, "s0n1")
+    assert (index.row[cell], index.column[cell], index.sentence[cell], index.period[cell]) == (1, 2, -1, 2008)
+    assert (index.row[text], index.column[text], index.sentence[text]) == (-1, -1, 0)
+
+
+def test_a_question_s_words_overlap_with_the_label_that_has_them() -> None:
+    index = _index()
+    vector = index.vector(content_tokens("net income never"))
+    assert set(index.fields) == set(FIELDS)
+    overlap = index.fields["label"].overlap(vector)
+    assert overlap[_place(index, "r1c1")] == pytest.approx(2.0)
+    assert overlap[_place(index, "r3c1")] == 0
+
+
+def test_rare_words_weigh_more() -> None:
+    (income,) = tokens("income")
+    index = _index(idf=Idf({income: 0.5}, 3.0))
+    assert index.fields["label"].overlap(index.vector([income]))[_place(index, "r1c1")] == pytest.approx(0.5)
+    assert index.fields["label"].overlap(index.vector(["net"]))[_place(index, "r1c1")] == pytest.approx(3.0)
+
+
+def test_label_similarity_sees_other_forms_of_a_word() -> None:
+    similarity = _index().label_similarity("operations' margins?")
+    assert 0 < similarity.max() <= 1
+    assert similarity.argmax() in {_place(_index(), "r2c1"), _place(_index(), "r2c2")}
+    assert not _index().label_similarity("").any()
+    assert _index().label_similarity("operating margin").max() == pytest.approx(1)
+
+
+def test_idf_counts_documents_not_occurrences() -> None:
+    idf = Idf.learn(["cash cash cash", "cash sales", "sales of boats", "cash"])
+    assert idf("sale") > idf("cash") > 0
+    assert idf("boat") == idf("never") == idf.unseen > idf("sale")
+    assert Idf.learn(["cash sales", "cash"]) == Idf.learn(["cash", "sales cash"])
+    assert Idf.learn([]).weights == {}
+
+
+def test_a_figure_with_its_source_is_found_by_it() -> None:
+    index = _index()
+    derivation = Derivation((Step("subtract", (Number("118.2", source="r3c1"), Number("118.2", source="s0n0"))),))
+    assert index.align(derivation, "net income in 2009?") == (_place(index, "r3c1"), _place(index, "s0n0"))
+
+
+def test_a_figure_without_source_is_found_by_value_and_the_question_s_words() -> None:
+    index = _index()
+    figure = Derivation.parse("118.2")
+    assert index.align(figure, "cost of sales?") == (_place(index, "r3c1"),)
+    assert index.align(figure, "net income in 2009?") == (_place(index, "r1c1"),)
+    assert index.align(Derivation.parse("26"), "?") == (_place(index, "r1c2"),), "whatever its sign"
+    assert index.align(Derivation.parse("4.02%"), "?") == (_place(index, "r2c1"),)
+    assert index.align(Derivation.parse("add(5, 70)"), "?") == (_place(index, "r3c2"),), "5 is nowhere"
+
+
+def test_positions_are_places_in_the_question() -> None:
+    index = _index()
+    positions = index.positions(tokens("ratio cost sales net income"))
+    assert positions[_place(index, "r3c1")] == pytest.approx([0.25, 0.5])
+    assert positions[_place(index, "r1c1")] == pytest.approx([0.75, 1.0])
+    assert positions[_place(index, "r2c1")] == pytest.approx([-1, -1])
+
+
+def test_a_report_without_figures_has_an_index_without_items() -> None:
+    index = _index(EMPTY)
+    assert len(index) == 0
+    assert index.label_similarity("net income?").shape == (0,)
+    assert index.fields["label"].overlap(index.vector(["net"])).shape == (0,)
+    assert index.align(Derivation.parse("5"), "?") == ()
+
+
+def test_the_same_report_gives_the_same_arrays() -> None:
+    one, other = _index(), _index()
+    assert one.texts == other.texts
+    for name in FIELDS:
+        columns = range(len(one.vocabulary))
+        assert np.array_equal(one.fields[name].holds(columns), other.fields[name].holds(columns))
+
+
+@pytest.mark.parametrize(
+    ("label", "opening"),
+    [
+        ("balance at january 1", True),
+        ("cash and cash equivalents at beginning of period", True),
+        ("opening balance", True),
+        ("balance at december 31", False),
+        ("january 1 2011 to march 31 2011", False),
+        ("balance at january 10", False),
+    ],
+)
+def test_labels_of_opening_balances(label: str, opening: bool) -> None:
+    assert is_opening(label) == opening
+
+
+def test_an_opening_balance_is_of_the_end_of_the_year_before() -> None:
+    table = (("", "2009", "2008"), ("balance at january 1", "$ 7", "$ 5"), ("balance at december 31", "$ 9", "$ 7"))
+    index = _index(Report("balances", (), table, ()))
+    periods = {cell: int(index.period[_place(index, cell)]) for cell in ("r1c1", "r1c2", "r2c1", "r2c2")}
+    assert periods == {"r1c1": 2008, "r1c2": 2007, "r2c1": 2009, "r2c2": 2008}
+    assert index.opening[_place(index, "r1c1")]
+    assert not index.opening[_place(index, "r2c1")]
+
+
+def test_a_clause_is_what_is_said_of_one_figure_of_a_sentence() -> None:
+    sentence = "in 2013 1200544 shares of such stock vested and 5931 shares were forfeited ."
+    index = _index(Report("shares", (sentence,), (), ()))
+    asked = index.vector(content_tokens("vested or forfeited"))
+    found = dict(zip([o.quantity.text for o in index.observations], index.fields["clause"].overlap(asked), strict=True))
+    assert index.fields["clause"].overlap(index.vector(tokens("forfeited")))[list(found).index("1200544")] == 0
+    assert found["1200544"] == found["5931"] > 0
+    assert found["2013"] == 0, "a year has no clause"

@@ -1,0 +1,219 @@
+"""The search for one question, and the histories that it hands to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kg.calculations.forms import FormScorer
+from kg.calculations.report_index import ReportIndex
+from kg.calculations.scorer import DerivationScorer
+from kg.calculations.turn_search import MEMORY, START, DerivationConfig, TurnSearch, fixed_history, search_turn
+from kg.errors import ConfigError
+from kg.reports.graph import build_report_graph
+from kg.reports.learning import build_ontology
+from kg.reports.report import Report
+from kg.search.beam import SearchStatistics
+from kg.search.derivation import Derivation
+from kg.search.history import PastTurn
+from kg.search.merging import merge_key
+
+REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
+UNTRAINED = DerivationScorer.untrained()
+ONTOLOGY = build_ontology([REPORT])
+INDEX = ReportIndex(build_report_graph(REPORT, ONTOLOGY).observations, REPORT.sentences, UNTRAINED.idf)
+EMPTY = ReportIndex([], [], UNTRAINED.idf)
+CONFIG = DerivationConfig(beam_width=20, output_top_k=20, histories=4)
+QUESTIONS = ["what was net income in 2009?", "and in 2008?", "what is the change?", "and in percent?"]
+
+
+def _search(count: int = 1, histories: object = START, config: DerivationConfig = CONFIG) -> TurnSearch:
+    return search_turn(INDEX, QUESTIONS[:count], histories, UNTRAINED, config)  # type: ignore[arg-type]
+
+
+def _answers(found: TurnSearch) -> list[tuple[str, float]]:
+    return [(str(candidate.derivation), candidate.score) for candidate in found.candidates]
+
+
+def test_words_in_common_find_the_figure_even_without_fitting() -> None:
+    scorer = replace(UNTRAINED, forms=FormScorer(("select(A)",), {"bias": 0}, np.zeros((1, 1), dtype=np.float32)))
+    found = search_turn(INDEX, QUESTIONS[:1], START, scorer, CONFIG)
+    assert {candidate.answer for candidate in found.candidates[:2]} == {Decimal(10), Decimal(12)}
+
+
+def test_the_same_search_gives_the_same_candidates() -> None:
+    assert _answers(_search()) == _answers(_search())
+    assert _search().next_histories(4) == _search().next_histories(4)
+
+
+def test_the_probabilities_of_kept_histories_sum_to_one() -> None:
+    histories = START
+    for count in range(1, 4):
+        found = _search(count, histories)
+        histories = found.next_histories(4)
+        assert 1 <= len(histories) <= 4
+        assert sum(np.exp(history.log_probability) for history in histories) == pytest.approx(1, abs=1e-4)
+        assert all(len(history.turns) == count for history in histories)
+        weights = [history.log_probability for history in histories]
+        assert all(first >= second for first, second in pairwise(weights))
+
+
+def test_kept_histories_are_not_two_of_one_answer() -> None:
+    histories = _search().next_histories(10)
+    values = [merge_key(Decimal(str(history.turns[-1].value))) for history in histories]
+    assert len(set(values)) == len(values) > 1
+
+
+def test_the_most_probable_history_is_the_best_candidate() -> None:
+    found = _search()
+    best = found.next_histories(1)
+    assert len(best) == 1
+    assert best[0].log_probability == pytest.approx(0, abs=1e-6)
+    assert best[0].turns[-1].derivation == found.candidates[0].derivation
+
+
+@pytest.mark.parametrize("pick", [0, 1, 4])
+def test_a_pick_prunes_the_histories_to_its_answer(pick: int) -> None:
+    found = _search()
+    histories = found.next_histories(4, pick)
+    assert histories
+    for history in histories:
+        derivation = history.turns[-1].derivation
+        assert derivation is not None
+        assert merge_key(derivation.execute()) == merge_key(found.candidates[pick].answer)
+    assert sum(np.exp(history.log_probability) for history in histories) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_pick_later_on_prunes_what_came_before_it_too() -> None:
+    found = _search(2, _search().next_histories(4))
+    assert len({history.turns[0].derivation for history in found.next_histories(10)}) > 1
+    for pick, candidate in enumerate(found.candidates[:5]):
+        kept = found.next_histories(4, pick)
+        assert {merge_key(_executed(history.turns[-1].derivation)) for history in kept} == {merge_key(candidate.answer)}
+        states = found.ranked.pool.states[list(found.ranked.members[pick])]
+        assert len(kept) == min(4, len(states))
+
+
+def _executed(derivation: Derivation | None) -> object:
+    assert derivation is not None
+    return derivation.execute()
+
+
+def test_a_less_probable_history_can_win_later() -> None:
+    """Candidates of the second turn are searched under all histories, not under the best alone."""
+    found = _search(2, _search().next_histories(4))
+    assert len(set(found.ranked.pool.states[:, 0])) > 1
+
+
+def test_an_empty_beam_is_an_empty_result_and_the_histories_go_on() -> None:
+    found = search_turn(EMPTY, QUESTIONS[:1], START, UNTRAINED, CONFIG)
+    assert found.candidates == ()
+    assert isinstance(found.statistics, SearchStatistics)
+    after = found.next_histories(4)
+    assert [len(history.turns) for history in after] == [1]
+    again = search_turn(EMPTY, QUESTIONS[:2], after, UNTRAINED, CONFIG)
+    assert again.candidates == ()
+
+
+def test_a_search_that_may_not_go_deep_enough_is_empty() -> None:
+    assert _search(config=replace(CONFIG, max_depth=1)).candidates == ()
+    shallow = _search(config=replace(CONFIG, max_depth=2))
+    assert shallow.candidates
+    assert all(candidate.derivation.is_look_up for candidate in shallow.candidates)
+
+
+def test_a_history_that_is_given_is_taken_as_certain() -> None:
+    past = [PastTurn(QUESTIONS[0], Derivation.parse("10"), Decimal(10)), PastTurn(QUESTIONS[1], None, None)]
+    (history,) = fixed_history(INDEX, past)
+    assert history.log_probability == 0.0
+    assert [turn.derivation for turn in history.turns] == [past[0].derivation, None]
+    found = _search(3, (history,))
+    assert found.candidates
+    assert all(len(kept.turns) == 3 for kept in found.next_histories(4))
+
+
+def test_comparing_with_a_failed_turn_keeps_no_history_out() -> None:
+    weights = np.array([[3.0, 0.0]], dtype=np.float32)
+    scorer = replace(UNTRAINED, forms=FormScorer(("greater(R, R)", "select(A)"), {"bias": 0}, weights))
+    failed = (START[0].after_failure(),)
+    found = search_turn(INDEX, ["a?", "is it greater?"], failed, scorer, CONFIG)
+    assert np.isfinite(found.ranked.pool.values).all()
+    assert all(candidate.derivation.is_look_up for candidate in found.candidates)
+    assert len(found.next_histories(1)) == 1
+
+
+def test_a_history_that_cannot_be_calculated_with_leaves_a_history() -> None:
+    """``table_*`` needs the table, which the search does not have: what refers to it has no answer."""
+    weights = np.array([[9.0, 0.0]], dtype=np.float32)
+    scorer = replace(UNTRAINED, forms=FormScorer(("add(R, R)", "select(A)"), {"bias": 0}, weights))
+    past = [PastTurn("what is the sum?", Derivation.parse("table_sum(net income, none)"), Decimal(22))]
+    found = search_turn(INDEX, ["what is the sum?", "twice that?"], fixed_history(INDEX, past), scorer, CONFIG)
+    assert found.candidates
+    (kept,) = found.next_histories(1)
+    assert [turn.derivation for turn in kept.turns] == [past[0].derivation, None]
+    assert kept.log_probability == 0.0
+
+
+@pytest.mark.parametrize("questions", [[""], ["?"], ["%$ 2008 (" * 50], ["né ü 数"]])
+def test_any_question_is_searched(questions: Sequence[str]) -> None:
+    found = search_turn(INDEX, questions, START, UNTRAINED, CONFIG)
+    assert found.candidates
+    assert all(candidate.score <= 0 for candidate in found.candidates)
+
+
+_CELLS = st.one_of(
+    st.sampled_from(["", "n/a", "0", "$ 5", "-26 ( 26 )", "4.5%", "2014", "1,234.5", "( 0.3 )", "9" * 20, "12/31/04"]),
+    st.text(alphabet="0123456789 $%().,-ab", max_size=8),
+)
+_SENTENCES = st.lists(_CELLS, max_size=4).map(" and ".join)
+
+
+@st.composite
+def _reports(draw: st.DrawFn) -> Report:
+    rows, columns = draw(st.integers(0, 4)), draw(st.integers(1, 4))
+    table = tuple(tuple(draw(_CELLS) for _ in range(columns)) for _ in range(rows))
+    return Report("r", tuple(draw(st.lists(_SENTENCES, max_size=2))), table, ())
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_reports(), st.lists(st.sampled_from(["$ 5 in 2014?", "and the change?", "a b", ""]), min_size=2, max_size=3))
+def test_any_report_is_searched_turn_after_turn(report: Report, questions: list[str]) -> None:
+    index = ReportIndex(build_report_graph(report, ONTOLOGY).observations, report.sentences, UNTRAINED.idf)
+    known = set(index.texts)
+    histories = START
+    for count in range(1, len(questions) + 1):
+        found = search_turn(index, questions[:count], histories, UNTRAINED, CONFIG)
+        assert bool(found.candidates) == bool(len(index))
+        for candidate in found.candidates:
+            assert candidate.score <= 0
+            assert {number.text for number in candidate.derivation.numbers} <= known
+            assert len(candidate.sources) == len(candidate.derivation.numbers)
+            assert candidate.derivation.execute() == candidate.answer
+        histories = found.next_histories(CONFIG.histories)
+        assert sum(np.exp(history.log_probability) for history in histories) == pytest.approx(1, abs=1e-3)
+
+
+def test_at_least_one_history_is_kept() -> None:
+    with pytest.raises(ConfigError, match="histories must be at least 1, got 0"):
+        DerivationConfig(histories=0)
+
+
+def test_the_cost_of_a_turn_does_not_grow_with_the_conversation() -> None:
+    """What is searched is the same after a hundred turns as after the number that is remembered."""
+    histories = START
+    questions: list[str] = []
+    sizes = []
+    for number in range(MEMORY + 6):
+        questions.append(QUESTIONS[number % 4])
+        found = search_turn(INDEX, questions, histories, UNTRAINED, DerivationConfig(beam_width=4, histories=1))
+        histories = found.next_histories(1)
+        sizes.append((len(found.space.question.questions), len(found.space.histories[0].turns)))
+    assert sizes[MEMORY - 1] == (MEMORY, MEMORY - 1)
+    assert set(sizes[MEMORY:]) == {(MEMORY + 1, MEMORY)}

@@ -1,0 +1,262 @@
+"""The program language: what parses, what it evaluates to, and what is refused in which words."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg.errors import ProgramError, UndefinedResult
+from kg.search.derivation import Derivation
+from kg.search.steps import BINARY_OPERATIONS, Constant, Number, Operand, RowLabel, Step, StepResult
+
+SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
+
+TABLE = (
+    ("", "2009", "2008", "note"),
+    ("net income ( loss )", "$ 10", "-4 ( 4 )", ""),
+    ("Cost, net", "1.5", "2.5", "n/a"),
+    ("text only", "a", "b", "c"),
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "answer"),
+    [
+        ("206588", "206588"),
+        (" -913 ", "-913"),
+        (".57%", "0.0057"),
+        ("4.00%", "0.04"),
+        ("-9.9%", "-0.099"),
+        ("const_100", "100"),
+        (" const_m1 ", "-1"),
+        ("add(0.1, 0.2)", "0.3"),
+        ("subtract(5, const_m1)", "6"),
+        ("multiply(2.5, const_1000000)", "2500000"),
+        ("divide(15, 100%)", "15"),
+        ("divide(1, 3)", "0.3333333333333333333333333333333333"),
+        ("exp(2, 10)", "1024"),
+        ("exp(4, 0.5)", "2"),
+        ("subtract(9, 4), divide(#0, 4), multiply(#1, const_100)", "125"),
+        ("add(1, 2), add(#0, #0), subtract(#1, #0)", "3"),
+        ("add(1,2),divide( #0 , const_2 )", "1.5"),
+        ("table_sum(net income ( loss ), none)", "6"),
+        ("table_average(cost, net, none)", "2"),
+        ("table_max(NET INCOME ( LOSS ), none)", "10"),
+        ("table_min(net income ( loss ), none), add(#0, 1)", "-3"),
+    ],
+)
+def test_programs_and_their_answers(program: str, answer: str) -> None:
+    assert Derivation.parse(program).execute(TABLE) == Decimal(answer)
+
+
+@pytest.mark.parametrize(
+    ("program", "answer"), [("greater(2, 1)", "yes"), ("greater(1, 2)", "no"), ("greater(2, 2)", "no")]
+)
+def test_greater_says_yes_or_no(program: str, answer: str) -> None:
+    assert Derivation.parse(program).execute() == answer
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("", "the program is empty"),
+        ("  ", "the program is empty"),
+        ("net income", "'net income': no step can be read from 'net income'"),
+        ("add(1, 2", "no step can be read from 'add(1, 2'"),
+        ("add(1, 2) add(3, 4)", "no step can be read from 'add(1, 2) add(3, 4)'"),
+        ("add(1, 2),, add(3, 4)", "no step can be read from ', add(3, 4)'"),
+        ("add(1, 2),", "'add(1, 2),': no step follows the last comma"),
+        ("5,", "no step can be read from '5,'"),
+        ("power(1, 2)", "unknown operation 'power'; the operations are add, subtract, multiply, divide, exp, "),
+        ("add(1)", "'add(1)': add takes 2 arguments, got 1"),
+        ("add(1, 2, 3)", "add takes 2 arguments, got 3"),
+        ("add(1, x)", "'add(1, x)': 'x' is neither a number, a constant nor a step"),
+        ("add(1, 1,000)", "add takes 2 arguments, got 3"),
+        ("add(1, $5)", "'$5' is neither a number, a constant nor a step"),
+        ("add(1, const_x)", "'const_x' is neither a number, a constant nor a step"),
+        ("add(1, #0)", "'add(1, #0)': step 0 refers to #0, which is not an earlier step"),
+        ("add(1, 2), add(#0, #1)", "step 1 refers to #1, which is not an earlier step"),
+        ("table_sum(revenue)", "table_sum takes a row label and 'none', got 'revenue'"),
+        ("table_sum(revenue, 2)", "table_sum takes a row label and 'none', got 'revenue, 2'"),
+        ("__import__(os, none)", "unknown operation '__import__'"),
+    ],
+)
+def test_what_is_not_of_the_language(program: str, message: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        Derivation.parse(program)
+    assert message in str(caught.value)
+    assert not isinstance(caught.value, UndefinedResult)
+
+
+@pytest.mark.parametrize(
+    ("program", "step"),
+    [
+        ("divide(1, 0)", "divide(1, 0)"),
+        ("subtract(2, 2), divide(5, #0)", "divide(5, #0)"),
+        ("divide(0, 0)", "divide(0, 0)"),
+        ("exp(0, 0)", "exp(0, 0)"),
+        ("exp(-2, 0.5)", "exp(-2, 0.5)"),
+        ("exp(10, 99999999)", "exp(10, 99999999)"),
+    ],
+)
+def test_arithmetic_without_a_result(program: str, step: str) -> None:
+    with pytest.raises(UndefinedResult) as caught:
+        Derivation.parse(program).execute()
+    assert str(caught.value) == f"{program}: {step} has no result"
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("greater(2, 1), add(#0, 1)", "#0 is 'yes', not a number"),
+        ("table_sum(sales, none)", "the table has no row 'sales' with numbers"),
+        ("table_sum(text only, none)", "the table has no row 'text only' with numbers"),
+    ],
+)
+def test_programs_that_do_not_fit_their_data(program: str, message: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        Derivation.parse(program).execute(TABLE)
+    assert str(caught.value) == message
+
+
+def test_calculated_values_of_names_are_spelled_out() -> None:
+    ends = 'argmax("a"=#0, "b"=#1)'
+    first = Derivation.parse(f"divide(1, 2), divide(3, 4), {ends}")
+    assert first.tree() != Derivation.parse(f"divide(1, 2), divide(5, 6), {ends}").tree()
+    assert first.tree() == Derivation.parse('divide(3, 4), divide(1, 2), argmax("a"=#1, "b"=#0)').tree()
+
+
+def test_a_row_needs_a_table() -> None:
+    with pytest.raises(ProgramError, match="the table has no row 'revenue' with numbers"):
+        Derivation.parse("table_max(revenue, none)").execute()
+
+
+def test_a_row_label_has_no_value_of_its_own() -> None:
+    broken = Derivation((Step("add", (RowLabel("revenue"), Number("1"))),))
+    with pytest.raises(ProgramError, match="revenue is 'revenue', not a number"):
+        broken.execute()
+
+
+def test_the_trace_has_the_result_of_every_step() -> None:
+    trace = Derivation.parse("subtract(9, 4), divide(#0, 4), greater(#1, 1)").trace()
+    assert trace == [Decimal(5), Decimal("1.25"), "yes"]
+
+
+def test_the_surrounding_decimal_context_changes_nothing() -> None:
+    import decimal
+
+    with decimal.localcontext(decimal.Context(prec=3)):
+        answer = Derivation.parse("divide(4.123456%, 3)").execute()
+    assert answer == Decimal("0.01374485333333333333333333333333333")
+
+
+def test_numbers_are_listed_in_the_order_of_use() -> None:
+    derivation = Derivation.parse("subtract(9, 4), divide(#0, 4), multiply(#1, const_100)")
+    assert [str(number) for number in derivation.numbers] == ["9", "4", "4"]
+    assert not derivation.is_look_up
+    assert Derivation.parse("9").is_look_up
+
+
+def test_combining_writes_equal_steps_once() -> None:
+    change = Derivation.parse("subtract(9, 4)")
+    ratio = Derivation.parse("subtract(9, 4), divide(#0, 4)")
+    assert str(Derivation.combine("divide", change, change)) == "subtract(9, 4), divide(#0, #0)"
+    assert str(Derivation.combine("add", ratio, change)) == "subtract(9, 4), divide(#0, 4), add(#1, #0)"
+    assert str(Derivation.combine("add", change, ratio)) == "subtract(9, 4), divide(#0, 4), add(#0, #1)"
+
+
+def test_combining_renumbers_the_steps_of_the_second() -> None:
+    first = Derivation.parse("add(1, 2), multiply(#0, 3)")
+    second = Derivation.parse("add(5, 6), multiply(#0, 3)")
+    both = Derivation.combine("subtract", first, second)
+    assert str(both) == "add(1, 2), multiply(#0, 3), add(5, 6), multiply(#2, 3), subtract(#1, #3)"
+    assert both.execute() == 9 - 33
+
+
+def test_combining_look_ups_makes_one_step() -> None:
+    constant = Derivation.look_up(Constant("const_m1"))
+    both = Derivation.combine("multiply", Derivation.look_up(Number("5", "A -> b -> 5", "r1c1")), constant)
+    assert str(both) == "multiply(5, const_m1)"
+    assert both.numbers[0].source == "r1c1", "where a figure was read survives"
+
+
+_NUMBERS = st.from_regex(r"-?(?:\d{1,9}(?:\.\d{1,4})?|\.\d{1,3})%?", fullmatch=True).map(Number)
+_CONSTANTS = st.from_regex(r"const_m?[0-9]{1,4}", fullmatch=True).map(Constant)
+
+
+@st.composite
+def _derivations(draw: st.DrawFn) -> Derivation:
+    if draw(st.integers(0, 5)) == 0:
+        return Derivation.look_up(draw(st.one_of(_NUMBERS, _CONSTANTS)))
+    steps: list[Step] = []
+    for place in range(draw(st.integers(1, 4))):
+        choices: list[st.SearchStrategy[Operand]] = [_NUMBERS, _CONSTANTS]
+        if place:
+            choices.append(st.integers(0, place - 1).map(StepResult))
+        operands = draw(st.tuples(st.one_of(choices), st.one_of(choices)))
+        steps.append(Step(draw(st.sampled_from(list(BINARY_OPERATIONS))), operands))
+    return Derivation(tuple(steps))
+
+
+@given(_derivations())
+def test_what_is_written_is_read_back(derivation: Derivation) -> None:
+    assert Derivation.parse(str(derivation)) == derivation
+
+
+@given(st.text(alphabet="adsubtrct()#,01 2%.-_none", max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        derivation = Derivation.parse(text)
+    except ProgramError:
+        return
+    assert Derivation.parse(str(derivation)) == derivation
+
+
+@given(_derivations(), _derivations())
+def test_a_combination_calculates_what_its_parts_do(first: Derivation, second: Derivation) -> None:
+    combined = Derivation.combine("add", first, second)
+    assert len(set(combined.steps)) == len(combined.steps), "no step twice"
+    try:
+        results = [part.execute() for part in (first, second)]
+    except ProgramError:
+        with pytest.raises(ProgramError):
+            combined.execute()
+        return
+    if "yes" in results or "no" in results:
+        with pytest.raises(ProgramError, match="not a number"):
+            combined.execute()
+    else:
+        assert combined.execute() == Derivation.combine("add", *map(_literal, results)).execute()
+
+
+def _literal(value: object) -> Derivation:
+    return Derivation.look_up(Number(format(value, "f")))
+
+
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_every_program_of_the_sample_is_read_and_written_alike(name: str) -> None:
+    for record in json.loads((SAMPLE / f"{name}.json").read_text()):
+        _check_programs(record)
+
+
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_every_gold_program_is_read_and_written_alike(full_data: Path, name: str) -> None:
+    for record in json.loads((full_data / "convfinqa" / f"{name}.json").read_text()):
+        _check_programs(record)
+
+
+def _check_programs(record: dict[str, dict[str, list[object]]]) -> None:
+    gold = record["annotation"]
+    for program, result in zip(gold["turn_program"], gold["exe_ans_list"], strict=True):
+        derivation = Derivation.parse(str(program))
+        assert str(derivation) == str(program)
+        answer = derivation.execute()
+        if isinstance(answer, str):
+            assert answer == result
+        else:
+            assert round(float(answer), 5) == pytest.approx(float(str(result)), abs=1.1e-5)
