@@ -38,14 +38,14 @@ DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "sea
 MOST_BYTES = 500_000_000
 """Bytes of all documents of a question."""
 
-_LOOP = {"max_iterations": "max_iterations", "repairs": "repairs", "calls": "calls", "shown": "shown"}
-_LIMITS = {"seconds": "seconds", "characters": "characters", "size": "size", "tool_calls": "calls"}
+_LOOP = ("max_iterations", "repairs", "calls", "shown")
+_LIMITS = {"seconds": "seconds", "tool_calls": "calls"}
 _SETTINGS = (
     "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3 (of tools in an "
     "iteration), shown=40 (nodes in a prompt), retrieve=query, beam or both, explain=true, schema=open, investments or "
     "a JSON file with node_types and edge_types, types=auto, review or never. Of the tools: tools=NAME,NAME (those for "
     "documents, if there are any; docs/guide/thoughts.md lists them), search_engine=URL (SearXNG), and the limits of "
-    "each: seconds=30, characters=20000, size=50000000 (bytes), tool_calls=N for the question"
+    "each: seconds=30 for a call, tool_calls=N for the question"
 )
 
 
@@ -75,7 +75,7 @@ class ThoughtsSetup:
             ConfigError: There is no such setting, or its value is wrong.
         """
         rest = dict(texts)
-        loop: dict[str, Any] = _taken(rest, _LOOP)
+        loop: dict[str, Any] = _taken(rest, {name: name for name in _LOOP})
         limits = _taken(rest, _LIMITS)
         loop |= {name: rest.pop(name) for name in ("retrieve", "types") if name in rest}
         loop["explain"] = rest.pop("explain", "false") == "true"

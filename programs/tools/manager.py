@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ from programs.tools.web import WebTools
 from programs.tools.workspace import Workspace
 from programs.turns import ToolCall
 
+LONGEST_OUTPUT = 20_000
+"""Characters of an output; a longer one is cut and marked."""
+
 
 @dataclass(frozen=True)
 class ToolLimits:
@@ -39,26 +42,17 @@ class ToolLimits:
 
     Attributes:
         seconds: Wall time of a call, above 0.
-        characters: Characters of its output, at least 100; a longer output is cut and marked.
-        size: Bytes of a file or page that it reads, at least 1.
         calls: Calls for one question, at least 1; ``None`` for any number.
     """
 
     seconds: float = 30.0
-    characters: int = 20_000
-    size: int = 50_000_000
     calls: int | None = None
 
     def __post_init__(self) -> None:
         if self.seconds <= 0:
             raise ConfigError(f"seconds must be above 0, got {self.seconds}")
-        for name, value, least in (
-            ("characters", self.characters, 100),
-            ("size", self.size, 1),
-            ("calls", self.calls, 1),
-        ):
-            if value is not None and value < least:
-                raise ConfigError(f"{name} must be at least {least}, got {value}")
+        if self.calls is not None and self.calls < 1:
+            raise ConfigError(f"calls must be at least 1, got {self.calls}")
 
 
 class ToolManager:
@@ -67,28 +61,18 @@ class ToolManager:
     Args:
         tools: The tools.
         limits: The limits of a tool.
-        own: Limits of single tools, by their names, in place of ``limits``.
     """
 
-    def __init__(
-        self,
-        tools: Sequence[dspy.Tool],
-        limits: ToolLimits | None = None,
-        own: Mapping[str, ToolLimits] | None = None,
-    ) -> None:
+    def __init__(self, tools: Sequence[dspy.Tool], limits: ToolLimits | None = None) -> None:
         self._tools = {str(tool.name): tool for tool in tools}
         if len(self._tools) != len(tools):
             raise ConfigError("tools must have different names")
         self.limits = limits if limits is not None else ToolLimits()
-        self._own = dict(own) if own is not None else {}
-        for name in self._own:
-            if name not in self._tools:
-                raise ConfigError(f"limits are given for {name!r}, which is not loaded; {nearest(name, self._tools)}")
         self._calls: Counter[str] = Counter()
 
     def for_question(self) -> ToolManager:
         """Returns the same tools with their limits of calls unspent."""
-        return ToolManager(list(self._tools.values()), self.limits, self._own)
+        return ToolManager(list(self._tools.values()), self.limits)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +89,7 @@ class ToolManager:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
         """Calls a tool."""
-        tool, limits = self._tools.get(name), self._own.get(name, self.limits)
+        tool, limits = self._tools.get(name), self.limits
         self._calls[name] += 1
         if tool is None:
             refusal = f"there is no tool {name!r}; {nearest(name, self._tools)}"
@@ -114,8 +98,8 @@ class ToolManager:
         else:
             started = time.perf_counter()
             output, failed = _timed(tool, dict(arguments), limits.seconds)
-            if len(output) > limits.characters:
-                output = f"{output[: limits.characters]}\n[cut: {len(output)} characters in all]"
+            if len(output) > LONGEST_OUTPUT:
+                output = f"{output[:LONGEST_OUTPUT]}\n[cut: {len(output)} characters in all]"
             return ToolCall(name, dict(arguments), output, time.perf_counter() - started, failed=failed)
         return ToolCall(name, dict(arguments), refusal, 0.0, failed=True)
 
@@ -157,49 +141,40 @@ class ToolSettings:
     types: TypeProposals | None = None
 
 
-def load_tools(
-    names: Sequence[str],
-    settings: ToolSettings,
-    limits: ToolLimits | None = None,
-    own: Mapping[str, ToolLimits] | None = None,
-) -> ToolManager:
+def load_tools(names: Sequence[str], settings: ToolSettings, limits: ToolLimits | None = None) -> ToolManager:
     """A manager with the tools of these names.
 
     Args:
         names: The tools.
         settings: Their settings.
         limits: The limits of a tool.
-        own: Limits of single tools, by their names.
 
     Raises:
         ConfigError: There is no such tool, or its settings are missing.
     """
-    usual, tools = limits if limits is not None else ToolLimits(), []
+    tools = []
     for name in names:
         if name not in TOOLS:
             raise ConfigError(f"there is no tool {name!r}; {nearest(name, TOOLS)}")
-        limit = (own or {}).get(name, usual)
-        tools.append(dspy.Tool(getattr(TOOLS[name](settings, limit), name), name=name))
-    return ToolManager(tools, limits, own)
+        tools.append(dspy.Tool(getattr(TOOLS[name](settings), name), name=name))
+    return ToolManager(tools, limits)
 
 
-def _documents(settings: ToolSettings, limits: ToolLimits) -> DocumentTools:
-    return DocumentTools(Workspace(_given(settings, "folder", "name the folder that tools may read"), limits.size))
+def _documents(settings: ToolSettings) -> DocumentTools:
+    return DocumentTools(Workspace(_given(settings, "folder", "name the folder that tools may read")))
 
 
-def _web(settings: ToolSettings, limits: ToolLimits) -> WebTools:
-    size, seconds = min(settings.web.size, limits.size), min(settings.web.seconds, limits.seconds)
-    web = replace(settings.web, size=size, seconds=seconds)
-    workspace = Workspace(settings.folder, limits.size) if settings.folder is not None else None
-    return WebTools(web, workspace, settings.search_engine or "")
+def _web(settings: ToolSettings) -> WebTools:
+    workspace = Workspace(settings.folder) if settings.folder is not None else None
+    return WebTools(settings.web, workspace, settings.search_engine or "")
 
 
-def _engine(settings: ToolSettings, limits: ToolLimits) -> WebTools:
+def _engine(settings: ToolSettings) -> WebTools:
     _given(settings, "search_engine", "be the address of a SearXNG server")
-    return _web(settings, limits)
+    return _web(settings)
 
 
-def _types(settings: ToolSettings, limits: ToolLimits) -> TypeTools:  # noqa: ARG001
+def _types(settings: ToolSettings) -> TypeTools:
     return TypeTools(_given(settings, "types", "take proposals of types"))
 
 
@@ -210,7 +185,7 @@ def _given(settings: ToolSettings, name: str, rule: str) -> Any:
     return value
 
 
-_MAKERS: dict[Callable[[ToolSettings, ToolLimits], object], tuple[str, ...]] = {
+_MAKERS: dict[Callable[[ToolSettings], object], tuple[str, ...]] = {
     _documents: ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive"),
     _web: ("visit_page", "find_in_page"),
     _engine: ("web_search",),

@@ -25,6 +25,9 @@ from kg.files import UNREADABLE
 TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """The endings of tar archives; other archives are read as zip."""
 
+LARGEST = 50_000_000
+"""Bytes that a file which is read may have."""
+
 _CHUNK = 1 << 16
 _Member = tuple[str, int, IO[bytes]]
 """The name of a file in an archive, its declared size, and its content."""
@@ -36,11 +39,9 @@ class Workspace:
 
     Attributes:
         root: The folder.
-        largest: Bytes that a file which is read may have, at least 1.
     """
 
     root: Path
-    largest: int = 50_000_000
 
     def path(self, name: str) -> Path:
         """Returns the path of a name in the folder, whether it exists or not.
@@ -64,8 +65,8 @@ class Workspace:
         if not path.is_file():
             known = ", ".join(self.names()[:20]) or "none"
             raise DataError(f"there is no such file; there are: {known}", file=name)
-        if path.stat().st_size > self.largest:
-            raise DataError(f"has {path.stat().st_size} bytes, more than the {self.largest} allowed", file=name)
+        if path.stat().st_size > LARGEST:
+            raise DataError(f"has {path.stat().st_size} bytes, more than the {LARGEST} allowed", file=name)
         return path
 
     def names(self) -> list[str]:

@@ -17,7 +17,7 @@ import pytest
 
 from kg.errors import ConfigError, DataError
 from programs.tools.addresses import is_public
-from programs.tools.manager import ToolLimits, ToolSettings, load_tools
+from programs.tools.manager import ToolSettings, load_tools
 from programs.tools.web import WebLimits, WebTools, read_page
 
 OWN = WebLimits(seconds=2, size=2_000, redirects=2, private=True)
@@ -257,7 +257,7 @@ def test_a_reply_of_another_shape_is_no_raw_error(reply: str, monkeypatch: pytes
 
 
 def test_text_is_found_in_a_page_and_its_pages_are_counted(web: str) -> None:
-    tools = load_tools(["visit_page", "find_in_page"], ToolSettings(web=OWN), ToolLimits(size=1_000))
+    tools = load_tools(["visit_page", "find_in_page"], ToolSettings(web=OWN))
     assert tools.call("find_in_page", {"address": f"{web}/page", "text": "port"}).output == "[page 1] A port."
     assert "page must be from 1 to 1, got 2" in tools.call("visit_page", {"address": f"{web}/page", "page": 2}).output
-    assert "larger than 1000 bytes" in tools.call("visit_page", {"address": f"{web}/large"}).output
+    assert "larger than 2000 bytes" in tools.call("visit_page", {"address": f"{web}/large"}).output
