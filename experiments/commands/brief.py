@@ -66,7 +66,7 @@ def command(
     """
     from experiments.data import news_rules, read_portfolio
     from experiments.facade.knowledge import open_graph
-    from experiments.rendering import CAUTION, briefings_page
+    from experiments.pages import CAUTION, briefings_page
     from kg.growing import TypeProposals
     from kg.investments import RuleReader
     from programs.advisor import Advisor, by_symbol, left_out, shaped, symbol_problems

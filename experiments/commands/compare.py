@@ -34,7 +34,7 @@ _CHANGED = 10
 def command(runs: tuple[str, ...], seed: int, no_track: bool, write_figures: WriteFigures) -> None:
     """Compares evaluations on the same turns by paired tests."""
     from experiments.evaluation import compare
-    from experiments.rendering import describe_comparison
+    from experiments.pages import describe_comparison
 
     tracker = open_tracker(writes=not no_track)
     records = [find_run(tracker, reference) for reference in runs]

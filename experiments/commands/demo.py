@@ -40,7 +40,7 @@ def command(out: str, write_figures: WriteFigures) -> None:
     from experiments.compiling import compile_program, report_job
     from experiments.data import load_conversations
     from experiments.evaluation import EvaluationConfig, compare, evaluate
-    from experiments.rendering import describe_comparison
+    from experiments.pages import describe_comparison
     from experiments.saved import find_program
     from experiments.tasks import ConvFinQA
     from optimize.optimizers import parse_optimizers

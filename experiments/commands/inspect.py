@@ -77,13 +77,7 @@ def _turns(
     prompts: bool,
 ) -> dict[str, object]:
     from experiments.evaluation import choose_turn, read_reports, read_turns
-    from experiments.rendering import (
-        describe_paths,
-        describe_scored_turn,
-        describe_trace,
-        make_pages,
-        scored_turn_figures,
-    )
+    from experiments.pages import describe_scored_turn, describe_trace, make_pages, scored_turn_figures
     from experiments.tracking import read_traces
     from kg.errors import TrackingError
 
@@ -91,8 +85,7 @@ def _turns(
     if reference is not None:
         one = choose_turn(turns, reference)
         chosen = [one]
-        show(describe_scored_turn(one, candidates=len(one.turn.candidates), width=terminal_width()))
-        show(describe_paths(one))
+        show(describe_scored_turn(one, len(one.turn.candidates), terminal_width(), paths=True))
         if prompts:
             traces = read_traces(
                 tracker, record, conversation=one.score.conversation_id, turn_index=one.score.turn_index

@@ -15,7 +15,7 @@ from typing import Any
 
 from experiments.console import write_answer
 from experiments.evaluation.task import TURNS
-from experiments.rendering import describe_comparison, short_names, written
+from experiments.pages import describe_comparison, short_names, written
 from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, run_tags, sectioned
 from kg.errors import TrackingError
 from optimize.metrics import (

@@ -14,7 +14,7 @@ from typing import Any
 
 from experiments.data import find_report, read_report
 from experiments.files import read_object
-from experiments.rendering import describe_source
+from experiments.pages import describe_source
 from kg.errors import DataError
 from kg.readers import is_file_list, read_files
 from kg.reports import Report, Source

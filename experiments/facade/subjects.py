@@ -127,7 +127,7 @@ def _subject(
     world: AnyWorld,
     why: Callable[[Any], Iterator[str]],
 ) -> Subject:
-    from experiments.rendering import answer_figures
+    from experiments.pages import answer_figures
 
     def describe(turn: AnyTurn, _: int | None) -> str:
         lines = (line for line in why(turn) if not line.startswith("no answer"))
@@ -138,7 +138,7 @@ def _subject(
 
 
 def _report(about: Sequence[str], data: str, program: str, settings: Sequence[str]) -> Subject:
-    from experiments.rendering import basis_of, describe_turn, turn_figures
+    from experiments.pages import basis_of, describe_turn, turn_figures
     from experiments.saved import find_program, with_program_settings
 
     found = resolve_report(about, data)

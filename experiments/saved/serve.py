@@ -21,13 +21,12 @@ import dspy
 import mlflow
 
 from experiments.lms import LMConfig, lm_settings
+from experiments.pages import answer_figures, turn_figures
 from experiments.saved import load_program
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
 from kg.paths import QuestionGraph
 from kg.reports import Report
-from programs.turns import PathDetail, Turn, write_exactly
-from programs.wording import written_number
 
 # Requests of reports and of graphs have other types, so there is no schema.
 warnings.filterwarnings("ignore", message=".*Add type hints to the `predict` method")
@@ -56,7 +55,7 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
         questions = list(map(str, request["questions"]))
         if "report" in request:
             report = Report.from_dict(request["report"])
-            return [_row(turn) for turn in self.program(report=report, questions=questions).turns]
+            return [turn_figures(turn) for turn in self.program(report=report, questions=questions).turns]
         graph, triples = self.graph, request.get("triples")
         if isinstance(triples, list):  # a table of several requests has no list for one without triples
             graph = QuestionGraph(GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in triples))
@@ -64,33 +63,8 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
             raise ConfigError("triples must be given, because the model holds no graph")
         topics = request.get("topics")
         names = tuple(map(str, topics)) if topics is not None and not isinstance(topics, float) else ()
-        return [_graph_row(self.program(question=one, graph=graph, topics=names).turn) for one in questions]
-
-
-def _row(turn: Turn) -> dict[str, Any]:
-    candidate = turn.candidates[turn.pick] if turn.pick is not None else None
-    return {
-        "question": turn.question,
-        "answer": written_number(turn.answer) if turn.answer is not None else None,
-        "words": turn.words or None,
-        "exact": write_exactly(turn.answer),
-        "program": str(turn.derivation) if turn.derivation is not None else None,
-        "path": candidate.path if candidate is not None else None,
-        "sources": [str(source) for source in candidate.sources] if candidate is not None else [],
-        "confidence": turn.confidence,
-        "failure": turn.failure,
-        "message": turn.message,
-    }
-
-
-def _graph_row(turn: Any) -> dict[str, Any]:
-    return {
-        "question": turn.question,
-        "answers": list(turn.answer or ()),
-        "abstained": turn.answer is None,
-        "paths": list((turn.detail or PathDetail()).predictions),
-        "message": turn.message,
-    }
+        turns = (self.program(question=question, graph=graph, topics=names).turn for question in questions)
+        return [answer_figures(turn) for turn in turns]
 
 
 mlflow.models.set_model(ServedProgram())

@@ -32,7 +32,7 @@ from experiments.evaluation.task import (
     Task,
     accuracy_figures,
 )
-from experiments.rendering import make_pages
+from experiments.pages import make_pages
 from experiments.saved import SavedProgram
 from experiments.tracking import REPORT_TAG, DataInput, Run, RunKind, TraceFacts, sectioned
 from kg.errors import DataError

@@ -10,7 +10,7 @@ import pytest
 from experiments.commands import main as cli
 from experiments.data import find_report
 from experiments.facade.documents import resolve_report
-from experiments.rendering import describe_source, describe_turn
+from experiments.pages import describe_source, describe_turn
 from kg.calculations.candidate import Candidate
 from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource

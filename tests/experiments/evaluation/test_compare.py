@@ -10,7 +10,7 @@ import pytest
 from experiments.commands.main import main
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, compare, evaluate
-from experiments.rendering import describe_comparison
+from experiments.pages import describe_comparison
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import RunRecord, Tracker

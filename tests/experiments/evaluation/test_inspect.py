@@ -10,7 +10,7 @@ import pytest
 from experiments.commands.main import finpath, main
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, choose_turn, evaluate, read_turns
-from experiments.rendering import describe_scored_turn
+from experiments.pages import describe_scored_turn
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker

@@ -13,7 +13,7 @@ from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, compare, evaluate
 from experiments.evaluation.evaluator import written_program
 from experiments.lms import LMConfig
-from experiments.rendering import describe_comparison
+from experiments.pages import describe_comparison
 from experiments.saved import SavedProgram, find_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker

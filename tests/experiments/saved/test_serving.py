@@ -76,4 +76,4 @@ def test_a_trained_program_loads_by_pyfunc(tracker: Tracker, tmp_path: Path) -> 
     loaded = mlflow.pyfunc.load_model(record.tags["finpath.model_uri"])
     [row] = loaded.predict({"questions": ["from which year is The Crimson Orchard"]})["answers"]
     assert (row["answers"], row["abstained"]) == (["1599"], False)
-    assert row["paths"]
+    assert row["facts"]

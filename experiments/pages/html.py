@@ -14,7 +14,7 @@ import functools
 import hashlib
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.console import write_answer, write_points, write_share
-from experiments.rendering.turn_text import understood
+from experiments.pages.turns import understood
 from kg.errors import ProgramError
 from kg.reports import CellSource, Report, SentenceSource
 from kg.search import Derivation, Number, StepResult
@@ -33,6 +33,8 @@ from programs.turns import Turn
 if TYPE_CHECKING:
     from optimize.metrics import ScoredTurn
     from programs.advisor import Briefing, Profile
+
+CAUTION = "This is news with its sources, derived by rules. It is no advice."
 
 _CANDIDATES = 10
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
@@ -46,15 +48,12 @@ def make_pages(
 ) -> dict[str, str]:
     """One page a conversation and their list, ``index.html``, by the name of the file."""
     files = page_files([turns[0].score.conversation_id for turns in conversations])
-    pages = {
-        files[turns[0].score.conversation_id]: conversation_page(turns, reports[turns[0].report], run_name)
-        for turns in conversations
-    }
-    rows = [
-        {"file": files[name], "name": name, "right": sum(one.score.exact for one in turns), "turns": len(turns)}
-        for turns in conversations
-        for name in (turns[0].score.conversation_id,)
-    ]
+    pages, rows = {}, []
+    for turns in conversations:
+        name = turns[0].score.conversation_id
+        pages[files[name]] = conversation_page(turns, reports[turns[0].report], run_name)
+        right = sum(scored.score.exact for scored in turns)
+        rows.append({"file": files[name], "name": name, "right": right, "turns": len(turns)})
     return {**pages, "index.html": render("conversations.html", title=f"Conversations of {run_name}", pages=rows)}
 
 
@@ -62,12 +61,12 @@ def page_files(names: Iterable[str]) -> dict[str, str]:
     """Returns the file name of each conversation's page: its id, cut where it is long, with a hash where two agree."""
     plain = {name: _NO_FILE_NAME.sub("-", name) for name in names}
     counts = Counter(file.casefold() for file in plain.values())
-    found = {}
+    files = {}
     for name, file in plain.items():
         is_own = counts[file.casefold()] == 1 and len(file) <= _LONGEST_NAME and file.casefold() != "index"
         digest = hashlib.sha256(name.encode("utf-8", errors="replace")).hexdigest()[:12]
-        found[name] = f"{file}.html" if is_own else f"{file[:_LONGEST_NAME]}-{digest}.html"
-    return found
+        files[name] = f"{file}.html" if is_own else f"{file[:_LONGEST_NAME]}-{digest}.html"
+    return files
 
 
 def conversation_page(turns: Sequence[ScoredTurn], report: Report, run_name: str) -> str:
@@ -78,8 +77,13 @@ def conversation_page(turns: Sequence[ScoredTurn], report: Report, run_name: str
         report: Their report.
         run_name: The name of the evaluation.
     """
-    name, right = turns[0].score.conversation_id, sum(one.score.exact for one in turns)
-    cells, sentences = _used(turns)
+    name, right = turns[0].score.conversation_id, sum(scored.score.exact for scored in turns)
+    cells: dict[tuple[int, int], _Spans] = defaultdict(lambda: defaultdict(set))
+    sentences: dict[int, _Spans] = defaultdict(lambda: defaultdict(set))
+    for scored in turns:
+        for source in _sources(scored.turn):
+            spans = cells[source.row, source.column] if isinstance(source, CellSource) else sentences[source.sentence]
+            spans[source.start, source.end].add(scored.score.turn_index + 1)
     return render(
         "conversation.html",
         title=f"{name}: {right} of {len(turns)} turns right",
@@ -91,7 +95,7 @@ def conversation_page(turns: Sequence[ScoredTurn], report: Report, run_name: str
         cells=cells,
         sentences=sentences,
         shown=_CANDIDATES,
-        written=_written_answer,
+        written=lambda turn: write_answer(turn.answer) if turn.answer is not None else "no answer",
         verdict=verdict,
         understood=understood,
         arithmetic=_arithmetic,
@@ -101,28 +105,10 @@ def conversation_page(turns: Sequence[ScoredTurn], report: Report, run_name: str
     )
 
 
-def _used(turns: Sequence[ScoredTurn]) -> tuple[dict[tuple[int, int], _Spans], dict[int, _Spans]]:
-    """The used figures of each cell of the table and of each sentence."""
-    cells: dict[tuple[int, int], _Spans] = {}
-    sentences: dict[int, _Spans] = {}
-    for one in turns:
-        for source in _sources(one.turn):
-            if isinstance(source, CellSource):
-                spans = cells.setdefault((source.row, source.column), {})
-            else:
-                spans = sentences.setdefault(source.sentence, {})
-            spans.setdefault((source.start, source.end), set()).add(one.score.turn_index + 1)
-    return cells, sentences
-
-
 def _sources(turn: Turn) -> Sequence[CellSource | SentenceSource]:
     if turn.pick is None or turn.pick >= len(turn.candidates):
         return ()
     return tuple(dict.fromkeys(turn.candidates[turn.pick].sources))
-
-
-def _written_answer(turn: Turn) -> str:
-    return write_answer(turn.answer) if turn.answer is not None else "no answer"
 
 
 def _arithmetic(derivation: Derivation, report: Report) -> tuple[list[list[str]], str | None]:
@@ -133,19 +119,18 @@ def _arithmetic(derivation: Derivation, report: Report) -> tuple[list[list[str]]
         return [], str(error)
     rows = []
     for place, (step, result) in enumerate(zip(derivation.steps, results, strict=True)):
-        operands = [
-            f"{write_answer(results[one.index])} (#{one.index})" if isinstance(one, StepResult) else _written(one)
-            for one in step.operands
-        ]
+        operands = []
+        for operand in step.operands:
+            words = str(operand)
+            if isinstance(operand, StepResult):
+                words = f"{write_answer(results[operand.index])} (#{operand.index})"
+            elif isinstance(operand, Number) and operand.path is not None:
+                item = operand.path.rpartition(" -> ")[0].rpartition(" -> ")[2].replace("_", " ")
+                words = f"{operand.text} [{item}]"
+            operands.append(words)
         operation = "looked up" if step.operation == "select" else step.operation.replace("_", " ")
         rows.append([f"#{place}", operation, ", ".join(operands), write_answer(result)])
     return rows, None
-
-
-def _written(operand: object) -> str:
-    if isinstance(operand, Number) and operand.path is not None:
-        return f"{operand.text} [{operand.path.rpartition(' -> ')[0].rpartition(' -> ')[2].replace('_', ' ')}]"
-    return str(operand)
 
 
 def _split_path(path: str) -> list[str]:
@@ -186,16 +171,8 @@ def _templates() -> Environment:
 
 
 def render(template: str, **values: object) -> str:
-    """A page.
-
-    Args:
-        template: The file name of a template.
-        values: Its variables; a missing one raises ``jinja2.UndefinedError``.
-    """
+    """A page from the file name of a template and its variables; a missing one raises ``jinja2.UndefinedError``."""
     return _templates().get_template(template).render(**values)
-
-
-CAUTION = "This is news with its sources, derived by rules. It is no advice."
 
 
 def briefings_page(briefings: Sequence[Briefing], profile: Profile | None, today: date, left_out: str = "") -> str:
@@ -207,12 +184,6 @@ def briefings_page(briefings: Sequence[Briefing], profile: Profile | None, today
         today: Their day.
         left_out: What the profile leaves out, in words.
     """
-    return render(
-        "briefings.html",
-        title="Briefing",
-        today=today.isoformat(),
-        profile=profile,
-        briefings=briefings,
-        left_out=left_out,
-        caution=CAUTION,
-    )
+    day = today.isoformat()
+    common = {"title": "Briefing", "today": day, "profile": profile, "left_out": left_out, "caution": CAUTION}
+    return render("briefings.html", briefings=briefings, **common)

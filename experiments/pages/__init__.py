@@ -1,19 +1,22 @@
-"""Texts and HTML pages of turns, conversations, and inspections."""
+"""Turns, comparisons and conversations as text, as figures, and as HTML pages."""
 
 from typing import TYPE_CHECKING
 
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.rendering.comparison_text import describe_comparison, short_names, written
-    from experiments.rendering.inspection_text import (
-        describe_paths,
+    from experiments.pages.comparison import describe_comparison, short_names, written
+    from experiments.pages.html import CAUTION, briefings_page, make_pages
+    from experiments.pages.turns import (
+        answer_figures,
+        basis_of,
         describe_scored_turn,
+        describe_source,
         describe_trace,
+        describe_turn,
         scored_turn_figures,
+        turn_figures,
     )
-    from experiments.rendering.pages import CAUTION, briefings_page, make_pages
-    from experiments.rendering.turn_text import answer_figures, basis_of, describe_source, describe_turn, turn_figures
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -23,7 +26,6 @@ __all__ = [
     "basis_of",
     "briefings_page",
     "describe_comparison",
-    "describe_paths",
     "describe_scored_turn",
     "describe_source",
     "describe_trace",

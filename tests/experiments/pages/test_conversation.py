@@ -10,7 +10,7 @@ from typing import Any
 from experiments.commands.main import main
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate, read_turns
-from experiments.rendering.pages import conversation_page, page_files, render
+from experiments.pages.html import conversation_page, page_files, render
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker

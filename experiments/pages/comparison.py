@@ -1,0 +1,123 @@
+"""A comparison in words: figures side by side, the differences with their tests, and the turns that changed.
+
+print(describe_comparison(compare(records, tracker), changed=10))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from experiments.console import format_table, percent, shorten, write_answer, write_points
+
+if TYPE_CHECKING:
+    from optimize.metrics import ChangedTurn, Comparison, RunDifference, TurnScore
+
+_ACCURACIES = (
+    ("exe_accuracy", "right answers (exe_accuracy)"),
+    ("program_accuracy", "right calculations (program_accuracy)"),
+    ("conversation_accuracy", "whole conversations right"),
+    ("recall_at_1", "right answer ranked first"),
+    ("recall_at_5", "right answer among the first 5"),
+    ("recall_at_20", "right answer among the first 20"),
+)
+_COSTS = (
+    ("failed_turns", "turns without an answer"),
+    ("seconds_per_turn_p50", "seconds a turn, median"),
+    ("seconds_per_turn_p95", "seconds a turn, 95%"),
+)
+_COSTS_OF_LM = (
+    ("lm_calls_per_turn", "LM calls a turn"),
+    ("prompt_tokens_per_turn", "prompt tokens a turn"),
+    ("uncached_prompt_tokens_per_turn", "of them not cached"),
+    ("completion_tokens_per_turn", "completion tokens a turn"),
+)
+_WIDTH = 100
+
+
+def describe_comparison(comparison: Comparison, changed: int = 10, width: int | None = None) -> str:
+    """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed.
+
+    Args:
+        comparison: The comparison.
+        changed: The most turns that are shown.
+        width: The width of a terminal, which tables must fit; ``None`` for no limit.
+    """
+    parts = [_runs_table(comparison, width), _figures_table(comparison, width)]
+    if comparison.left_out:
+        shared = f"compared on the {comparison.turns} turns that all runs share"
+        parts.insert(0, f"{shared}; {comparison.left_out} were left out")
+    if len(comparison.differences) > 1:
+        first = short_names([run["run_name"] for run in comparison.runs])[0]
+        count = len(comparison.differences)
+        parts.append(f"each is compared with {first}; p is also given corrected by Holm for {count} comparisons")
+    for difference in comparison.differences:
+        parts.append(_verdict(comparison, difference))
+        if changed and difference.changed:
+            parts.append(_changed_turns(difference.changed, changed))
+    return "\n\n".join(parts)
+
+
+def _runs_table(comparison: Comparison, width: int | None) -> str:
+    """The runs that were compared, with model and limit, and with their data where these differ."""
+    settings = {"run_id": "run", "lm.name": "model", "limit": "limit"}
+    settings |= {"data": "data"} if len({run.get("data") for run in comparison.runs}) > 1 else {}
+    names = short_names([run["run_name"] for run in comparison.runs])
+    rows = [[name, *map(run.get, settings)] for name, run in zip(names, comparison.runs, strict=True)]
+    return format_table(["", *settings.values()], rows, width=width)
+
+
+def _figures_table(comparison: Comparison, width: int | None) -> str:
+    """Accuracies with their intervals, then costs: a column for each run."""
+    runs = comparison.runs
+    rows: list[list[object]] = [[label, *(percent(run, name) for run in runs)] for name, label in _ACCURACIES]
+    costs = (*_COSTS, *_COSTS_OF_LM) if any(run["lm_calls_per_turn"] for run in runs) else _COSTS
+    for name, label in costs:
+        digits = 0 if name == "failed_turns" else 3
+        rows.append([label, *(f"{run[name]:.{digits}f}" for run in runs)])
+    return format_table(["", *short_names([run["run_name"] for run in runs])], rows, width=width)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of runs without the `` on DATA`` that all of them end with."""
+    endings = {name.partition(" on ")[2] for name in names}
+    return [name.partition(" on ")[0] for name in names] if len(endings) == 1 else list(names)
+
+
+def _verdict(comparison: Comparison, difference: RunDifference) -> str:
+    figures = difference.figures
+    first, second = short_names([comparison.runs[0]["run_name"], difference.name])
+    low, high = figures["difference_low"], figures["difference_high"]
+    one_side = "the interval lies on one side of zero"
+    corrected = f" (corrected {figures['mcnemar_p_holm']:.3g})" if len(comparison.differences) > 1 else ""
+    return (
+        f"{second} against {first}, {comparison.turns} turns: {write_points(figures['difference'])} points "
+        f"[{write_points(low)}, {write_points(high)}]\n"
+        f"better: {figures['better']}, worse: {figures['worse']}, McNemar p = {figures['mcnemar_p']:.3g}{corrected}; "
+        f"{one_side if low > 0 or high < 0 else 'the interval includes zero: no difference is shown'}"
+    )
+
+
+def _changed_turns(changed: Sequence[ChangedTurn], limit: int) -> str:
+    """At most ``limit`` changed turns, as many of them better as worse where there are enough, a few lines each."""
+    worse = [turn for turn in changed if not turn.is_better]
+    better = [turn for turn in changed if turn.is_better]
+    chosen = worse[: max(limit // 2, limit - len(better))]
+    chosen += better[: limit - len(chosen)]
+    lines = []
+    for turn in chosen:
+        place = f"{turn.after.conversation_id}:{turn.after.turn_index + 1}"
+        start = f"{'better' if turn.is_better else 'worse':6}  {place}  "
+        lines.append(start + shorten(turn.after.question, max(40, _WIDTH - len(start))))
+        before, after = (shorten(written(score), 32) for score in (turn.before, turn.after))
+        lines.append(f"        {turn.reason}")
+        lines.append(f"        gold {write_answer(turn.after.gold_answer)}   before {before}   after {after}")
+    rest = len(changed) - len(chosen)
+    return "\n".join([*lines, *([f"... and {rest} more turns that changed"] if rest else [])])
+
+
+def written(score: TurnScore) -> str:
+    """The answer of a turn: its program, or the reason that there is none."""
+    if score.answer is None:
+        return f"none ({score.failure})"
+    return score.program or write_answer(score.answer)

@@ -1,0 +1,246 @@
+"""Turns in words, for a terminal, and as figures; also turns that were scored, with their gold and their prompts.
+
+print(describe_turn(turn, report))
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from experiments.console import format_table, shorten, write_answer, write_share
+from kg.reports import CellSource, Report, Source
+from optimize.metrics import ScoredTurn, score_record, verdict
+from programs.turns import AnyTurn, PathDetail, QueryDetail, TextDetail, ToolCall, Turn, turn_record, write_exactly
+
+_WIDTH = 100
+_CANDIDATES = 5
+
+
+def describe_source(source: Source, report: Report) -> str:
+    """The place of a figure, with the text of its cell or sentence and the figure in brackets; counts from 1."""
+    if isinstance(source, CellSource):
+        text = report.table[source.row][source.column]
+    else:
+        text = report.sentences[source.sentence]
+    text = f"{text[: source.start]}[{text[source.start : source.end]}]{text[source.end :]}"
+    if isinstance(source, CellSource):
+        row, column = report.table[source.row][0], report.table[0][source.column]
+        return f'table, row {source.row + 1} "{row}", column {source.column + 1} "{column}": {text}'
+    start = max(0, source.start - 60)
+    return f"sentence {source.sentence + 1}: {shorten(('...' if start else '') + text[start:], 160)}"
+
+
+def describe_turn(
+    turn: Turn,
+    report: Report,
+    candidates: int = 0,
+    describe: Callable[[Source], str] | None = None,
+    width: int | None = None,
+) -> str:
+    """A turn for a reader: the answer, then its basis.
+
+    Args:
+        turn: The turn.
+        report: The report.
+        candidates: The number of candidates that are shown.
+        describe: Names the place of a figure.
+        width: The width of a terminal; ``None`` for no limit.
+    """
+    describe = describe if describe is not None else lambda source: describe_source(source, report)
+    lines = [f"Q  {turn.question}"]
+    exact = write_answer(turn.answer)
+    notes = [f"exactly {exact}"] if turn.words and turn.words != exact else []
+    if turn.confidence is not None:
+        notes.append(f"confidence {write_share(turn.confidence, 0)}")
+    lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(notes)})" if notes else ""))
+    if turn.failure is not None:
+        lines.append(f"   no answer: {turn.message or turn.failure}")
+    lines += [_wrapped("asked", _describe_call(call), width) for call in turn.tool_calls]
+    lines += [_wrapped(title, text, width) for title, text in basis_of(turn, describe)]
+    if candidates:
+        lines.append(_candidates_table(turn, candidates, width))
+    return "\n".join(lines)
+
+
+def basis_of(turn: Turn, describe: Callable[[Source], str]) -> Iterator[tuple[str, str]]:
+    """The basis of an answer: the calculation, the paths, and the places of the figures."""
+    if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
+        yield "calculated", f"{turn.derivation} = {write_answer(turn.answer)}"
+    if turn.pick is not None:
+        picked = turn.candidates[turn.pick]
+        paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
+        for path in paths or [picked.path]:
+            yield "path", path
+        for source in dict.fromkeys(picked.sources):
+            yield "read in", describe(source)
+
+
+def _candidates_table(turn: Turn, count: int, width: int | None = None) -> str:
+    """The first ``count`` candidates, the pick marked with ``>``."""
+    rows = [
+        [">" if place == turn.pick else "", place + 1, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
+        for place, one in enumerate(turn.candidates[:count])
+    ]
+    headers = ["", "", "score", "answer", "calculation"]
+    return textwrap.indent(format_table(headers, rows, right={2}, width=width - 3 if width else None), "   ")
+
+
+def _describe_call(call: ToolCall) -> str:
+    """A tool call with its output: ``query_kg(period="2009") -> f1 = 120``."""
+    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
+    return f"{call.tool}({arguments}) -> {call.output}{' (an error)' if call.failed else ''}"
+
+
+def understood(understanding: Any) -> list[tuple[str, str]]:
+    """The parts of an understanding that are not empty, as text; one of another form is a single part."""
+    if not isinstance(understanding, Mapping):
+        return [("", str(understanding))] if understanding is not None else []
+    parts = {
+        name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in understanding.items()
+    }
+    return [(name, str(value)) for name, value in parts.items() if value not in (None, "")]
+
+
+def _wrapped(title: str, text: str, width: int | None) -> str:
+    """A line under its title, continued below itself; the steps of a path are kept together where they fit."""
+    lead = f"   {title:<12}"
+    # A space that does not break holds an arrow to the name that it leads to.
+    unbroken = text.replace(" -> ", "\u00a0-> ")
+    whole: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
+    width = min(_WIDTH, width or _WIDTH)
+    lines = textwrap.wrap(unbroken, width, initial_indent=lead, subsequent_indent=" " * 17, **whole)
+    return "\n".join(lines).replace("\u00a0", " ")
+
+
+def turn_figures(turn: Turn, describe: Callable[[Source], str] = str) -> dict[str, Any]:
+    """A turn about a report as JSON; ``describe`` names the place of a figure."""
+    picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    return {
+        "question": turn.question,
+        "answer": write_answer(turn.answer) if turn.answer is not None else None,
+        "exact": write_exactly(turn.answer),
+        "words": turn.words or None,
+        "program": str(turn.derivation) if turn.derivation is not None else None,
+        "path": picked.path if picked is not None else None,
+        "sources": [describe(source) for source in picked.sources] if picked is not None else [],
+        "confidence": turn.confidence,
+        "failure": turn.failure,
+        "message": turn.message,
+        "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
+        "explanation": turn.explanation,
+        "lm_calls": turn.usage.lm_calls,
+        "prompt_tokens": turn.usage.prompt_tokens,
+        "cached_prompt_tokens": turn.usage.cached_prompt_tokens,
+        "seconds": turn.usage.seconds,
+    }
+
+
+def answer_figures(turn: AnyTurn) -> dict[str, Any]:
+    """A turn about a graph or texts as JSON: question, answers, abstention, confidence, path and facts."""
+    detail = turn.detail
+    picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    path, facts = picked.path if picked is not None else None, list[str]()
+    if isinstance(detail, QueryDetail):
+        path, facts = detail.path or None, list(detail.facts)
+    elif isinstance(detail, TextDetail):
+        edges = [edge for fact in detail.retrieved for edge in fact.path]
+        path, facts = "; ".join(edges) or None, list(detail.facts)
+    elif isinstance(detail, PathDetail):
+        facts = list(detail.predictions)
+    answers = None
+    if turn.answer is not None:
+        answers = [*map(str, turn.answer)] if isinstance(turn.answer, tuple) else [str(turn.answer)]
+    return {
+        "question": turn.question,
+        "canonical": turn.canonical,
+        "answers": answers,
+        "abstained": turn.failure is not None,
+        "confidence": turn.confidence,
+        "path": path,
+        "facts": facts,
+        "message": turn.message,
+    }
+
+
+def describe_scored_turn(
+    scored: ScoredTurn, candidates: int = _CANDIDATES, width: int | None = None, *, paths: bool = False
+) -> str:
+    """A turn in words: its understanding, its tool calls, its gold, and at most ``candidates`` of its candidates.
+
+    With ``paths``, the paths of the first five candidates follow, and the places of their figures.
+    """
+    score, turn = scored.score, scored.turn
+    answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
+    lines = [
+        f"{scored.name}  ({verdict(score)})",
+        f"  question   {score.question}",
+        f"  answer     {answer}",
+        f"  gold       {write_answer(score.gold_answer)}  =  {score.gold_program}",
+        f"  rank       {score.rank if score.rank is not None else 'the gold answer is not among the candidates'}",
+    ]
+    if score.failure is not None:
+        lines.append(f"  failure    {score.failure}: {score.message}")
+    lines += [f"  understood {name}{': ' if name else ''}{value}" for name, value in understood(turn.understanding)]
+    for call in turn.tool_calls:
+        short = dataclasses.replace(call, output=shorten(call.output, _WIDTH))
+        lines.append(f"  tool       {_describe_call(short)}  [{call.seconds:.3f} s]")
+    if turn.candidates:
+        lines.append(_candidates_table(turn, candidates, width))
+    for place, candidate in enumerate(turn.candidates[: _CANDIDATES if paths else 0], start=1):
+        lines.append(f"  path {place}: {candidate.path}")
+        if sources := "; ".join(str(source) for source in dict.fromkeys(candidate.sources)):
+            lines.append(f"          read in {sources}")
+    return "\n".join(lines)
+
+
+def scored_turn_figures(scored: ScoredTurn) -> dict[str, Any]:
+    """A turn for ``--json``: its score and the program's output."""
+    same = ("question", "answer", "confidence", "failure", "message")
+    kept = {name: value for name, value in turn_record(scored.turn).items() if name not in same}
+    return {**score_record(scored.score), "report": scored.report, **kept}
+
+
+def describe_trace(trace: Mapping[str, Any]) -> str:
+    """Everything that was called for a turn, in its order, with every prompt and every reply."""
+    spans = sorted(
+        trace["data"]["spans"], key=lambda span: (span["start_time_unix_nano"], span["parent_span_id"] is not None)
+    )
+    depth: dict[str, int] = {}
+    lines = []
+    for span in spans:
+        level = depth[span["span_id"]] = depth.get(span["parent_span_id"] or "", -1) + 1
+        attributes = span["attributes"]
+        seconds = (span["end_time_unix_nano"] - span["start_time_unix_nano"]) / 1e9
+        kind = str(_value(attributes.get("mlflow.spanType", ""))).lower()
+        text = [f"== {span['name']} ({kind}, {seconds:.3f} s)"]
+        if span["status"].get("message"):
+            text.append(f"   error: {span['status']['message']}")
+        inputs, outputs = (_value(attributes.get(f"mlflow.span{name}")) for name in ("Inputs", "Outputs"))
+        messages = inputs.get("messages") if isinstance(inputs, dict) else None
+        for title, value in (("[prompt]", messages or inputs), ("[reply]", outputs)):
+            text += [f"   {line}" for line in (title, *_written(value))]
+        lines += [f"{'  ' * level}{line}" for line in text]
+    return "\n".join(lines)
+
+
+def _value(attribute: Any) -> Any:
+    """The value of a span's attribute, which MLflow writes as JSON."""
+    try:
+        return json.loads(attribute) if isinstance(attribute, str) else attribute
+    except ValueError:
+        return attribute
+
+
+def _written(value: Any) -> list[str]:
+    """The lines of a prompt, a reply or any other value: messages by their roles, texts as they are."""
+    if isinstance(value, str):
+        return value.splitlines()
+    if isinstance(value, list):
+        return [line for part in value for line in _written(part)]
+    if isinstance(value, Mapping) and {"role", "content"} <= value.keys():
+        return [f"[{value['role']}]", *_written(value["content"])]
+    return json.dumps(value, ensure_ascii=False, indent=1).splitlines()
