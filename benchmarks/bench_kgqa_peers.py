@@ -8,13 +8,11 @@ with a limit of seconds of processor time and of memory. Enumerations end after 
 come to an end. Times are those of the processor, one core. Graph-constrained decoding lists all paths and builds a trie
 of their tokens; here words and marks are tokens, which are fewer than a model's pieces.
 
-- ``finpath``: all that the paths of the beam reach. ``finpath, mapped`` reads the index from a file as it is needed.
+- ``finpath``: all that the paths of the beam reach.
 - ``paths and trie``: all simple paths of up to three steps in both directions.
-- ``networkx and trie``: the same with ``all_simple_edge_paths``, in both directions.
-- ``oxigraph``, ``rdflib``: a SPARQL property path of one to three steps over any relation, in both directions, without
-  a trie. Oxigraph's store is on the disk; its second line opens that of the first.
-- ``paths and trie, forward``, ``networkx and trie, forward``, ``oxigraph, forward``: only along the triples'
-  directions, which all these questions follow. Finpath searches both.
+- ``networkx and trie``: the same with ``all_simple_edge_paths``.
+- ``oxigraph``: a SPARQL property path of one to three steps over any relation, in both directions, without a trie.
+- ``oxigraph, forward``: only along the triples' directions, which all these questions follow.
 
 Recall is the share of the gold answers among all that a system reaches.
 """
@@ -57,8 +55,6 @@ _TRAINING = 500
 _IRI = "http://x/"
 Task = dict[str, Any]
 Answer = Callable[[Task], set[str]]
-SMALL = {"rdflib": 200_000}
-"""Triples up to which a system's graph is loaded in a few minutes."""
 
 
 def main() -> None:
@@ -77,7 +73,7 @@ def main() -> None:
         return
     rows = [row for triples in options.triples for row in run_size(triples, options)]
     print(json.dumps(rows, indent=2))
-    names = ("triples", "questions", "ms_p50", "ms_p95", "ms_mean", "recall", "build_seconds", "own_mb", "peak_mb")
+    names = ("triples", "questions", "ms_p50", "ms_p95", "ms_mean", "recall", "build_seconds")
     table = [
         [row["system"], *(f"{row[name]:,.4g}" if name in row else "" for name in names), row.get("ended", "")]
         for row in rows
@@ -101,8 +97,6 @@ def run_size(triples: int, options: argparse.Namespace) -> Iterator[dict[str, An
         (folder / "tasks.json").write_text(json.dumps(tasks))
         del index, examples
         for system in options.systems:
-            if triples > SMALL.get(system, triples):
-                continue
             command = [sys.executable, __file__, "--one", system, str(triples), name]
             command += ["--seconds", str(options.seconds), "--paths", str(options.paths)]
             command += ["--memory", str(options.memory)]
@@ -143,32 +137,23 @@ class Setting:
 
 
 def run_one(system: str, triples: int, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Seconds and recall of each question, and memory."""
+    """Seconds and recall of each question."""
     resource.setrlimit(resource.RLIMIT_AS, (int(options.memory * 1e9),) * 2)
     tasks: list[Task] = json.loads((folder / "tasks.json").read_text())
-    before, own, start = resident(), _memory("RssAnon"), time.process_time()
+    start = time.process_time()
     answer = SYSTEMS[system](Setting(triples, folder, options.paths))
     built = time.process_time() - start
-    graph = resident() - before
     seconds, recalls = answered(answer, tasks, options.seconds)
     return {
         "questions": len(seconds),
         **milliseconds(seconds),
         "recall": statistics.mean(recalls),
         "build_seconds": round(built, 1),
-        "graph_mb": round(graph, 1),
-        "peak_mb": round(_memory("VmHWM") - before, 1),
-        "own_mb": round(_memory("RssAnon") - own, 1),
     }
 
 
-def _memory(kind: str) -> float:
-    """Memory of this process in MB: at its peak, or what no file holds."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) / 1024
-
-
-def _finpath(setting: Setting, index: GraphIndex) -> Answer:
+def _finpath(setting: Setting) -> Answer:
+    index = setting.index()
     scorer = LearnedRelationScorer.from_json((setting.folder / "scorer.json").read_text())
     config = PathConfig(max_depth=_STEPS)
 
@@ -181,10 +166,9 @@ def _finpath(setting: Setting, index: GraphIndex) -> Answer:
     return answer
 
 
-def _enumeration(setting: Setting, *, inverse: bool) -> Answer:
+def _enumeration(setting: Setting) -> Answer:
     """Breadth first over compressed rows, which is faster and smaller than dictionaries of names."""
     index = setting.index()
-    half = len(index.relations) // 2
 
     def paths(topic: int) -> Iterator[tuple[int, str]]:
         frontier = [((topic,), index.name(topic))]
@@ -193,7 +177,7 @@ def _enumeration(setting: Setting, *, inverse: bool) -> Answer:
             for visited, text in frontier:
                 edges = index.neighbours(visited[-1])
                 for relation, value in zip(edges.relation.tolist(), edges.target.tolist(), strict=True):
-                    if value not in visited and (inverse or relation < half):
+                    if value not in visited:
                         written = f"{text} -> {index.relations[relation]} -> {index.name(value)}"
                         yield value, written
                         following.append(((*visited, value), written))
@@ -209,15 +193,14 @@ def _enumeration(setting: Setting, *, inverse: bool) -> Answer:
     return answer
 
 
-def _networkx(setting: Setting, *, inverse: bool) -> Answer:
+def _networkx(setting: Setting) -> Answer:
     import networkx as nx
 
     network, names = nx.MultiDiGraph(), setting.index().relations
     half = len(names) // 2
     for subject, relation, value in setting.edges():
         network.add_edge(subject, value, relation)
-        if inverse:
-            network.add_edge(value, subject, relation + half)
+        network.add_edge(value, subject, relation + half)
     everything = set(network)
 
     def answer(task: Task) -> set[str]:
@@ -257,30 +240,12 @@ def _oxigraph(setting: Setting, *, inverse: bool) -> Answer:
     return answer
 
 
-def _rdflib(setting: Setting) -> Answer:
-    from rdflib import Graph, URIRef
-
-    store = Graph()
-    for subject, relation, value in setting.edges():
-        store.add((URIRef(f"{_IRI}e{subject}"), URIRef(f"{_IRI}r{relation}"), URIRef(f"{_IRI}e{value}")))
-
-    def answer(task: Task) -> set[str]:
-        rows: Any = store.query(_query(task["topic"]))
-        return {row[0].removeprefix(_IRI) for row in rows}
-
-    return answer
-
-
 SYSTEMS: dict[str, Callable[[Setting], Answer]] = {
-    "finpath": lambda setting: _finpath(setting, setting.index()),
-    "finpath, mapped": lambda setting: _finpath(setting, GraphIndex.load(setting.folder / "graph.npz")),
-    "paths and trie": lambda setting: _enumeration(setting, inverse=True),
-    "paths and trie, forward": lambda setting: _enumeration(setting, inverse=False),
-    "networkx and trie": lambda setting: _networkx(setting, inverse=True),
-    "networkx and trie, forward": lambda setting: _networkx(setting, inverse=False),
+    "finpath": _finpath,
+    "paths and trie": _enumeration,
+    "networkx and trie": _networkx,
     "oxigraph": lambda setting: _oxigraph(setting, inverse=True),
     "oxigraph, forward": lambda setting: _oxigraph(setting, inverse=False),
-    "rdflib": _rdflib,
 }
 
 
@@ -299,12 +264,6 @@ def answered(
         if sum(seconds) > most:
             break
     return seconds, recalls
-
-
-def resident() -> float:
-    """Memory of this process in MB."""
-    fields = Path("/proc/self/statm").read_text().split()
-    return int(fields[1]) * resource.getpagesize() / 1024**2
 
 
 def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
