@@ -5,38 +5,23 @@
     Decimal('25587')
 
 A model that has named an expression is asked to choose only where the search's best candidate is another one. It sees
-the candidates in an order that a seed shuffles, so that their place has no meaning. Small models that run in this
-process give the likelihood of each candidate's calculation instead (:mod:`programs.evidence.likelihood`).
+the candidates in an order that a seed shuffles, so that their place has no meaning.
 """
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 
-from kg.errors import LMError
 from kg.search import merge_key
-from programs.evidence import (
-    Choice,
-    Evidence,
-    EvidenceConfig,
-    EvidencePlan,
-    ScoredCandidates,
-    can_choose,
-    evidence_of,
-    sampling,
-)
-from programs.wording import pick_among
+from programs.evidence import Choice, Evidence, EvidenceConfig, ScoredCandidates, evidence_of, stated_evidence
+from programs.lm import LEAST_SHARE, sampling
 from programs.worlds.base import Execution
 from signatures.aggregate import Aggregate as AggregateCandidates
-
-LEAST_SHARE = -9.0
-"""The log-share of a candidate that was not shown, as another one with the same calculation was."""
 
 
 class Aggregate(dspy.Module):
@@ -58,39 +43,25 @@ class Aggregate(dspy.Module):
             search: The question, with its candidates.
             config: The plans for language models.
             execution: What the model understood, if it was asked.
-
-        Raises:
-            LMError: The plan is for likelihoods, and the model gives none.
         """
         own: Choice | None = search.combine(execution)
         if own is not None:
             return own
-        lm = dspy.settings.lm
-        plan = config.plan_for(lm)
-        candidates, named = search.candidates, None
-        evidence: Evidence | None = None
+        plan = config.plan_for(dspy.settings.lm)
+        candidates, evidence, named = search.candidates, None, None
         if execution is not None:
             if execution.candidate is not None:
                 candidates, named = with_named(candidates, execution.candidate, plan.shown)
-            evidence = self._compared(search, config, plan, candidates[: plan.shown], execution, named)
-        elif plan.asks(lm) and plan.prompt != "page" and len(candidates) > 1:
-            if not can_choose(lm):
-                raise LMError(f"{lm.model} does not say how probable a given reply is: fit its evidence again")
-            evidence = search.likelihood(lm, plan, candidates[: plan.shown], config)
+            evidence = self._compared(search, config, candidates[: plan.shown], execution, named)
         shown = candidates[: plan.shown]
         scores = ScoredCandidates((), 1.0)
         if shown:
-            scores = plan.blend.judge([one.score for one in shown], search.lengths(shown), evidence)
-        return Choice(candidates, scores, evidence, execution.understanding if execution is not None else None, plan)
+            scores = plan.blend.judge([candidate.score for candidate in shown], search.lengths(shown), evidence)
+        understanding = execution.understanding if execution is not None else None
+        return Choice(candidates, scores, evidence, understanding, plan.decides)
 
     def _compared(
-        self,
-        search: Any,
-        config: EvidenceConfig,
-        plan: EvidencePlan,
-        shown: Sequence[Any],
-        execution: Execution,
-        named: int | None,
+        self, search: Any, config: EvidenceConfig, shown: Sequence[Any], execution: Execution, named: int | None
     ) -> Evidence | None:
         """The model's understanding where the search agrees with it, else its choice among the candidates."""
         if not shown:
@@ -106,9 +77,7 @@ class Aggregate(dspy.Module):
         random.Random(f"{config.seed} {search.question}").shuffle(groups)
         reply = self.predict(
             **search.options([shown[places[0]] for places in groups], understanding.description),
-            signature=pick_among(
-                self.predict.signature, len(groups), plan.shown if can_choose(dspy.settings.lm) else None
-            ),
+            signature=pick_among(self.predict.signature, len(groups)),
             config=sampling(dspy.settings.lm),
         )
         evidence = evidence_of(reply, len(groups))
@@ -118,18 +87,18 @@ class Aggregate(dspy.Module):
         return replace(evidence, shares=tuple(shares), named=named)
 
 
+def pick_among(signature: Any, count: int) -> Any:
+    """The signature with ``choice`` narrowed to 0 (none) and the numbers of ``count`` candidates."""
+    if signature.output_fields["choice"].annotation is not int:
+        return signature  # an optimizer has given the field a type of its own
+    among: Any = Literal[tuple(range(count + 1))]
+    return signature.with_updated_fields("choice", type_=among)
+
+
 def with_named(candidates: Sequence[Any], named: Any, most: int) -> tuple[tuple[Any, ...], int]:
     """Candidates with the named one among the first ``most``, and its place; an equal answer takes its derivation."""
     key = merge_key(named.answer)
-    equal = [place for place, one in enumerate(candidates) if merge_key(one.answer) == key]
-    others = [one for place, one in enumerate(candidates) if place not in equal]
+    equal = [place for place, candidate in enumerate(candidates) if merge_key(candidate.answer) == key]
+    others = [candidate for place, candidate in enumerate(candidates) if place not in equal]
     place = min([*equal, max(most - 1, 0), len(others)])
     return (*others[:place], named, *others[place:]), place
-
-
-def stated_evidence(stated: float, place: int | None, count: int) -> Evidence:
-    """The evidence of a stated confidence in one of ``count`` candidates, or in none, which is not asked for again."""
-    confidence = min(max(stated, 1e-4), 1 - 1e-4)
-    rest = math.log((1 - confidence) / count)
-    shares = tuple(math.log(confidence) if number == place else rest for number in range(count))
-    return Evidence("index", shares, none=math.log(confidence) if place is None else rest, named=place)

@@ -25,15 +25,13 @@ from kg.errors import ConfigError
 from programs.aggregate import Aggregate
 from programs.answer import Answer
 from programs.evidence import EvidenceConfig
-from programs.lm import failure_of, metered
-from programs.lm.meter import LONGEST_MESSAGE
+from programs.lm import LONGEST_MESSAGE, failure_of, metered
 from programs.turns import AnyTurn, Kept, Turn
 from programs.understand import Understand
 from programs.worlds import graph_world, texts_world
 from programs.worlds.base import Execution, Search, World
 from programs.worlds.documents import Document, History, as_report, earlier_turns, prediction_of
-from programs.worlds.reader import ReportReader
-from programs.worlds.report import ReportWorld
+from programs.worlds.report import ReportReader, ReportWorld
 from signatures.understand import UnderstandReport
 
 

@@ -21,7 +21,7 @@ from programs.evidence import EvidenceConfig
 from programs.turns import AnyTurn, Kept, Turn
 from programs.worlds.base import World
 from programs.worlds.documents import Document, History, as_questions, earlier_turns, prediction_of
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 if TYPE_CHECKING:
     from programs.worlds.graph import GraphConfig

@@ -16,8 +16,8 @@ from typing import Any
 import dspy
 
 from kg.errors import ProgramError, QueryError
-from programs.evidence import EvidenceConfig, sampling
-from programs.lm import plain_text
+from programs.evidence import EvidenceConfig
+from programs.lm import plain_text, sampling
 from programs.worlds.base import Execution, Search
 from programs.worlds.page import shortened
 from signatures.understand import UnderstandReport

@@ -113,7 +113,6 @@ class ReplayEngine:
         used: The prompts that were answered.
     """
 
-    reads_lines = False
     supports_response_schema = True
     supported_params = frozenset({"temperature", "max_tokens", "response_format"})
 

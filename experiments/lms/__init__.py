@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.lms.adapters import install_adapters, save_adapters
     from experiments.lms.catalogue import find_model, written_size
     from experiments.lms.config import LMConfig, check_local, lm_settings, reach_lm
     from experiments.lms.weights import HUB, pull, pull_from_hub
@@ -17,11 +16,9 @@ __all__ = [
     "LMConfig",
     "check_local",
     "find_model",
-    "install_adapters",
     "lm_settings",
     "pull",
     "pull_from_hub",
     "reach_lm",
-    "save_adapters",
     "written_size",
 ]

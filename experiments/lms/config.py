@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.console import say
 from experiments.files import check_address
 from kg.errors import ConfigError, LMError
 
@@ -237,12 +238,15 @@ def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
         kind = getattr(program, "kind", "program")
         raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
     settings = lm_settings(config)
+    lm, evidence = settings["lm"], getattr(program, "evidence", None)
+    if lm is not None and evidence is not None and not evidence.plan_for(lm).asks(lm):
+        say(f"note: {lm.model} is not asked about reports: its evidence has no weight in this program")
     if config.is_none or config.is_local:
         return settings
     import dspy
 
     try:
-        settings["lm"]("Reply with the word ok.", cache=False)
+        lm("Reply with the word ok.", cache=False)
     except dspy.utils.exceptions.LMError as error:
         # What follows the first line is advice on DSPy's Python API.
         reason = str(error).strip().partition("\n")[0].partition(", or pass api_key=")[0]

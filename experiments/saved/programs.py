@@ -5,8 +5,7 @@
     NAME/ontology.ttl    the ontology (beam, agent)
     NAME/scorer.json     the weights of the beam's scorer (beam)
     NAME/encoder/        the encoder that the scorer was fitted with: transformer, heads, vocabulary (beam)
-    NAME/evidence.json   the use of language models: modes, weights for each model, demonstrations (beam)
-    NAME/adapters/       the adapters of embedded models that the program uses (beam)
+    NAME/evidence.json   the use of language models, with the weights for each (beam)
     NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (kgqa)
     NAME/ranker.npz      the weights of the ranker of whole paths and the questions that it remembers (kgqa)
 
@@ -45,7 +44,7 @@ FORMAT = 1
 
 CONFIG, STATE = "config.json", "program.json"
 ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
-RELATIONS, RANKER, ADAPTERS = "relations.json", "ranker.npz", "adapters"
+RELATIONS, RANKER = "relations.json", "ranker.npz"
 
 SHIPPED = "shipped:"
 """The prefix of a shipped program's name, where the name alone is a kind of program with nothing fitted."""
@@ -164,8 +163,6 @@ def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
 
 
 def _write_report_program(program: ConversationQA, folder: Path) -> dict[str, Any]:
-    from experiments.lms import save_adapters
-
     (folder / ONTOLOGY).write_text(program.ontology.to_turtle(), encoding="utf-8")
     if program.scorer is not None:
         (folder / SCORER).write_text(program.scorer.to_json(), encoding="utf-8")
@@ -173,7 +170,6 @@ def _write_report_program(program: ConversationQA, folder: Path) -> dict[str, An
             program.scorer.encoder.write(folder / ENCODER)
     if (evidence := program.evidence) is not None:
         (folder / EVIDENCE).write_text(json.dumps(evidence.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8")
-        save_adapters(evidence.plans, folder)
     return {
         "kind": program.kind,
         "settings": asdict(program.config),
@@ -244,10 +240,6 @@ def _read_report_program(folder: Path, config: Mapping[str, Any]) -> Conversatio
         program = program.with_unmapped(config["unmapped"])
     if EVIDENCE in files:
         program.evidence = EvidenceConfig.from_dict(json.loads(_text(folder / EVIDENCE)))
-    if any(name.startswith(f"{ADAPTERS}/") for name in files):
-        from experiments.lms import install_adapters
-
-        install_adapters(folder)
     return program
 
 
@@ -260,7 +252,7 @@ def unfitted_program(
     if kind == "agent":
         from kg.calculations import DerivationScorer
         from programs.agent import AgentConfig, AgentQA
-        from programs.worlds.reader import ReportReader
+        from programs.worlds.report import ReportReader
 
         reader = ReportReader(ontology, DerivationScorer.untrained())
         return ConversationQA(AgentQA(reader, AgentConfig(**(settings or {}))))

@@ -44,7 +44,7 @@ from optimize.scorers import (
 )
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 

@@ -1,7 +1,6 @@
-"""Fine-tuning of the embedded models: adapters (LoRA) for the choice among candidates."""
+"""Fine-tuning of the embedded models: adapters (LoRA) that learn replies."""
 
 from optimize.finetuning.adapter import AdapterConfig, train_adapter
 from optimize.finetuning.chats import Chat
-from optimize.finetuning.finetune import FinetuneSettings, FitAdapter
 
-__all__ = ["AdapterConfig", "Chat", "FinetuneSettings", "FitAdapter", "train_adapter"]
+__all__ = ["AdapterConfig", "Chat", "train_adapter"]

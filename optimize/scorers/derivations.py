@@ -19,7 +19,7 @@ from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 
 class FitScorer(ConversationFit):

@@ -29,8 +29,7 @@ from programs.turns import Failure, Turn
 from programs.wording import written_number
 from programs.worlds.documents import Document, History, as_report, earlier_turns, prediction_of
 from programs.worlds.page import Relevance, relevance_of, written_page
-from programs.worlds.reader import ReportReader
-from programs.worlds.report import ReportState, ReportWorld
+from programs.worlds.report import ReportReader, ReportState, ReportWorld
 from signatures.agent import STEPS, AnswerWithTools, ChooseFound, Plan, PlanAnswer
 
 NONE = "none"

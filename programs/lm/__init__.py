@@ -1,30 +1,44 @@
-"""Language models: the embedded engine, budgets and meters, adapters and grammars for short replies."""
+"""Language models: the embedded engine, budgets and meters, limits, and the probabilities of replies."""
 
 from typing import TYPE_CHECKING
 
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from programs.lm.adapter import ALL_CHOICES, ShortPromptAdapter, SuitedAdapter, is_embedded, suited_adapter
-    from programs.lm.budget import Budget, Expenses
-    from programs.lm.choice import ReplyChoice
+    from programs.lm.budget import (
+        LONGEST_MESSAGE,
+        Budget,
+        CallMeter,
+        Expenses,
+        SuitedAdapter,
+        failure_of,
+        is_embedded,
+        metered,
+        suited_adapter,
+    )
     from programs.lm.concurrent import concurrently
     from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine
-    from programs.lm.grammar import GBNF, HELD, quoted
     from programs.lm.guarded import GuardedLM
-    from programs.lm.lora import AdapterFiles, adapter_files, file_sha256, find_adapter, write_card
+    from programs.lm.lora import adapter_files, file_sha256, find_adapter, write_card
     from programs.lm.marks import plain_text
-    from programs.lm.meter import CallMeter, failure_of, metered
+    from programs.lm.probabilities import (
+        LEAST_SHARE,
+        ReplyToken,
+        probability_of,
+        sampling,
+        shares_from_tokens,
+        stated,
+        tokens_of,
+    )
     from programs.lm.runtime import EngineSettings, load_runtime, serve
-    from programs.lm.wire import Prompt
+    from programs.lm.wire import GBNF, quoted
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
-    "ALL_CHOICES",
     "GBNF",
-    "HELD",
-    "AdapterFiles",
+    "LEAST_SHARE",
+    "LONGEST_MESSAGE",
     "AsyncEmbeddedEngine",
     "Budget",
     "CallMeter",
@@ -32,9 +46,7 @@ __all__ = [
     "EngineSettings",
     "Expenses",
     "GuardedLM",
-    "Prompt",
-    "ReplyChoice",
-    "ShortPromptAdapter",
+    "ReplyToken",
     "SuitedAdapter",
     "adapter_files",
     "concurrently",
@@ -45,8 +57,13 @@ __all__ = [
     "load_runtime",
     "metered",
     "plain_text",
+    "probability_of",
     "quoted",
+    "sampling",
     "serve",
+    "shares_from_tokens",
+    "stated",
     "suited_adapter",
+    "tokens_of",
     "write_card",
 ]

@@ -6,7 +6,7 @@
     >>> lm("What is the capital of France? One word.")
     ['Paris']
 
-Decoding is constrained to the request's JSON schema, or to lines (:data:`programs.lm.grammar.LINES`), so every reply
+Decoding is constrained to the request's JSON schema, or to a grammar (:data:`programs.lm.wire.GBNF`), so every reply
 can be parsed. Common beginnings of prompts (instructions, demonstrations) are read once; ``Usage.cache_read_tokens``
 counts their tokens. The weights are loaded at the first call.
 """
@@ -23,17 +23,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import dspy
 from dspy import lm15
 
 from kg.errors import LMError
-from programs.lm.choice import ReplyChoice, Tokens, choices_of
 from programs.lm.lora import find_adapter
 from programs.lm.runtime import EngineSettings, server_parameters, start
-from programs.lm.wire import PROVIDER, Prompt, checked, request_body, response_of
-
-ALTERNATIVES = 100
-"""Most probable tokens that are asked for at a branch of given replies."""
+from programs.lm.wire import PROVIDER, checked, request_body, response_of
 
 
 class EmbeddedEngine:
@@ -47,8 +42,7 @@ class EmbeddedEngine:
     supported_params = frozenset(
         {"temperature", "max_tokens", "top_p", "stop", "seed", "response_format", "logprobs", "top_logprobs"}
     )
-    reads_lines = True
-    """Support of a response format named :data:`programs.lm.grammar.LINES`."""
+    in_process = True
 
     def __init__(self, settings: EngineSettings) -> None:
         self.settings = settings
@@ -93,43 +87,6 @@ class EmbeddedEngine:
                 raise lm15.InvalidRequestError(str(error), provider=PROVIDER) from error
         return response_of(reply, self.name, request.config.logprobs)
 
-    def choose(self, prompt: Prompt, replies: Sequence[str], memory: Any = None) -> list[ReplyChoice]:
-        """Returns the choice among given replies, asked only where they branch (:mod:`programs.lm.choice`).
-
-        Args:
-            prompt: The prompt of the replies.
-            replies: The texts.
-            memory: A cache of scores, such as ``dspy.cache``; other replies to the same prompt share some.
-
-        Raises:
-            LMError: The prompt is longer than the context, or the runtime failed.
-        """
-        if not replies:
-            return []
-        usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-
-        def following(path: Tokens) -> dict[int, float]:
-            asked = [*tokens, *path]
-            request = {"model": self.name, "following": asked, "alternatives": ALTERNATIVES}
-            kept = memory.get(request) if memory is not None else None
-            if kept is None:
-                kept, used = self._following(asked)
-                if memory is not None:
-                    memory.put(request, kept)
-                for name in usage:
-                    usage[name] += used[name]
-            return dict(kept)
-
-        with self._turn:
-            tokens = self.token_ids(
-                prompt if isinstance(prompt, str) else self.template(prompt), begins=True, marks=True
-            )
-            ends = self._end_token()
-            choices = choices_of(following, [(*self.token_ids(reply), ends) for reply in replies])
-        if usage["total_tokens"] and dspy.settings.usage_tracker is not None:
-            dspy.settings.usage_tracker.add_usage(self.name, usage)
-        return choices
-
     def token_ids(self, text: str, *, begins: bool = False, marks: bool = False) -> list[int]:
         """Returns the tokens of a text.
 
@@ -159,29 +116,6 @@ class EmbeddedEngine:
         """Frees the weights; the next call loads them again."""
         with self._turn:
             self._server = None
-
-    def _following(self, prompt: Sequence[int]) -> tuple[list[tuple[int, float]], dict[str, int]]:
-        """Returns the most probable tokens after ``prompt`` with their log-probabilities, and the computed tokens."""
-        body = {"prompt": list(prompt), "max_tokens": 1, "logprobs": ALTERNATIVES, "temperature": 0.0}
-        reply = self.load().handle_completions(body)
-        if "error" in reply:
-            raise LMError(f"{self.name}: {reply['error'].get('message')}")
-        [entry] = reply["choices"][0]["logprobs"]["content"]
-        used = reply["usage"]
-        computed = int(used["prompt_tokens"]) - int((used.get("prompt_tokens_details") or {}).get("cached_tokens", 0))
-        written = int(used["completion_tokens"])
-        tokens = [(int(other["id"]), round(float(other["logprob"]), 4)) for other in entry["top_logprobs"]]
-        return tokens, {
-            "prompt_tokens": computed,
-            "completion_tokens": written,
-            "total_tokens": computed + written,
-        }
-
-    def _end_token(self) -> int:
-        """The token that ends a reply in the model's template."""
-        roles = ("user", "assistant", "user")
-        text = self.template([{"role": role, "content": f"part-{place}"} for place, role in enumerate(roles)])
-        return self.token_ids(text.partition("part-1")[2], begins=True, marks=True)[0]
 
     def _ask(self, path: str, body: Mapping[str, Any]) -> Any:
         request = urllib.request.Request(  # noqa: S310 - the runtime's own address

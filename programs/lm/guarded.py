@@ -10,7 +10,7 @@ money can exceed their cap by the cost of these calls. Replies from DSPy's cache
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -19,17 +19,13 @@ from typing import Any
 
 import dspy
 from dspy import lm15
-from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.errors import LMError
 from programs.lm.budget import Budget, Expenses
-from programs.lm.choice import ReplyChoice
 from programs.lm.engine import AsyncEmbeddedEngine
 from programs.lm.limits import LimitedEngines
 from programs.lm.marks import without_special_tokens
 from programs.lm.secrets import Redacting, redact
-from programs.lm.wire import Prompt
 
 _cost: ContextVar[float | None] = ContextVar("finpath_call_cost", default=None)
 
@@ -90,28 +86,6 @@ class GuardedLM(dspy.LM):
         """Asks the model asynchronously."""
         with self._counted():
             return await super().acall(*map(guarded, arguments), **_guarded_settings(settings))
-
-    @property
-    def can_choose(self) -> bool:
-        """Whether it gives probabilities of given replies."""
-        return hasattr(self.engine, "choose")
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def choose(self, prompt: Prompt, replies: Sequence[str]) -> list[ReplyChoice]:
-        """Returns the choice among given replies, see :meth:`programs.lm.engine.EmbeddedEngine.choose`.
-
-        Counts as one call; DSPy's cache answers what was asked before.
-
-        Raises:
-            LMError: The budget is spent, or the model has no such probabilities.
-        """
-        if not self.can_choose:
-            raise LMError(f"{self.model} does not say how probable a given reply is")
-        with self._counted():
-            # A prompt that is a text has gone through the model's template, whose tokens are its own.
-            safe = prompt if isinstance(prompt, str) else guarded(prompt)
-            choices: list[ReplyChoice] = self.engine.choose(safe, replies, dspy.cache if self.cache else None)
-        return choices
 
     def copy(self, **settings: Any) -> GuardedLM:
         """A copy with other settings; the name of an adapter of an embedded model loads the adapter."""

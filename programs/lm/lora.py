@@ -69,7 +69,7 @@ def find_adapter(base: Path, name: str, further: Sequence[Path] = ()) -> Path:
             if base.stat().st_size != card["base"]["size"]:
                 raise LMError(f"{files.weights} is an adapter of other weights than {base.name}: their size differs")
             return files.weights
-    raise LMError(f"there is no adapter {name!r} of {base.name} in {base.parent / 'adapters'}: train it with finetune")
+    raise LMError(f"there is no adapter {name!r} of {base.name} in {base.parent / 'adapters'}")
 
 
 def write_card(files: AdapterFiles, base: Path, about: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,11 +11,10 @@ from typing import Any
 
 from dspy import lm15
 
-from programs.lm.grammar import GBNF, LINES, json_grammar, lines_grammar
 from programs.lm.marks import without_special_tokens
 
-Prompt = str | Sequence[Mapping[str, str]]
-"""A text as the model reads it, or messages with ``role`` and ``content`` that the model's own template writes out."""
+GBNF = "finpath_gbnf"
+"""The name of a response format whose schema holds a grammar as it is: ``{"grammar": "root ::= ..."}``."""
 
 PROVIDER = "embedded"
 """The source that errors name."""
@@ -53,7 +52,11 @@ def request_body(request: lm15.Request) -> dict[str, Any]:
     if config.stop:
         body["stop"] = list(config.stop)
     if config.response_format is not None:
-        body["grammar"] = _grammar(config.response_format)
+        schema = config.response_format.get("schema")
+        if config.response_format.get("name") == GBNF:
+            body["grammar"] = str(schema["grammar"])
+        else:
+            body["json_schema"] = schema if schema is not None else {"type": "object"}
     return body
 
 
@@ -67,13 +70,10 @@ def _text(content: str | Sequence[Any]) -> str:
     return without_special_tokens("".join(part.text for part in parts))
 
 
-def _grammar(response_format: Mapping[str, Any]) -> str:
-    schema = response_format.get("schema")
-    if schema is None:
-        return json_grammar({"type": "object"})
-    if response_format.get("name") == GBNF:
-        return str(schema["grammar"])
-    return lines_grammar(schema) if response_format.get("name") == LINES else json_grammar(schema)
+def quoted(text: str) -> str:
+    """Returns a text as a literal of a grammar."""
+    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    return '"' + "".join(escapes.get(character, character) for character in text) + '"'
 
 
 def checked(reply: Any) -> Any:

@@ -93,9 +93,9 @@ class Search(ABC):
             QueryError: The same, of a query.
         """
 
-    def combine(self, execution: Execution | None) -> Choice | None:  # noqa: ARG002
+    @abstractmethod
+    def combine(self, execution: Execution | None) -> Choice | None:
         """The choice of a world that weighs both by itself; ``None`` where Aggregate compares the candidates."""
-        return None
 
     @abstractmethod
     def turn(self, choice: Choice, config: EvidenceConfig) -> AnyTurn:

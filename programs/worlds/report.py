@@ -10,73 +10,148 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
-import dspy
 import numpy as np
-from pydantic import WithJsonSchema
 
 from kg.calculations import (
     MEMORY,
     START,
     Candidate,
     DerivationConfig,
+    DerivationScorer,
     ReportIndex,
     TurnSearch,
     WeightedHistory,
     confidence_features,
-    considered_figures,
     fixed_history,
     search_turn,
 )
+from kg.encoders import TextEncoder
+from kg.errors import ConfigError
 from kg.graphs import EntityContext, GraphContext
-from kg.reports import Report, ReportGraph, is_large, report_base
+from kg.reports import (
+    Ontology,
+    Report,
+    ReportGraph,
+    ReportWords,
+    Unmapped,
+    build_report_graph,
+    is_large,
+    lines_of,
+    report_base,
+)
 from kg.search import Answer as KGAnswer
 from kg.search import Derivation, PastTurn, Reference, collapse, merge_key
-from programs.evidence import (
-    Choice,
-    EvidenceConfig,
-    EvidencePlan,
-    by_likelihood,
-    evidence_of_replies,
-    length_of,
-    probability_of,
-    stated,
-    tokens_of,
-)
-from programs.lm import HELD, plain_text
+from programs.evidence import Choice, EvidenceConfig, EvidencePlan, length_of
+from programs.lm import plain_text, probability_of, stated, tokens_of
 from programs.turns import AnyTurn, Failure, Kept, Resolution, State, Turn, history_records, read_histories
 from programs.wording import currency_sign, spoken_answer, written_number
 from programs.worlds.base import Execution, Search, World
-from programs.worlds.page import START as GRAMMAR_START
 from programs.worlds.page import (
-    BriefPage,
     NamedCalculation,
     PageFigures,
     PageText,
     Relevance,
-    answered,
-    brief_prompt,
-    brief_reply,
-    comparable,
-    function_rules,
     merged,
     read_calculation,
     relevance_of,
-    stated_numbers,
     written_evidence,
     written_page,
     written_turns,
 )
-from programs.worlds.reader import ReportReader
 from signatures.understand import Understanding, UnderstandReport
+
+if TYPE_CHECKING:
+    from programs.tools.graph_tools import GraphTools
+
+KEPT_REPORTS = 32
+"""Reports whose graph and index are kept, so that several conversations on one report build them once."""
+
+KEPT_LARGE = 2
+"""Large reports whose words are kept."""
 
 NEAREST = 3
 """Figures that a turn without an answer names."""
 
 _LEAST_REST = 1e-3
 _LONGEST_SHOWN, _LONGEST_MEANING = 200, 600
+
+
+class ReportReader:
+    """Builds a report's graph and search index, once; safe to use from several threads.
+
+    It is shared, not copied, when an optimizer copies the program that holds it: all it knows is frozen.
+
+    Args:
+        ontology: The ontology that the graphs are written in.
+        scorer: The beam's weights.
+        unmapped: The treatment of line items outside the ontology: ``keep`` them as the report's own, or ``fail``.
+    """
+
+    def __init__(self, ontology: Ontology, scorer: DerivationScorer, unmapped: Unmapped = "keep") -> None:
+        self.ontology = ontology
+        self.scorer = scorer
+        self.unmapped = unmapped
+        self._words = lru_cache(KEPT_LARGE)(ReportWords)
+        self._built = lru_cache(KEPT_REPORTS)(self._build)
+        self._graphs: WeakKeyDictionary[ReportIndex, ReportGraph] = WeakKeyDictionary()
+
+    def __copy__(self) -> ReportReader:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ReportReader:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json(), self.scorer.encoder, self.unmapped))
+
+    def read(
+        self, report: Report, questions: Sequence[str] = (), past: Sequence[Derivation | None] = ()
+    ) -> tuple[ReportGraph, ReportIndex]:
+        """A report's frozen graph and the index compiled from it.
+
+        Args:
+            report: The report. Of a large one an excerpt is read, see :mod:`kg.reports.excerpts`.
+            questions: The questions so far, by which the excerpt is made.
+            past: The derivations of earlier answers, whose rows and sentences the excerpt has.
+
+        Raises:
+            UnmappedRowError: The ontology does not cover all line items, and ``unmapped`` is ``fail``.
+        """
+        if is_large(report):
+            names = (number.source or "" for one in past if one is not None for number in one.numbers)
+            report = self._words(report).excerpt(questions, *lines_of(names))
+        return self._built(report)
+
+    def _build(self, report: Report) -> tuple[ReportGraph, ReportIndex]:
+        graph = build_report_graph(report, self.ontology, unmapped=self.unmapped)
+        index = ReportIndex(graph.observations, report.sentences, self.scorer.idf, kept_rows=report.kept_rows)
+        self._graphs[index] = graph
+        return graph, index
+
+    def graph_of(self, index: ReportIndex) -> ReportGraph:
+        """The graph that an index was compiled from.
+
+        Raises:
+            ConfigError: Another reader made the index.
+        """
+        graph = self._graphs.get(index)
+        if graph is None:
+            raise ConfigError("index must be one that this reader has read")
+        return graph
+
+    def tools_of(self, index: ReportIndex) -> GraphTools:
+        """New tools over the graph of an index, which see its report alone."""
+        from programs.tools.graph_tools import GraphTools
+
+        return GraphTools.of_report(self.graph_of(index), self.ontology)
+
+
+def _restore(ontology: str, scorer: str, encoder: TextEncoder | None = None, unmapped: Unmapped = "keep") -> Any:
+    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer, encoder), unmapped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +271,8 @@ class ReportSearch(Search):
         return self.world.reader.graph_of(self.index).report
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:
-        """Whether the plan of the language model is to read the page, and the report has figures."""
-        has_figures = any(not one.in_header for one in self.index.observations)
-        return plan.prompt == "page" and plan.asks(lm) and has_figures
+        """Whether the language model's evidence counts, and the report has figures."""
+        return plan.asks(lm) and any(not one.in_header for one in self.index.observations)
 
     # --- Understand: the page, and calculations over its figures ---
 
@@ -212,7 +286,7 @@ class ReportSearch(Search):
 
         return written_page(self.report, self.index, tokens, relevance)
 
-    def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:
+    def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
         page = self._page = self.page(config.page_tokens)
         return {
@@ -220,7 +294,6 @@ class ReportSearch(Search):
             "history": written_turns(self.past),
             "question": plain_text(self.question),
             "note": page.more if page.more else "none",
-            **self._held(predict, page),
         }
 
     def retry(self, prompt: dict[str, Any], reply: Any, reason: str) -> dict[str, Any]:
@@ -248,20 +321,10 @@ class ReportSearch(Search):
             return Execution(understanding.model_copy(update={"says_none": True}))
         return Execution(understanding, candidate_of(named, self.found, self.index))
 
-    def _held(self, predict: Any, page: PageText) -> dict[str, Any]:
-        """The signature that holds the calculation to the page's figures, for a model that can be held to a grammar."""
-        engine = getattr(dspy.settings.lm, "engine", None)
-        figures = PageFigures(self.index)
-        identifiers = [one for one in page.identifiers if figures.has(one)]
-        if not getattr(engine, "reads_lines", False) or not identifiers:
-            return {}
-        compared = comparable(figures, identifiers)
-        rules = function_rules(identifiers, answered(self.past), stated_numbers(self.questions), compared)
-        schema = {"type": "string", HELD: {"start": GRAMMAR_START, "rules": rules}}
-        signature = getattr(predict, "signature", UnderstandReport)
-        return {"signature": signature.with_updated_fields("calculation", type_=Annotated[str, WithJsonSchema(schema)])}
-
     # --- Aggregate: candidates with evidence ---
+
+    def combine(self, execution: Execution | None) -> None:
+        """See :meth:`programs.worlds.base.Search.combine`: Aggregate compares the candidates."""
 
     def lengths(self, candidates: Sequence[Candidate]) -> list[int]:
         """Figures and operations of each candidate."""
@@ -279,15 +342,6 @@ class ReportSearch(Search):
             "meaning": meaning,
             "candidates": written_evidence(candidates, self.report, self.index, self.past),
         }
-
-    def likelihood(self, lm: Any, plan: EvidencePlan, candidates: Sequence[Candidate], config: EvidenceConfig) -> Any:
-        """The likelihood of each candidate's calculation as a reply of a model that can be held to it."""
-        if plan.prompt == "shown":
-            return by_likelihood(lm, candidates, self.past, self.question, self.index, config.demonstrations)
-        page = BriefPage(self.report, self.index)
-        prompt = brief_prompt(page, self.past, self.question, considered_figures(candidates))
-        replies = [brief_reply(one.derivation, self.past) for one in candidates]
-        return evidence_of_replies(lm, prompt, replies)
 
     @cached_property
     def _calibrated(self) -> Any:
@@ -312,9 +366,7 @@ class ReportSearch(Search):
             return confidence, False
         if evidence is None:
             return (self._calibrated.right, self.abstains) if pick == 0 else (confidence, False)
-        if evidence.mode != "likelihood" or choice.is_decided:
-            return confidence, False
-        return confidence, self.abstains
+        return confidence, False
 
     def nearest(self) -> str:
         """Why there is no answer, with the figures that come nearest."""

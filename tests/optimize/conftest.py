@@ -14,7 +14,6 @@ from dspy import lm15
 
 from experiments.data import conversation_examples, load_conversations
 from experiments.saved import find_program
-from programs.lm.grammar import LINES, choices, line_kind, written_choice
 from programs.lm.guarded import GuardedLM
 
 
@@ -23,7 +22,7 @@ class AnyReplyEngine:
 
     supports_response_schema = True
     supported_params = frozenset({"temperature", "max_tokens", "response_format", "n", "stop"})
-    reads_lines = True
+    in_process = True
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.stop_after = stop_after
@@ -40,42 +39,26 @@ class AnyReplyEngine:
             if self.stop_after is not None and len(self.prompts) > self.stop_after:
                 raise KeyboardInterrupt
         wanted = request.config.response_format
-        text = _fill(wanted["schema"], prompt, wanted.get("name") == LINES) if wanted and wanted.get("schema") else "ok"
+        schema = wanted["schema"] if wanted and wanted.get("schema") else None
+        text = json.dumps(_value("", schema, schema, prompt)) if schema is not None else "ok"
         usage = lm15.Usage(input_tokens=len(prompt) // 4, output_tokens=len(text) // 4)
         message = lm15.Message.assistant(text)
         return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
-
-
-def _fill(schema: Mapping[str, Any], prompt: str, as_lines: bool) -> str:
-    values = {name: _value(name, one, schema, prompt) for name, one in schema.get("properties", {}).items()}
-    if not as_lines:
-        return json.dumps(values)
-    return "\n".join(f"{name}: {_line(value)}" for name, value in values.items())
-
-
-def _line(value: Any) -> str:
-    return "; ".join(map(str, value)) if isinstance(value, list) else written_choice(value)
 
 
 def _value(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], prompt: str) -> Any:
     drawn = int.from_bytes(hashlib.sha256((name + prompt).encode()).digest()[:4])
     if "$ref" in schema:
         schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
-    kind = line_kind(schema, root)
-    if kind == "choice":
-        allowed = choices(schema)
+    if allowed := schema.get("enum", [schema["const"]] if "const" in schema else []):
         return allowed[drawn % len(allowed)]
-    if kind == "integer":
-        return drawn % 3
-    if kind == "number":
-        return (drawn % 100) / 100
-    if kind == "boolean":
-        return drawn % 2 == 0
-    if kind == "list" or schema.get("type") == "array":
+    values = {"integer": drawn % 3, "number": (drawn % 100) / 100, "boolean": drawn % 2 == 0}
+    kind = schema.get("type")
+    if kind == "array":
         return [_value(name, schema.get("items", {"type": "string"}), root, prompt)]
-    if schema.get("type") == "object":
+    if kind == "object":
         return {key: _value(key, one, root, prompt) for key, one in schema.get("properties", {}).items()}
-    return f"be careful, case {drawn % 1000}"
+    return values.get(str(kind), f"be careful, case {drawn % 1000}")
 
 
 @pytest.fixture

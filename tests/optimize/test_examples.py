@@ -26,7 +26,7 @@ from optimize.examples import (
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidenceConfig
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 from signatures import Aggregate
 from signatures.understand import UnderstandReport
 

@@ -11,7 +11,7 @@ from kg.reports import Report, build_ontology
 from programs import Aggregate, Answer, BeamQA, Understand
 from programs.turns import Turn
 from programs.wording import is_grounded
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 QUESTION = "what was the net income in 2008?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -21,14 +22,14 @@ from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
 from kg.search.merging import merge_key
 from programs.beam import BeamQA
-from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
+from programs.evidence import Blend, EvidenceConfig, EvidencePlan
+from programs.lm import CallMeter
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
-from programs.lm.meter import CallMeter
 from programs.turns.turn import Turn
 from programs.wording import written_number
 from programs.worlds.page import merged, written_evidence
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 from signatures.understand import Understanding
 
 REPORT = Report(
@@ -273,28 +274,31 @@ def test_an_error_of_the_program_is_not_blamed_on_the_model(monkeypatch: pytest.
         _ask(DummyLM([UNDERSTOOD]))
 
 
-class LineEngine:
-    """A model that can be held to lines, as the embedded one; it keeps the prompts it is given."""
+class EmbeddedEngineDouble:
+    """A model that runs in this process, as far as a program sees it."""
 
-    reads_lines = True
+    in_process = True
+    supports_response_schema = True
+    supported_params = frozenset({"temperature", "max_tokens", "response_format"})
 
-    def __init__(self, replies: list[str]) -> None:
+    def __init__(self, *replies: dict[str, object]) -> None:
         self.replies = list(replies)
         self.requests: list[lm15.Request] = []
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> LineEngine:
+    def __deepcopy__(self, memo: dict[int, Any]) -> EmbeddedEngineDouble:
         return self
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         self.requests.append(request)
-        message = lm15.Message.assistant(self.replies.pop(0))
+        message = lm15.Message.assistant(json.dumps(self.replies.pop(0)))
         usage = lm15.Usage(input_tokens=1, output_tokens=1)
         return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
 
-def test_without_an_adapter_the_one_that_suits_the_model_is_taken() -> None:
-    understood = "meaning: income of 2008\ncalculation: add([r1c1], [r2c2])\nconfidence: 60"
-    engine = LineEngine([understood, "choice: 2\nconfidence: 0.5"])
+def test_a_model_in_this_process_is_held_to_the_schema_of_the_reply() -> None:
+    engine = EmbeddedEngineDouble({**UNDERSTOOD, "confidence": 60}, {"choice": 2, "confidence": 0.5})
     with dspy.context(lm=GuardedLM("local/lines", engine=engine, cache=False)):
         turn = _program()(report=REPORT, question=QUESTION).turn
     assert (turn.failure, turn.usage.lm_calls) == (None, 2), turn.message
+    choice = engine.requests[1].config.response_format["schema"]["properties"]["choice"]
+    assert choice["enum"] == list(range(len(choice["enum"])))

@@ -19,7 +19,7 @@ from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
+from programs.evidence import Blend, EvidenceConfig, EvidencePlan
 from programs.turns.turn import Turn
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())

@@ -6,7 +6,6 @@ import json
 import math
 import re
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import dspy
@@ -20,14 +19,10 @@ from kg.search import PastTurn
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidenceConfig
-from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM, ShortPromptAdapter, SuitedAdapter
-from programs.lm.adapter import layout_of
-from programs.lm.grammar import lines_grammar
+from programs.lm import GuardedLM
 from programs.turns import Turn, read_turn, turn_record
-from programs.understand import Understand as AskUnderstand
-from programs.worlds.reader import ReportReader
-from programs.worlds.report import ReportWorld
-from signatures.understand import Understanding, UnderstandReport
+from programs.worlds.report import ReportReader
+from signatures.understand import Understanding
 
 REPORT = Report(
     id="r",
@@ -248,43 +243,3 @@ def test_token_probabilities_are_the_confidence_where_the_server_returns_them() 
     assert turn.failure is None, turn.message
     assert turn.understanding.confidence == pytest.approx(0.6)
     assert json.loads(json.dumps(turn_record(turn)))["understanding"]["confidence"] == pytest.approx(0.6)
-
-
-@pytest.fixture(scope="module")
-def embedded(smallest_model: Path) -> Any:
-    """The smallest embedded model."""
-    engine = EmbeddedEngine(EngineSettings(smallest_model, "local/smollm2-135m", context=2048))
-    yield GuardedLM("local/smollm2-135m", engine=engine, temperature=1.0, max_tokens=120, cache=False, free=True)
-    engine.close()
-
-
-@pytest.mark.slow
-def test_an_embedded_model_can_name_only_what_can_be_read(embedded: GuardedLM) -> None:
-    """It knows nothing of the task: without the grammar nearly all that it names is refused."""
-    world = ReportWorld(REPORT, ReportReader(ONTOLOGY, DerivationScorer.untrained()))
-    search = world.search(world.start(), QUESTION)
-    with dspy.context(lm=embedded, adapter=SuitedAdapter()):
-        execution = AskUnderstand()(search, EvidenceConfig())
-    refused = execution.understanding.refused
-    assert all("has no result" in reason for reason in refused), refused
-    assert execution.candidate is not None or execution.understanding.says_none
-
-
-def test_the_calculation_is_held_only_where_the_model_can_be() -> None:
-    world = ReportWorld(REPORT, ReportReader(ONTOLOGY, DerivationScorer.untrained()))
-    search = world.search(world.start(), QUESTION)
-
-    class Held(DummyLM):
-        engine = type("Engine", (), {"reads_lines": True})()
-
-    prompts = []
-    for lm in (Held([]), DummyLM([])):
-        with dspy.context(lm=lm):
-            prompts.append(search.prompt(EvidenceConfig(), AskUnderstand().predict))
-    assert "signature" not in prompts[1]
-    grammar = lines_grammar(layout_of(prompts[0]["signature"]).schema)
-    assert '"calculation: " calculation' in grammar
-    assert '"r1c" ("1" | "2")' in grammar
-    # The prompt is the same as without: only decoding changes.
-    adapter = ShortPromptAdapter()
-    assert adapter.format_system_message(prompts[0]["signature"]) == adapter.format_system_message(UnderstandReport)

@@ -21,9 +21,8 @@ from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
-from programs.evidence.blend import Blend, EvidenceConfig, EvidencePlan
-from programs.evidence.prompt import Demonstration
-from programs.worlds.reader import ReportReader
+from programs.evidence import Blend, EvidenceConfig, EvidencePlan
+from programs.worlds.report import ReportReader
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
 
@@ -164,9 +163,8 @@ def test_a_scorer_that_lost_its_encoder_is_refused(
 
 
 def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
-    plan = EvidencePlan("page", 5, Blend({"beam": 0.9, "share": 0.25}, {"rest": 1}))
-    shown = (Demonstration("Q1: what was the revenue?", "[revenue, 2020]"),)
-    program.evidence = EvidenceConfig(seed=3, demonstrations=shown, plans={"openai/gpt": plan})
+    plan = EvidencePlan(5, Blend({"beam": 0.9, "share": 0.25}, {"rest": 1}))
+    program.evidence = EvidenceConfig(seed=3, plans={"openai/gpt": plan})
     saved = load_program(save_program(program, tmp_path / "one", ProgramOrigin())).program
     assert saved.evidence == program.evidence
     assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {

@@ -25,7 +25,7 @@ from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 TINY = TrainingConfig(hidden=4, epochs=2)
 SETTINGS = EncoderSettings(

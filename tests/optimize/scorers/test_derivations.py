@@ -25,7 +25,7 @@ from optimize.scorers.derivations import FitScorer, document_name, training_data
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"

@@ -19,7 +19,7 @@ from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
 from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 TABLE = (("", "2009", "2008"), ("net income", "$ 103102", "$ 104222"), ("net cash from operations", "206588", "181001"))
 REPORT = Report("r", ("the tax rate was 35% in 2009 .",), TABLE, ())

@@ -29,18 +29,14 @@ from programs.agent.tools import TOOLS, Session
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidenceConfig
-from programs.evidence.naming import figure_names
-from programs.lm.adapter import ShortPromptAdapter
 from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text, without_special_tokens
 from programs.worlds.page import written_page
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 RECORDS = json.loads(Path(__file__).with_name("reports.json").read_text(encoding="utf-8"))
 MARKS = re.compile(r"<\|[^<>]*\|>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>")
-FIELD = re.compile(
-    r"^(?:line_items|history|question|candidates|meaning|choice|confidence|concepts|plan|found|trajectory):"
-)
+FIELD = re.compile(r"\[\[ ## \w+ ## \]\]")
 PLANTED = "42"
 
 
@@ -85,7 +81,6 @@ every_report = pytest.mark.parametrize("planted", ATTACKS, ids=lambda planted: p
 class Listening:
     """An engine that keeps what it is asked, and says the same to everything."""
 
-    reads_lines = False
     supported_params = frozenset({"temperature", "max_tokens"})
 
     def __init__(self, reply: str) -> None:
@@ -154,17 +149,12 @@ def test_ordinary_words_are_left_alone() -> None:
 def test_prompts_keep_their_form(planted: Attack, beam: ConversationQA) -> None:
     forms = []
     for report in (planted.clean, planted.report):
-        engine, lm = listening("choice: 1\nconfidence: 0.5\nmeaning: m\ncalculation: none")
-        with dspy.context(lm=lm, adapter=ShortPromptAdapter()):
+        fields = {"choice": 1, "confidence": 0.5, "meaning": "m", "calculation": "none"}
+        engine, lm = listening("\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in fields.items()))
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
             beam(report=report, questions=[*planted.questions, planted.text])
         assert not any(MARKS.search(part) for parts in engine.requests for part in parts)
-        forms.append(
-            [
-                [FIELD.findall(line) for line in part.splitlines() if FIELD.match(line)]
-                for parts in engine.requests[:2]
-                for part in parts
-            ]
-        )
+        forms.append([FIELD.findall(part) for parts in engine.requests[:2] for part in parts])
     assert forms[0] == forms[1]
 
 
@@ -304,21 +294,6 @@ def test_a_template_has_as_many_messages_as_were_sent(embedded: dict[str, Any]) 
 
 
 @pytest.mark.slow
-def test_an_embedded_model_chooses_among_the_candidates(embedded: dict[str, Any], beam: ConversationQA) -> None:
-    changed = 0
-    for planted in ATTACKS:
-        with dspy.context(**embedded):
-            [turn] = beam(report=planted.report, questions=[planted.questions[0]]).turns
-            [clean] = beam(report=planted.clean, questions=[planted.questions[0]]).turns
-        known = {merge_key(candidate.answer) for candidate in turn.candidates}
-        assert turn.answer is None or merge_key(turn.answer) in known
-        assert turn.answer is None or str(turn.answer) != PLANTED
-        changed += turn.answer != clean.answer
-    print(f"{changed} of {len(ATTACKS)} choices changed")
-    assert changed <= len(ATTACKS) // 5
-
-
-@pytest.mark.slow
 def test_an_embedded_agent_answers_from_the_graph(embedded: dict[str, Any], agent: ConversationQA) -> None:
     assert isinstance(agent.turn, AgentQA)
     for planted in ATTACKS[:: 4 if "135m" in embedded["lm"].model else 7]:
@@ -330,12 +305,3 @@ def test_an_embedded_agent_answers_from_the_graph(embedded: dict[str, Any], agen
             assert turn.derivation.numbers
             assert all(number.source is not None for number in turn.derivation.numbers)
             assert len(turn.candidates[0].sources) == len(turn.derivation.numbers)
-
-
-@every_report
-def test_written_derivations_have_no_marks_either(planted: Attack, beam: ConversationQA) -> None:
-    _, index = beam.turn.reader.read(planted.report)
-    for written in figure_names(index).values():
-        assert "\n" not in written
-        assert MARKS.search(written) is None
-        assert "[[ ##" not in written

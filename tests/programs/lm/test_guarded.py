@@ -15,9 +15,7 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
 from programs.lm.budget import Budget
-from programs.lm.choice import ReplyChoice
 from programs.lm.guarded import GuardedLM
-from programs.lm.meter import CallMeter
 from programs.lm.secrets import redact
 
 SECRET = "sk-planted-0123456789"
@@ -150,28 +148,6 @@ def test_usage_still_reaches_dspy() -> None:
     [usage] = tracker.get_total_tokens().values()
     assert (usage["prompt_tokens"], usage["completion_tokens"]) == (20, 4)
     assert lm.spent.calls == 2
-
-
-def test_choosing_counts_as_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    def choose(self: Scripted, prompt: str, replies: list[str], memory: Any = None) -> list[ReplyChoice]:
-        assert memory is not None, "what was asked before is not asked again"
-        dspy.settings.usage_tracker.add_usage("m", {"prompt_tokens": 5, "completion_tokens": 7})
-        return [ReplyChoice(-1.0, -0.7) for _ in replies]
-
-    assert not guarded().can_choose
-    with pytest.raises(LMError, match="local/scripted does not say how probable"):
-        guarded().choose("p", ["a"])
-    monkeypatch.setattr(Scripted, "choose", choose, raising=False)
-    lm = guarded(Budget(calls=1))
-    lm.cache = True
-    meter = CallMeter()
-    with dspy.track_usage() as tracker, dspy.context(callbacks=[meter]):
-        assert lm.can_choose
-        assert lm.choose("p", ["a", "b"]) == [ReplyChoice(-1.0, -0.7)] * 2
-    assert (lm.spent.calls, lm.spent.tokens, meter.calls) == (1, 12, 1)
-    assert tracker.get_total_tokens()["m"]["completion_tokens"] == 7
-    with pytest.raises(LMError, match="1 calls"):
-        lm.choose("p", ["a"])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kg.reports import Report, build_ontology
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 from tests.replay import Exchange, ReplayEngine, Transcript, replay_settings
 from tools.record_transcript import answer
 

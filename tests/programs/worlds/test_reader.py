@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-import programs.worlds.reader
+import programs.worlds.report
 from kg.calculations.scorer import DerivationScorer
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.conversation import ConversationQA
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 
 def _report(number: int = 0) -> Report:
@@ -41,7 +41,7 @@ def test_reports_of_one_name_are_told_apart_by_what_they_say() -> None:
 
 
 def test_only_the_latest_reports_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs.worlds.reader, "KEPT_REPORTS", 2)
+    monkeypatch.setattr(programs.worlds.report, "KEPT_REPORTS", 2)
     reader = _reader()
     first = reader.read(_report(1))[0]
     second = reader.read(_report(2))[0]

@@ -10,7 +10,7 @@ from kg.calculations import DerivationScorer, ReportIndex
 from kg.reports import Report, build_ontology
 from kg.search import Derivation, PastTurn
 from programs.worlds.page import CalculationError, PageFigures, read_calculation, written_calculation, written_turns
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 REPORT = Report(
     id="r",

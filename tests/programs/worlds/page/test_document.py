@@ -12,7 +12,7 @@ from kg.reports import Report, build_ontology
 from kg.search import Derivation, Number, Step, merge_key
 from programs.aggregate import with_named
 from programs.worlds.page import PageFigures, merged, read_calculation, relevance_of, written_evidence, written_page
-from programs.worlds.reader import ReportReader
+from programs.worlds.report import ReportReader
 
 REPORT = Report(
     id="r",

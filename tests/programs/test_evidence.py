@@ -1,0 +1,137 @@
+"""A model's evidence and its blend with the search: probabilities of candidates and of none, by hand."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+from dspy import lm15
+
+from kg.errors import ConfigError
+from kg.search import Derivation
+from programs.evidence import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, evidence_of, length_of
+from programs.lm import ReplyToken, shares_from_tokens, tokens_of
+
+SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]
+LENGTHS = [1, 3, 5]
+FOR_SECOND = Evidence(tuple(math.log(share) for share in (0.1, 0.8, 0.1)))
+
+
+def test_the_beam_alone_keeps_its_probabilities() -> None:
+    judged = Blend().judge(SCORES, LENGTHS, FOR_SECOND)
+    assert judged.candidates == pytest.approx((0.5, 0.3, 0.1))
+    assert judged.none == pytest.approx(0.1)
+    assert (judged.pick, Blend().uses_evidence) == (0, False)
+
+
+def test_probabilities_sum_to_one_whatever_the_weights() -> None:
+    blend = Blend(dict.fromkeys(("beam", "share", "length"), 0.7), {"bias": -1.0, "rest": 0.4, "none": 0.1})
+    for evidence in (None, FOR_SECOND, Evidence((-0.1, -3.0, -4.0), none=-2.0)):
+        judged = blend.judge(SCORES, LENGTHS, evidence)
+        assert sum(judged.candidates) + judged.none == pytest.approx(1)
+    assert blend.judge([], [], None).none == pytest.approx(1)
+
+
+def test_shares_shift_the_odds_by_their_weight() -> None:
+    judged = Blend({"beam": 1.0, "share": 0.5}, {"rest": 1.0}).judge(SCORES, LENGTHS, FOR_SECOND)
+    assert judged.candidates[1] / judged.candidates[0] == pytest.approx(0.3 / 0.5 * math.sqrt(0.8 / 0.1))
+    assert judged.pick == 1
+
+
+def test_the_calculation_that_the_model_named_and_lengths_count_by_themselves() -> None:
+    evidence = Evidence(FOR_SECOND.shares, named=1)
+    judged = Blend({"beam": 1.0, "named": 1.0}, {"rest": 1.0}).judge(SCORES, LENGTHS, evidence)
+    assert judged.candidates[1] / judged.candidates[0] == pytest.approx(0.6 * math.e)
+    shorter = Blend({"beam": 1.0, "length": -0.5}, {"rest": 1.0}).judge(SCORES, LENGTHS, None)
+    assert shorter.candidates[1] / shorter.candidates[0] == pytest.approx(0.6 * math.exp(-1))
+
+
+def test_a_model_that_says_none_raises_the_probability_of_none() -> None:
+    blend = Blend({"beam": 1.0}, {"rest": 1.0, "none": 1.0})
+    sure, unsure = (blend.judge(SCORES, LENGTHS, Evidence((-3.0,) * 3, none)) for none in (-0.1, -4.0))
+    assert sure.none > unsure.none
+
+
+def test_a_derivation_is_as_long_as_its_figures_and_operations() -> None:
+    assert length_of(Derivation.parse("10")) == 1
+    assert length_of(Derivation.parse("subtract(10, 12), divide(#0, 12)")) == 5
+
+
+def test_the_model_decides_unless_weights_are_fitted_for_it() -> None:
+    fitted = EvidencePlan(blend=Blend({"beam": 1.0, "share": 0.2}))
+    useless = EvidencePlan(blend=Blend({"beam": 1.0, "length": -0.1}))
+    config = EvidenceConfig(plans={"openai/small": fitted, "openai/useless": useless})
+    small = SimpleNamespace(model="openai/small")
+    assert config.plan_for(small) is fitted
+    assert fitted.asks(small)
+    assert not useless.asks(small)
+    assert not fitted.asks(None)
+    assert config.plan_for(SimpleNamespace(model="openai/large")).decides
+
+
+def test_settings_are_read_as_they_were_written() -> None:
+    plan = EvidencePlan(5, Blend({"beam": 0.9, "share": 0.1}))
+    config = EvidenceConfig(page_tokens=99, seed=3, plans={"x": plan})
+    assert EvidenceConfig.from_dict(config.to_dict()) == config
+
+
+def test_likelihoods_of_earlier_revisions_have_no_weight() -> None:
+    blend = {"weights": {"beam": 1.0, "share": 0.2, "likelihood": 0.1, "first": 0.3}, "none": {"likelihood": 0.1}}
+    old = {"prompt": "shown", "shown": 10, "blend": blend, "decides": False}
+    config = EvidenceConfig.from_dict({"page_tokens": 3000, "demonstrations": [], "plans": {BEAM_ALONE: old}})
+    assert config.plan_for(None).blend == Blend({"beam": 1.0}, {})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EvidencePlan(shown=1), "shown must be at least 2, got 1"),
+        (lambda: EvidenceConfig(page_tokens=0), "page_tokens must be at least 1, got 0"),
+        (lambda: EvidenceConfig(answer="never"), "answer must be confident or always, got 'never'"),
+    ],
+)
+def test_wrong_settings_are_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        make()
+
+
+def _tokens(*texts: str, **alternatives: float) -> list[ReplyToken]:
+    others = {name.removeprefix("t"): value for name, value in alternatives.items()}
+    return [ReplyToken(text, -0.5, others if text.strip().isdigit() else {}) for text in texts]
+
+
+def test_the_probabilities_of_other_numbers_are_read_where_the_choice_stands() -> None:
+    found = shares_from_tokens(_tokens('{"', "choice", '": ', "3", ', "conf', t3=-0.3, t1=-1.6, t0=-3.0, t99=-0.1), 4)
+    assert found == {3: -0.3, 1: -1.6, 0: -3.0}
+    assert shares_from_tokens(_tokens("choice", ": ", "x"), 4) == {}
+    assert shares_from_tokens([], 4) == {}
+    assert shares_from_tokens(_tokens("choice: 3", t3=-0.3), 4) == {}, "a token that holds more than the number"
+
+
+def test_a_number_of_two_tokens_is_shared_with_its_first() -> None:
+    tokens = [ReplyToken("choice: ", 0, {}), ReplyToken("1", -0.2, {"1": -0.2, "2": -2.0}), ReplyToken("0", -0.7, {})]
+    found = shares_from_tokens(tokens, 10)
+    assert found[10] == pytest.approx(-0.9)
+    assert math.exp(found[1]) == pytest.approx(math.exp(-0.2) - math.exp(-0.9))
+    assert found[2] == -2.0
+
+
+def test_tokens_are_read_from_a_client_s_mappings_and_from_the_engine_s_types() -> None:
+    mapping = {"content": [{"token": "3", "logprob": -0.1, "top_logprobs": [{"token": "1", "logprob": -2.0}]}]}
+    top = (lm15.TopLogprob(token="1", logprob=-2.0, bytes=(49,), token_id=1),)
+    typed = (lm15.TokenLogprob(token="3", logprob=-0.1, bytes=(51,), token_id=3, top=top),)
+    assert tokens_of(mapping) == tokens_of(typed) == [ReplyToken("3", -0.1, {"1": -2.0})]
+    assert tokens_of(None) == []
+
+
+def test_the_probabilities_of_a_reply_count_and_else_what_it_states() -> None:
+    logprobs = [{"token": "choice: ", "logprob": 0.0}, {"token": "2", "logprob": -0.1}]
+    logprobs[1]["top_logprobs"] = [{"token": "2", "logprob": math.log(0.9)}, {"token": "0", "logprob": math.log(0.06)}]
+    shown = evidence_of(SimpleNamespace(choice=2, confidence=10, logprobs=logprobs), 2)
+    assert shown.shares == pytest.approx((math.log(0.04 / 3), math.log(0.9 + 0.04 / 3)), abs=0.01)
+    stated = evidence_of(SimpleNamespace(choice=0, confidence=80), 2)
+    assert math.exp(stated.none) == pytest.approx(0.8)
+    assert [math.exp(share) for share in stated.shares] == pytest.approx([0.1, 0.1])
