@@ -29,7 +29,7 @@ from low_rank import begun_from, choice_loss, span_scores, stored, train, transf
 from parse_files import Asked, read
 
 from kg.arrays import read_arrays
-from kg.comprehension import reader as news
+from kg.news import spans as news
 from kg.parsing import Ranker, chosen
 from kg.parsing.reader import FILE, pieces_of
 

@@ -1,13 +1,13 @@
-"""Reads the stranger's news by the product's commands, asks its questions, and scores facts and answers.
+"""Reads the news of outside writers by the product's commands, asks their questions, and scores facts and answers.
 
 $ python benchmarks/news.py --part dev
 $ python benchmarks/news.py --part held_out --json figures.json
 $ python benchmarks/news.py --set writers_news_c --part held_out --lm openai/reader --lm-set api_base=... --threads 60
 
 Each part is ingested into a graph of its own, in the order of the documents' dates. The scores follow the set's
-README: facts by kind with precision and recall, questions right, abstained and wrong. Documents and questions of the
-part ``held_out`` are only scored; nobody who writes rules reads them. Further options go to
-``ask``, and with a reader to ``ingest``.
+README: facts with precision and recall, questions right, abstained and wrong. Documents and questions of the part
+``held_out`` are only scored; nobody who writes a reader or fits a model reads them. Further options go to ``ask``, and
+with a reader to ``ingest``.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from passage_readings import SMALL_WORDS
 from question_sets import unpacked
 
 from experiments.commands.main import main as command
-from kg.clauses import Library, SentenceParser
 from kg.growing import GrowingGraph
-from kg.news import Fact, stored_facts, stored_passages
-from kg.news.facts import number_of
-from kg.sentences import plain_name
+from kg.news import Fact, number_of, plain_name, stored_facts
 from programs.worlds.news.calculations import in_digits
 
 DATA = unpacked("news")
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",
         "strangers_news_3", "writers_news_a", "writers_news_b", "writers_news_c", "writers_news_d",
         "writers_news_e")  # fmt: skip
-FEW = 5
-"""Kinds with fewer facts are reported together."""
+
+SMALL_WORDS = re.compile(
+    r"^(?:(?:the|an?|some|about|around|nearly|almost|roughly|just|only|up to|more than|over|at least|its|his|her|their"
+    r"|in|on|at|by|from|for|to|of|with|until|since|because of|due to) )+",
+    re.I,
+)
+"""Small words at the beginning of an answer, which another one may lack."""
 
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 _QUARTER = re.compile(
     rf"(?:the )?(?:Q(?P<number>[1-4])|(?P<name>{'|'.join(_ORDINALS)})[ -]quarter)(?: of)? (?P<year>\d{{4}})", re.I
 )
-
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _NAMES = ("dollar", "euro", "pound", "rupee", "pence", "yen", "franc", "krona", "krone", "yuan")
 
@@ -74,28 +74,33 @@ def normal(text: str, names: dict[str, str]) -> tuple[str, str]:
         return f"{quarter['year']}-Q{_ORDINALS.get((quarter['name'] or '').lower()) or quarter['number']}", ""
     number = number_of(text)
     if number is None or re.match(r"[A-Za-z]{2}", text.lstrip("-+ ")):
-        plain = plain_name(text)
-        return names.get(plain, names.get(_bare(text), _bare(text))), ""
+        plain, bare = plain_name(text), plain_name(SMALL_WORDS.sub("", text))
+        return names.get(plain, names.get(bare, bare)), ""
     signs = [name for sign, name in _CURRENCIES.items() if sign in text]
     currency = next((name for name in _NAMES if name in text.lower()), signs[0] if signs else "")
     return format(abs(number).normalize(), "f"), currency
 
 
-def _bare(text: str) -> str:
-    """Returns a name or phrase without the small words before it, as the answers of passages are compared."""
-    return plain_name(SMALL_WORDS.sub("", text))
-
-
-def same(found: str, gold: str, names: dict[str, str]) -> bool:
+def same(value: str, gold: str, names: dict[str, str]) -> bool:
     """Whether an answer equals a gold answer; a gold month is any day of it."""
-    (one, currency), (other, wanted) = normal(found, names), normal(gold, names)
+    (one, currency), (other, wanted) = normal(value, names), normal(gold, names)
     if re.fullmatch(r"\d{4}-\d\d", other):
         return one.startswith(other)
     return one == other and (not wanted or currency == wanted)
 
 
-def score_facts(folder: Path, part: str, found: Sequence[Fact], names: dict[str, str]) -> dict[str, Any]:
-    """Returns precision and recall of the facts of a part, in total and by kind."""
+def verdict(answers: Sequence[str], gold: Sequence[str] | None, names: dict[str, str]) -> str:
+    """Returns ``right``, ``abstained`` or ``wrong``."""
+    if gold is None:
+        return "wrong" if answers else "right"
+    if not answers:
+        return "abstained"
+    matched = all(any(same(value, one, names) for value in answers) for one in gold)
+    return "right" if matched and len(answers) == len(gold) else "wrong"
+
+
+def score_facts(folder: Path, part: str, stored: Sequence[Fact], names: dict[str, str]) -> dict[str, Any]:
+    """Returns precision and recall of the facts of a part."""
     documents = {row["document"] for row in rows(folder, "documents.jsonl") if row["part"] == part}
 
     def keys(given: Sequence[tuple[str, str, str, str]]) -> dict[tuple[str, str, str, str], None]:
@@ -108,71 +113,10 @@ def score_facts(folder: Path, part: str, found: Sequence[Fact], names: dict[str,
     gold = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows(folder, "facts.jsonl")])
     also = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows(folder, "also_true.jsonl")])
     kinds = {row["relation"] for row in rows(folder, "facts.jsonl")}
-    read = keys([(f.document.removesuffix(".txt"), f.subject, f.relation, f.object) for f in found])
+    read = keys([(f.document.removesuffix(".txt"), f.subject, f.relation, f.object) for f in stored])
     known = [key for key in read if key[2] in kinds and key not in also]
-    hits = [key for key in known if key in gold]
-    by_gold, by_hit, by_known = (Counter(key[2] for key in group) for group in (gold, hits, known))
-    by_kind: dict[str, list[int]] = {}
-    for kind in sorted(by_gold | by_known, key=lambda kind: (-by_gold[kind], kind)):
-        name = kind if by_gold[kind] >= FEW else f"kinds with fewer than {FEW}"
-        before = by_kind.get(name, [0, 0, 0])
-        by_kind[name] = [before[0] + by_gold[kind], before[1] + by_hit[kind], before[2] + by_known[kind]]
-    return {
-        "facts": len(gold),
-        "recall": len(hits) / max(len(gold), 1),
-        "precision": len(hits) / max(len(known), 1),
-        "by_kind": {name: {"gold": g, "right": h, "found": k} for name, (g, h, k) in by_kind.items()},
-    }
-
-
-def score_mentions(
-    folder: Path, part: str, library: Library, found: Sequence[Fact], names: dict[str, str]
-) -> dict[str, dict[str, int]]:
-    """Returns for each kind of named things how many are gold, found and right; an event has its word in a fact."""
-    parts = {row["document"]: row["part"] for row in rows(folder, "documents.jsonl")}
-    gold = [row for row in rows(folder, "mentions.jsonl") if parts[row["document"]] == part]
-    read: dict[tuple[str, str], set[str]] = {}
-    for text in library.texts:
-        for mention in (one for statement in text.statements for one in statement.mentions):
-            kind = "amount" if mention.kind in ("money", "percent", "count") else mention.kind
-            value = normal(mention.value or mention.text, names)[0]
-            if kind != "date" or len(value) == len("2026-11-22"):
-                read.setdefault((text.name.removesuffix(".txt"), kind), set()).add(value)
-    told: dict[str, str] = {}
-    for fact in found:
-        document = fact.document.removesuffix(".txt")
-        told[document] = f"{told.get(document, '')} {fact.sentence.lower()}"
-    counts: dict[str, dict[str, int]] = {}
-    for kind in dict.fromkeys(row["kind"] for row in gold):
-        wanted = {(row["document"], row["value"]) for row in gold if row["kind"] == kind}
-        hits = known = 0
-        for document in dict.fromkeys(document for document, _ in wanted):
-            own = read.get((document, kind), set())
-            known += len(own)
-            for value in (value for name, value in wanted if name == document):
-                plain = normal(value, names)[0]
-                dated = kind == "date" and any(one.endswith(value) for one in own)
-                event = kind == "event" and value in told.get(document, "")
-                hits += plain in own or dated or event
-        counts[kind] = {"gold": len(wanted), "right": hits, "found": known if kind != "event" else hits}
-    return counts
-
-
-def show_mentions(part: str, counts: dict[str, dict[str, int]], show: Callable[[str], None]) -> None:
-    """Prints precision and recall of named things by kind; of events the recall alone."""
-    for kind, one in counts.items():
-        precision = f"precision {one['right'] / max(one['found'], 1):.1%}, " if kind != "event" else ""
-        show(f"{part}: {kind}: {precision}recall {one['right'] / max(one['gold'], 1):.1%} of {one['gold']}")
-
-
-def verdict(answers: Sequence[str], gold: Sequence[str] | None, names: dict[str, str]) -> str:
-    """Returns ``right``, ``abstained`` or ``wrong``."""
-    if gold is None:
-        return "wrong" if answers else "right"
-    if not answers:
-        return "abstained"
-    matched = all(any(same(found, one, names) for found in answers) for one in gold)
-    return "right" if matched and len(answers) == len(gold) else "wrong"
+    hits = sum(key in gold for key in known)
+    return {"facts": len(gold), "recall": hits / max(len(gold), 1), "precision": hits / max(len(known), 1)}
 
 
 def interval(values: Sequence[bool], seed: int = 0) -> tuple[float, float]:
@@ -198,7 +142,7 @@ def measure(
         show: Prints a line.
         misses: Whether the questions that are not right are shown.
         folder: The set.
-        reader: A language model that reads the documents, too.
+        reader: A language model that reads the documents.
         answerer: The options of ``ask`` that choose what answers; those after the model's name are also the
             reader's.
         rows_out: A file for the answers with their verdicts.
@@ -211,41 +155,30 @@ def measure(
         documents = Path(scratch) / "documents"
         shutil.copytree(folder / part, documents)
         settings = answerer[2:] if reader != "none" else ()
-        command(["ingest", str(documents), "--graph", graph, "--lm", reader, *settings, "--json", out])
-        read = json.loads(Path(out).read_text(encoding="utf-8"))
+        with redirect_stdout(io.StringIO()):
+            command(["ingest", str(documents), "--graph", graph, "--lm", reader, *settings])
         with GrowingGraph(graph, read_only=True) as opened:
             facts = score_facts(folder, part, stored_facts(opened), names)
-            parser = SentenceParser.load()
-            mentions = {}
-            if parser is not None and (folder / "mentions.jsonl").exists():
-                library = Library.read(stored_passages(opened), parser)
-                mentions = score_mentions(folder, part, library, stored_facts(opened), names)
         with redirect_stdout(io.StringIO()):
             command(["ask", graph, "--questions", asked, *answerer, "--json", out])
         given = json.loads(Path(out).read_text(encoding="utf-8"))
-    verdicts = [
-        verdict(row["answers"] or [], gold["answers"], names) for row, gold in zip(given, questions, strict=True)
-    ]
+    pairs = list(zip(given, questions, strict=True))
+    verdicts = [verdict(row["answers"] or [], gold["answers"], names) for row, gold in pairs]
     if rows_out is not None:
         judged = [{**row, "verdict": one} for row, one in zip(given, verdicts, strict=True)]
         Path(rows_out).write_text("".join(f"{json.dumps(row)}\n" for row in judged), encoding="utf-8")
     counts = Counter(verdicts)
     low, high = interval([one == "right" for one in verdicts])
-    show(f"{part}: {read['understood']} of {read['sentences']} sentences gave facts")
-    if facts["facts"]:
+    if reader != "none" and facts["facts"]:
         show(f"{part}: facts precision {facts['precision']:.1%}, recall {facts['recall']:.1%} of {facts['facts']}")
-    show_mentions(part, mentions, show)
-    for kind, one in facts["by_kind"].items():
-        show(f"    {kind}: {one['right']} of {one['gold']} found, {one['found'] - one['right']} wrong")
     show(
         f"{part}: of {len(verdicts)} questions {counts['right']} right [{low:.1%}, {high:.1%}], "
         f"{counts['abstained']} abstained, {counts['wrong']} wrong"
     )
-    if misses:
-        for one, row, gold in zip(verdicts, given, questions, strict=True):
-            if one != "right":
-                show(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['message']}")
-    return {"part": part, "facts": facts, "mentions": mentions, "questions": dict(counts), "interval": [low, high]}
+    for one, (row, gold) in zip(verdicts, pairs, strict=True) if misses else ():
+        if one != "right":
+            show(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['message']}")
+    return {"part": part, "facts": facts, "questions": dict(counts), "interval": [low, high]}
 
 
 def main() -> None:
@@ -254,17 +187,16 @@ def main() -> None:
     parser.add_argument("--part", nargs="+", default=["dev"], choices=["dev", "held_out"])
     parser.add_argument("--set", default="news", choices=SETS, help="the set of documents and questions")
     parser.add_argument("--misses", action="store_true", help="show the questions of dev that are not right")
-    parser.add_argument("--reader-lm", default="none", help="a language model that reads the documents, too")
-    parser.add_argument("--lm", default="none", help="a language model that answers what rules leave open")
+    parser.add_argument("--reader-lm", default="none", help="a language model that reads the documents")
+    parser.add_argument("--lm", default="none", help="a language model that answers")
     parser.add_argument("--rows", help="write the answers of the last part with their verdicts to this file")
     parser.add_argument("--json", help="write the figures to this file")
     arguments, further = parser.parse_known_args()
-    folder = DATA / arguments.set
     figures = [
         measure(
             part,
             misses=arguments.misses and part == "dev",
-            folder=folder,
+            folder=DATA / arguments.set,
             reader=arguments.reader_lm,
             answerer=("--lm", arguments.lm, *further),
             rows_out=arguments.rows,

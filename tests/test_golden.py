@@ -28,7 +28,7 @@ from experiments.saved import find_program
 from kg.reports.learning import build_ontology
 from programs.turns import Turn
 from tests.conftest import has_recorded_arithmetic
-from tests.demonstrations import ask_advisor, geography_turns
+from tests.demonstrations import geography_turns
 
 GOLDEN = Path(__file__).parent / "golden.json"
 
@@ -83,11 +83,6 @@ def questions() -> Any:
     return found
 
 
-def advisor() -> Any:
-    """The advisor's questions before and after it read the news, by rules."""
-    return ask_advisor()
-
-
 def ontologies() -> Any:
     """The hashes of the ontologies, of the sample and of the shipped program."""
     train = load_conversations("sample:train").conversations
@@ -126,7 +121,7 @@ def _first_difference(found: Any, recorded: Any, place: str = "") -> str:
     return f"{place}: {found!r} in place of {recorded!r}"
 
 
-PARTS: tuple[Callable[[], Any], ...] = (reports, geography, questions, advisor, ontologies)
+PARTS: tuple[Callable[[], Any], ...] = (reports, geography, questions, ontologies)
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)

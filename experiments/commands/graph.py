@@ -134,17 +134,14 @@ def _show_ontology(ontology: Ontology, write_figures: WriteFigures) -> None:
 def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> None:
     """Shows companies with their names, types that wait, and the history; the figures have all types as JSON."""
     from experiments.facade.knowledge import open_graph, types_as_json
-    from kg.news import known_aliases, known_companies, shared_aliases
+    from kg.news import known_aliases, known_companies
 
     with open_graph(path, read_only=True) as opened:
         companies, facts, waiting = known_companies(opened), opened.facts(), opened.proposed.types
         aliases = {alias.name: str(entity) for alias, entity in known_aliases(opened)}
-        shared = shared_aliases(opened)
         entries = opened.history() if history else ()
         lines = [opened.in_words(entry) for entry in entries]
         newest = {(type(kind), kind.name): kind for kind in opened.schema.types}
-    for text, entities in shared.items():
-        say(f"{text!r} stands for {' and '.join(map(str, entities))}: give it to one of them (finpath graph edit)")
     for company in companies:
         ticker = f" ({company.ticker})" if company.ticker else ""
         also = f"; also {', '.join(company.aliases)}" if company.aliases else ""
@@ -263,7 +260,6 @@ def _percent(share: float | None) -> str:
 @click.argument("node", required=False, metavar="[TYPE/NAME]", help="the node that changes")
 @click.argument("values", nargs=-1, metavar="[PROPERTY=VALUE...]", help="new values; without a value it is removed")
 @click.option("--alias", metavar="NAME", help="another name of the node; statements move with their name")
-@click.option("--not-alias", metavar="NAME", help="take a name back, so that it stays apart")
 @click.option(
     "--undo",
     metavar="NUMBER|DOCUMENT",
@@ -276,19 +272,18 @@ def edit(
     node: str | None,
     values: tuple[str, ...],
     alias: str | None,
-    not_alias: str | None,
     undo: str | None,
     write_figures: WriteFigures,
 ) -> None:
     """Changes a growing graph by hand; each change is an entry of its history, which can be undone."""
     from experiments.facade.knowledge import known_node, open_graph, typed_value
     from kg.growing import Origin, SetProperty
-    from kg.news import BY_HAND, add_news_types, join_alias, separation_updates
+    from kg.news import BY_HAND, add_news_types, join_alias
     from programs.advisor import take_back
 
     changes = read_pairs(values, "a value")
-    if (node is None) == (undo is None) or (node is not None and not (changes or alias or not_alias)):
-        raise click.UsageError("give a node with values, --alias or --not-alias; or --undo alone")
+    if (node is None) == (undo is None) or (node is not None and not (changes or alias)):
+        raise click.UsageError("give a node with values or --alias; or --undo alone")
     with open_graph(graph) as opened:
         if undo is not None:
             for entry in (undone := take_back(opened, int(undo) if undo.isdigit() else undo)):
@@ -303,12 +298,9 @@ def edit(
             update = SetProperty(key, name, typed_value(opened, key, name, text))
             if not opened.has_value(update):
                 opened.apply([update], Origin(BY_HAND))
-        if alias or not_alias:
-            add_news_types(opened)
         if alias:
+            add_news_types(opened)
             join_alias(opened, alias, key)
-        if not_alias:
-            opened.apply(separation_updates(opened, not_alias, key), Origin(BY_HAND))
         entries = [entry for entry in opened.history() if entry.undone != before.get(entry.number)]
         for entry in entries:
             show(opened.in_words(entry))

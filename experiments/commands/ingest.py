@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from experiments.tracking import Tracker
     from programs.advisor import Ingestion
 
-_POLICIES = ("auto", "review", "never")
-
 
 def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> date:
     """The date of ``--today``, or the current one."""
@@ -50,8 +48,8 @@ day_option = click.option(
 @click.command(
     cls=Command,
     epilog="""
-    finpath ingest news/ filing.txt --graph knowledge
-    finpath ingest https://example.org/feed.xml --graph knowledge --lm openai/gpt-4o-mini
+    finpath ingest sample:news --graph knowledge    # with recorded replies of a language model
+    finpath ingest news/ filing.txt --graph knowledge --lm openai/gpt-4o-mini
     finpath graph show knowledge --json types.json    # edit the file; then
     finpath ingest --types types.json --graph knowledge
     """,
@@ -62,15 +60,14 @@ day_option = click.option(
     nargs=-1,
     metavar="FILE...",
     help="feeds (RSS or Atom), files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the "
-    "text; or the headline and the text as published, with its date",
+    "text; or the headline and the text as published, with its date; or sample:news, the sample that ships",
 )
 @click.option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
 @click.option(
     "--types",
-    default="review",
-    metavar="auto|review|never|FILE",
-    help="types that documents need and the graph lacks: accept them (auto), queue them (review, the default) or "
-    "refuse them (never); or give the graph the types of a JSON file as `finpath graph show --json` writes it",
+    type=FILE,
+    metavar="FILE",
+    help="give the graph the types of a JSON file, as `finpath graph show --json` writes it",
 )
 @day_option
 @threads_option
@@ -80,26 +77,25 @@ day_option = click.option(
 def command(
     documents: tuple[str, ...],
     graph: str,
-    types: str,
+    types: str | None,
     today: date,
     threads: int | None,
     lm: LMConfig,
     tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> int:
-    """Adds the statements of documents to a graph, the oldest document first; earlier statements are kept.
+    """Adds documents to a graph, the oldest first: their sentences, and the facts and events that a model states.
 
-    Rules read each document. A language model of an API also reads it, and what the text does not hold is left out.
-
-    The exit code is 1 if a document could not be read or written.
+    What the text or the schema does not hold is left out. Without a language model the sentences are kept, from which
+    `finpath ask` answers; briefings need one. The exit code is 1 if a document could not be read or written.
     """
     import dspy
 
-    from experiments.data import read_documents
+    from experiments.data import SAMPLE_NEWS, read_documents, recorded_replies
     from experiments.facade.knowledge import DocumentIngestion, open_graph, use_types
     from experiments.tracking import asked
 
-    if not documents and types in _POLICIES:
+    if not documents and types is None:
         raise ConfigError("documents must be given, or --types FILE")
     news, problems = read_documents(documents, today)
     if problems and not news and not Path(graph).exists():
@@ -107,30 +103,36 @@ def command(
     for document in news:
         if document.day_inferred:
             say(f"{document.name}: states no full date; it is taken to be of {document.published}")
+    replies = recorded_replies() if SAMPLE_NEWS in documents else {}
+    if replies:
+        say(f"the facts of {SAMPLE_NEWS} are replayed from recorded replies of a language model; none is asked")
     settings = {} if lm.is_none else lm_settings(lm)
     with (
         open_graph(graph, new=True) as opened,
         dspy.context(**settings),
         asked(None if lm.is_none else tracker, "ingest", graph, lm.params()) as log,
     ):
-        if types not in _POLICIES:
+        if types is not None:
             show(f"{use_types(opened, types)} types are new or have a new version")
-        reading = DocumentIngestion(opened, types if types in _POLICIES else "review")  # type: ignore[arg-type]
+        reading = DocumentIngestion(opened, replies)
+        if not reading.reads and any(document.name not in replies for document in news):
+            say(_NO_MODEL)
         entries = list(reading.ingest(news, threads or lm.default_threads, log))
         insights, facts = reading.advisor.reflect(today), opened.facts()
     problems += reading.problems
-    refused = reading.refused
     for problem in problems:
         say(f"left out: {problem}")
-    if refused:
-        say(f"{len(refused)} facts of the model are refused, as the text or the schema does not hold them (--json)")
     for entry in entries:
         show(_described(entry))
-    if any(entry.proposed for entry in entries) and types == "review":
-        say(f"types wait: finpath graph show {graph} --json types.json, then finpath ingest --types types.json")
     show(f"{facts} facts in {graph}, {insights} new insights")
-    write_figures({**_figures(entries), "problems": problems, "refused": refused, "facts": facts, "insights": insights})
+    write_figures({**_figures(entries), "problems": problems, "facts": facts, "insights": insights})
     return 1 if problems else 0
+
+
+_NO_MODEL = (
+    "no language model of an API reads the documents, so their sentences are kept, and no facts and events; with one: "
+    "finpath ingest FILE... --graph FOLDER --lm openai/gpt-4o-mini"
+)
 
 
 def _described(entry: Ingestion) -> str:
@@ -139,26 +141,22 @@ def _described(entry: Ingestion) -> str:
         return f"{entry.document}: known"
     applied = entry.applied
     text = f"{entry.document}: {applied.nodes} nodes, {applied.edges} edges, {applied.properties} properties"
-    types = "".join(f"; type {name} {verdict}" for name, verdict in entry.proposed)
-    if entry.sentences:
-        text += f"; {entry.understood} of {entry.sentences} sentences gave facts"
-    if entry.earlier is not None:
-        text += f"; another text of this name was read before: its facts stay, {entry.earlier}"
-        text += f"; to have the new text alone, undo {entry.document} and ingest it again"
-    text += types + (f"; {entry.left_out} updates wait for a type" if entry.left_out else "")
-    return text + "".join(f"\n    left out: {problem}" for problem in entry.problems)
+    if entry.facts or entry.events:
+        text += f"; {entry.facts} facts and {entry.events} events"
+    if entry.changed:
+        text += "; another text of this name was read before: its facts stay; to have the new text alone, "
+        text += f"undo {entry.document} and ingest it again"
+    return text + "".join(f"\n    refused: {problem}" for problem in entry.refused)
 
 
-def _figures(entries: list[Ingestion]) -> dict[str, int]:
+def _figures(entries: list[Ingestion]) -> dict[str, Any]:
     return {
         "documents": len(entries),
         "known": sum(entry.known for entry in entries),
-        "changed": sum(entry.earlier is not None for entry in entries),
+        "changed": sum(entry.changed for entry in entries),
         "nodes": sum(entry.applied.nodes for entry in entries),
         "edges": sum(entry.applied.edges for entry in entries),
-        "types_proposed": sum(len(entry.proposed) for entry in entries),
-        "left_out": sum(entry.left_out for entry in entries),
-        "sentences": sum(entry.sentences for entry in entries),
-        "understood": sum(entry.understood for entry in entries),
-        "facts_left_out": sum(len(entry.problems) for entry in entries),
+        "stated_facts": sum(entry.facts for entry in entries),
+        "stated_events": sum(entry.events for entry in entries),
+        "refused": [f"{entry.document}: {problem}" for entry in entries for problem in entry.refused],
     }

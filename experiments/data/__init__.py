@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
     from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
     from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph, open_questions
-    from experiments.data.news import news_rules, read_documents, read_questions
+    from experiments.data.news import SAMPLE_NEWS, read_documents, read_questions, recorded_replies
     from experiments.data.portfolio import make_database, read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
     from experiments.data.reports import find_report, read_ontology, read_records_of, read_report, train_reports
@@ -26,6 +26,7 @@ else:
 __all__ = [
     "CONVFINQA_SHA256",
     "CONVFINQA_URL",
+    "SAMPLE_NEWS",
     "SCHEMAS",
     "ConversationRecord",
     "Dialogue",
@@ -45,7 +46,6 @@ __all__ = [
     "load_conversations",
     "load_questions",
     "make_database",
-    "news_rules",
     "open_graph",
     "open_questions",
     "read_dialogues",
@@ -56,6 +56,7 @@ __all__ = [
     "read_records_of",
     "read_report",
     "read_types",
+    "recorded_replies",
     "train_reports",
     "unpack",
 ]

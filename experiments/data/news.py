@@ -16,20 +16,26 @@ from typing import Any
 
 from experiments.files import SAMPLE_FOLDER
 from kg.errors import DataError
-from kg.investments import NewsDocument, NewsRules, load_rules, parse_document
+from kg.news import NewsDocument, parse_document
 from programs.tools import WebLimits, fetch
 
+SAMPLE_NEWS = "sample:news"
+"""The name of the sample: twelve documents, with the replies of a language model that read them."""
 
-def news_rules() -> NewsRules:
-    """Returns the rules for the documents of the sample."""
-    return load_rules(SAMPLE_FOLDER / "advisor" / "rules.json")
+_SAMPLE = SAMPLE_FOLDER / "advisor"
+
+
+def recorded_replies() -> dict[str, dict[str, list[Any]]]:
+    """Returns the recorded replies of a language model for the documents of the sample, by the documents' names."""
+    replies: dict[str, dict[str, list[Any]]] = json.loads((_SAMPLE / "replies.json").read_text(encoding="utf-8"))
+    return replies
 
 
 def read_documents(paths: Iterable[str], today: date | None = None) -> tuple[list[NewsDocument], list[str]]:
     """Returns the documents of feeds, files and the ``.txt`` files of folders, and a problem for each unreadable path.
 
     Args:
-        paths: Files, folders, and feeds (RSS or Atom) as addresses or ``.xml`` files.
+        paths: Files, folders, feeds (RSS or Atom) as addresses or ``.xml`` files, and ``sample:news``.
         today: The last day that a text without a full date may be of; the present day by default.
     """
     documents: list[NewsDocument] = []
@@ -42,7 +48,7 @@ def read_documents(paths: Iterable[str], today: date | None = None) -> tuple[lis
                 documents += items
                 problems += missing
                 continue
-            found = _files(Path(name))
+            found = _files(_SAMPLE / "documents" if name == SAMPLE_NEWS else Path(name))
         except DataError as error:
             problems.append(str(error))
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,17 +18,17 @@ import dspy
 
 from experiments.console import progress, say
 from kg.errors import DataError, FinpathError
-from kg.growing import GrowingGraph, TypeProposals
+from kg.growing import GrowingGraph
 from kg.investments import investment_schema
 from kg.locks import BusyError
-from programs.advisor import Advisor, GraphAnswers, TypedAnswers
+from programs.advisor import Advisor, GraphAnswers
 from programs.lm import concurrently
 
 if TYPE_CHECKING:
     from experiments.tracking import QuestionLog
-    from kg.growing import NodeKey, TypePolicy
-    from kg.investments import NewsDocument
-    from programs.advisor import Ingestion, NewsReader
+    from kg.growing import NodeKey
+    from kg.news import NewsDocument
+    from programs.advisor import Ingestion
 
 _SECONDS, _PAUSE = 2.0, 0.05
 
@@ -64,20 +64,19 @@ def copied_graph(path: str) -> GrowingGraph:
 
 
 def graph_of_texts(folder: str) -> GrowingGraph:
-    """A graph in memory of the texts of a folder, as rules read them; what cannot be read is named.
+    """A graph in memory of the sentences of a folder's texts; what cannot be read is named.
 
     Raises:
         DataError: No text can be read.
     """
     from experiments.data import read_documents
-    from experiments.tracking import QuestionLog
 
     documents, problems = read_documents([folder])
     graph = GrowingGraph(None, investment_schema())
-    with dspy.context(lm=None):
-        reading = DocumentIngestion(graph, "never")
-        list(reading.ingest(documents, 1, QuestionLog(folder, tracked=False)))
-    for problem in (*problems, *reading.problems):
+    advisor = Advisor(graph)
+    for document in sorted(documents, key=lambda one: one.published):
+        advisor.ingest(document)
+    for problem in problems:
         say(f"left out: {problem}")
     if not documents:
         raise DataError("has no text that can be read", file=folder)
@@ -85,83 +84,81 @@ def graph_of_texts(folder: str) -> GrowingGraph:
 
 
 def answers_of(graph: GrowingGraph) -> GraphAnswers:
-    """The answers of rules from a graph, of which the world of its texts is built."""
+    """The answers from a graph without a language model, of which the world of its texts is built."""
     from experiments.lms.reader import fetch_reader
     from experiments.saved import question_reader
 
     fetch_reader()
-    return GraphAnswers(graph, TypedAnswers(question_reader))
+    return GraphAnswers(graph, question_reader)
 
 
 def keep_answers(answers: GraphAnswers, folder: str) -> None:
     """Writes the facts that answered into the graph of a folder; another process may have it open."""
     from kg.news import insert_answers
 
-    insertions = answers.memory.insertions
-    if not insertions:
+    if not answers.insertions:
         return
     try:
         with open_graph(folder) as opened:
-            insert_answers(opened, insertions)
+            insert_answers(opened, answers.insertions)
     except FinpathError as error:
-        say(f"the facts of {len(insertions)} answers are not inserted: {error}")
+        say(f"the facts of {len(answers.insertions)} answers are not inserted: {error}")
 
 
 class DocumentIngestion:
-    """Documents that are read into a growing graph: by rules, and by the language model of an API that is set in DSPy.
+    """Documents that are read into a growing graph: their sentences, and what a language model of an API states.
 
     Args:
         graph: The graph.
-        types: What becomes of types that documents need and the graph lacks.
+        replies: Recorded replies of a model by the documents' names, which are replayed; no model reads these.
 
     Attributes:
         advisor: Writes into the graph.
-        problems: The reasons of documents that could not be written.
+        problems: The reasons of documents that could not be written or read.
+        reads: Whether the language model that is set in DSPy reads the documents.
     """
 
-    def __init__(self, graph: GrowingGraph, types: TypePolicy) -> None:
-        from experiments.data import news_rules
-        from kg.news import FrameReader
-        from programs.advisor import DocumentReader
+    def __init__(self, graph: GrowingGraph, replies: Mapping[str, Any]) -> None:
         from programs.lm import is_embedded
 
-        lm = dspy.settings.lm
-        if lm is not None and is_embedded(lm):
-            say(f"{lm.model} is embedded and reads no documents: rules alone read them")
-        by_model = lm is not None and not is_embedded(lm)
-        self.reader: NewsReader = (DocumentReader if by_model else FrameReader)(graph, news_rules())
-        self.advisor = Advisor(graph, self.reader, TypeProposals(graph, types))
+        self.advisor = Advisor(graph)
         self.problems: list[str] = []
-
-    @property
-    def refused(self) -> list[str]:
-        """The facts of the model that the text or the schema does not hold."""
-        refused: list[str] = getattr(self.reader, "refused", [])
-        return refused
+        self._replies = replies
+        lm = dspy.settings.lm
+        self.reads = lm is not None and not is_embedded(lm)
 
     def ingest(self, news: Iterable[NewsDocument], threads: int, log: QuestionLog) -> Iterator[Ingestion]:
         """Writes documents into the graph, the oldest first; what a model reads is traced in ``log``."""
         ordered = sorted(news, key=lambda document: document.published)
         bar = progress(len(ordered), "document")
-        for document in concurrently(functools.partial(self._read, log=log), enumerate(ordered), threads):
+        for document, reply in concurrently(functools.partial(self._read, log=log), enumerate(ordered), threads):
             try:
-                yield self.advisor.ingest(document)
+                yield self.advisor.ingest(document, reply)
             except FinpathError as error:
                 self.problems.append(f"{document.name}: {error}")
             bar.update()
         bar.close()
 
-    def _read(self, numbered: tuple[int, NewsDocument], log: QuestionLog) -> NewsDocument:
-        """Lets the model read a document that is new, before it is written."""
-        from programs.advisor import DocumentReader
+    def _read(self, numbered: tuple[int, NewsDocument], log: QuestionLog) -> tuple[NewsDocument, Any]:
+        """Returns a document with what the model states of it; ``None`` where no model reads it."""
+        from dspy.utils.exceptions import LMError as DSPyLMError
+
+        from programs.advisor import ReadDocuments
 
         place, document = numbered
-        if isinstance(self.reader, DocumentReader) and not self.advisor.knows(document):
-            with log.turn(document.name, place) as seen:
-                reply = self.reader.read_ahead(document)
-                seen.outputs = {"facts": [fact.model_dump() for fact in reply.stated] if reply is not None else []}
-                seen.failure = "the language model failed" if reply is None else None
-        return document
+        if document.name in self._replies:
+            return document, ReadDocuments.recorded(self._replies[document.name])
+        if not self.reads or self.advisor.knows(document, facts=True):
+            return document, None
+        with log.turn(document.name, place) as seen:
+            try:
+                reply = ReadDocuments()(document=document)
+            except (DSPyLMError, FinpathError) as error:
+                seen.failure = "the language model failed"
+                self.problems.append(f"{document.name}: the language model failed: {error}")
+                return document, None
+            seen.outputs = {kind: [row.model_dump() for row in reply[kind]] for kind in ("facts", "events")}
+        return document, reply
 
 
 def use_types(graph: GrowingGraph, file: str) -> int:
@@ -210,8 +207,7 @@ def known_node(graph: GrowingGraph, text: str) -> NodeKey:
         DataError: The text is not of this form, no node of the type has the name, or several have.
     """
     from kg.growing import NodeKey
-    from kg.news import known_aliases
-    from kg.sentences import plain_name
+    from kg.news import known_aliases, plain_name
     from kg.text import nearest
 
     kind, _, name = text.partition("/")

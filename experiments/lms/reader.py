@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from experiments.console import say
 from experiments.lms.catalogue import Model, Part
 from experiments.lms.weights import pull_model
-from kg.clauses import ENCODER_PACKAGE
-from kg.encoders import ARCHIVE, installed_parts
+from kg.encoders import ARCHIVE, ENCODER_PACKAGE, installed_parts
 from kg.errors import LMError
 
 _NAME = "all-mpnet-base-v2"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from kg.encoders.network import inference_session
     from kg.encoders.pieces import batches, padded, vocabulary, word_pieces
+    from kg.encoders.sentence_encoder import ENCODER_PACKAGE, SentenceEncoder
     from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
     from kg.encoders.wordpiece import WordPiece
 else:
@@ -27,6 +28,7 @@ else:
 
 __all__ = [
     "ARCHIVE",
+    "ENCODER_PACKAGE",
     "FIRST_POSITION",
     "HEADS",
     "LAYERS",
@@ -36,6 +38,7 @@ __all__ = [
     "Heads",
     "JoinedTurns",
     "LowRankTransformer",
+    "SentenceEncoder",
     "TextEncoder",
     "TokenSequence",
     "TransformerReader",

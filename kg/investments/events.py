@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from datetime import date
 
 from kg.growing import GrowingGraph, Node, NodeKey
-from kg.investments.edits import EditedTexts
 from kg.investments.freshness import event_date, together_days
 
 NEUTRAL, OTHER = "neutral", "other"
@@ -103,8 +102,7 @@ def events_by_company(graph: GrowingGraph, counts: Callable[[Node], bool]) -> di
         graph: The graph.
         counts: Whether a report counts, as by its day.
     """
-    texts = EditedTexts(graph)
-    nodes = {node.key: node for node in graph.nodes("MarketEvent") if counts(node) and texts.holds(node)}
+    nodes = {node.key: node for node in graph.nodes("MarketEvent") if counts(node)}
     reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
     for edge in graph.edges():
         if edge.type == "affects" and edge.source in nodes and edge.target.type == "Company":

@@ -17,31 +17,23 @@ from datetime import date
 
 from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Update
 from kg.investments.events import CompanyEvent, events_by_company, standing_events
-from kg.investments.freshness import Freshness, event_date
-
-FRESH = 30
-"""Days in which an insight counts."""
-
-_COUNTING = ("signal", "observation")
-"""The types of insights that count events."""
+from kg.investments.freshness import DEFAULT_DAYS, event_date, is_fresh
 
 _ACTIONS = {"positive": "buy", "negative": "sell"}
 
 
-def derive_insights(graph: GrowingGraph, today: date, freshness: Freshness | None = None) -> Iterator[list[Update]]:
+def derive_insights(graph: GrowingGraph, today: date) -> Iterator[list[Update]]:
     """The updates that add one insight a company with fresh events, or a further report to one that is there.
 
     Args:
         graph: The graph.
         today: The date by which freshness is judged.
-        freshness: For how many days events of each kind count.
     """
-    fresh_for = freshness if freshness is not None else Freshness()
     issued: dict[NodeKey, list[NodeKey]] = defaultdict(list)
     for edge in graph.edges():
         if edge.type == "issued_by":
             issued[edge.target].append(edge.source)
-    for company, events in events_by_company(graph, lambda node: fresh_for.is_fresh(node, today)).items():
+    for company, events in events_by_company(graph, lambda node: is_fresh(node, today)).items():
         insight = _insight(company, events, today)
         reports = [node.key for event in events for node in event.reports]
         about = [AddEdge("about", insight.key, key) for key in (company, *issued[company])]
@@ -74,38 +66,26 @@ def _names(events: Sequence[CompanyEvent]) -> list[str]:
     return sorted(event.reports[0].key.name for event in events)
 
 
-def insights_about(
-    graph: GrowingGraph, symbol: str, today: date, freshness: Freshness | None = None
-) -> list[tuple[Node, list[Edge]]]:
+def insights_about(graph: GrowingGraph, symbol: str, today: date) -> list[tuple[Node, list[Edge]]]:
     """The fresh insights about an instrument, newest first, each with the edges to what it was derived from.
 
-    An insight is fresh for :data:`FRESH` days, and as long as all of its events are. One whose events are some of those
-    of another is left out, since the other says more.
+    An insight is fresh for :data:`DEFAULT_DAYS`, and as long as all of its events are. One whose events are some of
+    those of another is left out, since the other says more.
 
     Args:
         graph: The graph.
         symbol: The instrument's symbol.
         today: The date by which freshness is judged.
-        freshness: For how many days events of each kind count.
     """
-    fresh_for = freshness if freshness is not None else Freshness()
     found = []
     for edge in graph.edges(NodeKey("Asset", symbol)):
         node = graph.node(edge.source) if edge.type == "about" else None
-        if node is None or not 0 <= (today - event_date(node)).days <= FRESH:
+        if node is None or not 0 <= (today - event_date(node)).days <= DEFAULT_DAYS:
             continue
         edges = [other for other in graph.edges(edge.source) if other.type == "derived_from"]
         events = [graph.node(other.target) for other in edges if other.target.type == "MarketEvent"]
-        if all(event is not None and fresh_for.is_fresh(event, today) for event in events):
+        if all(event is not None and is_fresh(event, today) for event in events):
             found.append((node, edges))
-    return sorted(_fullest(found), key=lambda pair: (event_date(pair[0]), pair[0].key.name), reverse=True)
-
-
-def _fullest(found: list[tuple[Node, list[Edge]]]) -> Iterator[tuple[Node, list[Edge]]]:
-    """Yields the insights by events, but for those whose events another has too, and all of the other types."""
-    by_events = [{edge.target for edge in edges} for _, edges in found]
-    counting = [str(node.properties.get("type")) in _COUNTING for node, _ in found]
-    for place, entry in enumerate(found):
-        others = (events for other, events in enumerate(by_events) if counting[other])
-        if not counting[place] or not any(by_events[place] < events for events in others):
-            yield entry
+    targets = [{edge.target for edge in edges} for _, edges in found]
+    fullest = (pair for pair, own in zip(found, targets, strict=True) if not any(own < other for other in targets))
+    return sorted(fullest, key=lambda pair: (event_date(pair[0]), pair[0].key.name), reverse=True)

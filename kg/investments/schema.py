@@ -10,13 +10,12 @@ and other time series are not among them: tools fetch these from their source.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kg.growing import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
+from kg.growing import CreatedBy, EdgeType, NodeType, Schema
 
 _FILE = Path(__file__).with_name("types.json")
 
@@ -28,45 +27,6 @@ def investment_schema() -> Schema:
     for kind in types_of(json.loads(_FILE.read_text(encoding="utf-8")), "system"):
         schema = schema.with_type(kind)
     return schema
-
-
-def completed_schema(schema: Schema, shipped: Sequence[NodeType | EdgeType]) -> Schema:
-    """Returns a schema with shipped types that it lacks, and with shipped properties and values that its types lack.
-
-    A graph of an earlier version thus takes what this version writes; what a person added to a type stays.
-
-    Args:
-        schema: The schema of a graph.
-        shipped: The types that this version writes.
-    """
-    known = {kind.name: kind for kind in schema.types}
-    for kind in shipped:
-        if kind.name not in known:
-            schema = schema.with_type(kind)
-            continue
-        old = known[kind.name]
-        properties = _completed(old.properties_schema.get("properties", {}), kind.properties_schema["properties"])
-        if properties != old.properties_schema.get("properties", {}):
-            schema = schema.with_version(
-                replace(old, properties_schema={**old.properties_schema, "properties": properties})
-            )
-    return schema
-
-
-def _completed(own: Mapping[str, Any], shipped: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the rules of properties with the shipped ones that are missing.
-
-    The others get the missing values of their enum, and the labels of values if they have none.
-    """
-    found = {**own}
-    for name, rule in shipped.items():
-        if name not in own:
-            found[name] = rule
-        elif isinstance(own[name], Mapping) and "enum" in own[name] and "enum" in rule:
-            further = [value for value in rule["enum"] if value not in own[name]["enum"]]
-            labels = {VALUE_LABELS: rule[VALUE_LABELS]} if VALUE_LABELS in rule else {}
-            found[name] = {**labels, **own[name], "enum": [*own[name]["enum"], *further]}
-    return found
 
 
 def types_of(content: Mapping[str, Any], created_by: CreatedBy) -> list[NodeType | EdgeType]:

@@ -1,86 +1,90 @@
-"""Facts from news by frames: reading, memory with newer over older, and answers, without a language model."""
+"""News in a growing graph: documents, sentences, facts and names, and answers from what sentences state."""
 
-from kg.news.aliases import (
-    BY_HAND,
-    alias_updates,
-    join_alias,
-    known_aliases,
-    names_by_hand,
-    separation_updates,
-    shared_aliases,
-    with_full_names,
-)
-from kg.news.answered import (
-    ANSWER_TO,
-    AnsweredFact,
-    Insertion,
-    RetrievedAnswer,
-    answer_insertion,
-    insert_answers,
-    retrieved_answers,
-    state_of,
-)
-from kg.news.answers import NewsAnswer, NewsAnswers
-from kg.news.companies import KnownCompany, known_companies
-from kg.news.event_sources import EventSource, EventSources, differing_figures
-from kg.news.facts import Fact, number_of
-from kg.news.frame_reader import FrameReader
-from kg.news.memory import (
-    add_news_types,
-    applicable,
-    directory_of,
-    has_statements,
-    statement_updates,
-    stored_facts,
-)
-from kg.news.offices import same_office
-from kg.news.passages import EarlierText, Passage, earlier_text, passage_updates, stored_passages
-from kg.news.question import NewsQuestion, parse_question, parts_of
-from kg.news.reader import NewsReading, read_news, sentences_of
+from typing import TYPE_CHECKING
+
+from kg.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kg.news.aliases import (
+        BY_HAND,
+        KnownCompany,
+        join_alias,
+        known_aliases,
+        known_companies,
+        names_by_hand,
+        with_full_names,
+    )
+    from kg.news.answered import (
+        ANSWER_TO,
+        AnsweredFact,
+        Insertion,
+        answer_insertion,
+        insert_answers,
+        retrieved_answers,
+        state_of,
+    )
+    from kg.news.answers import POLAR, AnswerConfidence, SpanAnswers, TextAnswer
+    from kg.news.documents import NewsDocument, parse_document
+    from kg.news.facts import (
+        NAME_KINDS,
+        Fact,
+        FactRelation,
+        add_news_types,
+        applicable,
+        fact_updates,
+        known_names,
+        relations,
+        stored_facts,
+    )
+    from kg.news.library import Library, NearDocument
+    from kg.news.names import name_pattern, plain_name
+    from kg.news.passages import Passage, passage_updates, passages_of, stored_passages
+    from kg.news.spans import SpanReader
+    from kg.news.values import compared, days_in, number_of, value_of
+else:
+    __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
     "ANSWER_TO",
     "BY_HAND",
+    "NAME_KINDS",
+    "POLAR",
+    "AnswerConfidence",
     "AnsweredFact",
-    "EarlierText",
-    "EventSource",
-    "EventSources",
     "Fact",
-    "FrameReader",
+    "FactRelation",
     "Insertion",
     "KnownCompany",
-    "NewsAnswer",
-    "NewsAnswers",
-    "NewsQuestion",
-    "NewsReading",
+    "Library",
+    "NearDocument",
+    "NewsDocument",
     "Passage",
-    "RetrievedAnswer",
+    "SpanAnswers",
+    "SpanReader",
+    "TextAnswer",
     "add_news_types",
-    "alias_updates",
     "answer_insertion",
     "applicable",
-    "differing_figures",
-    "directory_of",
-    "earlier_text",
-    "has_statements",
+    "compared",
+    "days_in",
+    "fact_updates",
     "insert_answers",
     "join_alias",
     "known_aliases",
     "known_companies",
+    "known_names",
+    "name_pattern",
     "names_by_hand",
     "number_of",
-    "parse_question",
-    "parts_of",
+    "parse_document",
     "passage_updates",
-    "read_news",
+    "passages_of",
+    "plain_name",
+    "relations",
     "retrieved_answers",
-    "same_office",
-    "sentences_of",
-    "separation_updates",
-    "shared_aliases",
     "state_of",
-    "statement_updates",
     "stored_facts",
     "stored_passages",
+    "value_of",
     "with_full_names",
 ]

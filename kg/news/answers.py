@@ -1,292 +1,273 @@
-"""Answers to questions about news from the facts of a graph.
+"""Answers from the sentences of documents without a language model, with a fitted confidence.
 
-    answer = NewsAnswers(facts, directory).answer("where was Kestrel's head office in January 2026")
-    answer.values      # ("Kansas City",)
-    answer.facts       # the facts with their sentences
+>>> answer = SpanAnswers(passages).answer("Who bought Talbridge Mining?")
+>>> answer.values, answer.confidence
+(('Corvex Resources',), 0.94)
 
-A question is answered only if a relation covers its words, and a fact of it the rest; else there is no answer.
+Words and vectors of sentences retrieve documents, and the span reader reads them together. Spans with one value are one
+candidate. A logistic model of a few features gives the probability that the best candidate is right; below its
+threshold there is no answer. ``benchmarks/fit_news.py`` fits it.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
 
-from kg.news.fact_search import CHANGE, FactCandidate, FactSearch, asks_of_act, cues
-from kg.news.facts import Fact, number_of
-from kg.news.question import NewsQuestion, base, parse_question, parts_of
-from kg.sentences import asks_of_plans, frames, plain_name
-from kg.text import is_or_are
+import numpy as np
+from pydantic import BaseModel, ConfigDict
 
-_COMPANIES = frozenset(base(word) for word in ["company", "firm", "business", "airline", "bank", "carmaker"])
-_HAPPEN = frozenset(
-    base(word) for word in ("go", "through", "happen", "complete", "succeed", "close", "work", "come", "off")
-)
+from kg.news.library import Library, NearDocument
+from kg.news.passages import Passage
+from kg.news.spans import Span, SpanReader, windows_of
+from kg.news.values import compared, value_of
+
+READ, SPANS = 4, 10
+"""Documents that are read for a question, and the best spans of each part of them."""
+
+POLAR = ("yes", "no")
+
+
+class AnswerConfidence(BaseModel):
+    """A logistic model of the probability that an answer is right.
+
+    Attributes:
+        about: How it was fitted.
+        weights: The weight of each feature, and ``intercept``, the only one without a value.
+        threshold: The least confidence of an answer.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str
+    weights: dict[str, float]
+    threshold: float
+
+    def confidence(self, features: Mapping[str, float]) -> float:
+        """Returns the probability in [0, 1] that an answer is right."""
+        total = sum(weight * features.get(name, 1.0) for name, weight in self.weights.items())
+        return 1 / (1 + math.exp(-total))
+
+
+@cache
+def span_confidence() -> AnswerConfidence:
+    """Returns the confidence that ships."""
+    path = Path(__file__).with_name("confidence.json")
+    return AnswerConfidence.model_validate_json(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
-class NewsAnswer:
-    """An answer.
+class TextAnswer:
+    """An answer from sentences.
 
     Attributes:
-        values: The answers.
-        facts: The facts that it rests on.
+        values: The answers; none where there is none.
+        passages: For each value the sentence that has it; of a calculated value the sentences of its parts.
+        confidence: In [0, 1]; of an abstention that of the answer that is not given.
         why: The reason, where there is no answer.
+        steps: The calculation of a value that is calculated.
+        features: What the confidence depends on.
+        against: Sentences of other documents with another value.
+        shares: The share of each value that is read, by :func:`kg.news.values.compared`.
     """
 
     values: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    confidence: float = 0.0
     why: str = ""
+    steps: str = ""
+    features: Mapping[str, float] = field(default_factory=dict)
+    against: tuple[Passage, ...] = ()
+    shares: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def rated(self, model: AnswerConfidence) -> TextAnswer:
+        """Returns the answer with its confidence by a model."""
+        return replace(self, confidence=model.confidence(self.features)) if self.values else self
+
+    def decided(self, model: AnswerConfidence) -> TextAnswer:
+        """Returns the answer if its confidence suffices, or the reason why it is not given."""
+        confidence = self.confidence
+        if not self.values or confidence >= model.threshold:
+            return self
+        best, shown = "; ".join(self.values), math.floor(100 * confidence) / 100
+        why = f"the best answer, {best!r}, has a confidence of {shown:.2f}; the least is {model.threshold:.2f}"
+        return TextAnswer(confidence=confidence, why=why)
 
 
-class NewsAnswers(FactSearch):
-    """The facts of a graph as a source of answers."""
+@dataclass(frozen=True)
+class WindowReading:
+    """The readings of a part of a document by the span reader.
 
-    def answer(self, question: str) -> NewsAnswer:
-        """Answers a question, or each part of it."""
-        values: list[str] = []
-        facts: list[Fact] = []
-        before: NewsQuestion | None = None
-        for part in parts_of(question):
-            asked = parse_question(part, self.directory)
-            if before is not None:
-                self._inherit(asked, before, facts)
-            found = self._answered(asked)
-            if not found.values:
-                return NewsAnswer((), (), found.why)
-            if set(found.values) & set(values):
-                return NewsAnswer((), (), "two parts of the question have one answer")
-            values += found.values
-            facts += found.facts
-            before = asked
-        return NewsAnswer(tuple(values), tuple(facts))
+    Attributes:
+        document: The document.
+        spans: The best spans with their scores, and the log-masses of the spans that are about the same.
+        yes: The score of yes.
+        no: The score of no.
+        total: The log of the sum of the exponentials of all scores but that of no answer.
+    """
 
-    def _inherit(self, asked: NewsQuestion, before: NewsQuestion, facts: Sequence[Fact]) -> None:
-        """Takes over what a second question leaves out: the names and, if it has none, the words."""
-        if not asked.entities:
-            asked.entities = list(before.entities)
-            if facts and facts[-1].object_kind in ("company", "product", "name") and not asked.words:
-                asked.entities.append(((facts[-1].object_kind, facts[-1].object), 0))
-        if not asked.words:
-            asked.words = list(before.words)
-        asked.period = asked.period or before.period
+    document: NearDocument
+    spans: tuple[tuple[Span, float, float], ...]
+    yes: float
+    no: float
+    total: float
 
-    def _answered(self, asked: NewsQuestion) -> NewsAnswer:
-        if re.search(r"\bwhy\b", asked.lower):
-            return NewsAnswer(why="no reasons are known")
-        if asked.unknown:
-            return NewsAnswer(why=f"{asked.unknown!r} is no name of the graph")
-        people = self.offices.people(asked)
-        if people is not None:
-            return NewsAnswer(*people)
-        if asked.role and not asked.polar:
-            found = self.offices.answer(asked)
-            if found is not None:
-                return NewsAnswer(*found)
-            if asked.kinds[:1] in (("person",),):
-                return NewsAnswer(why=f"no {asked.role} {is_or_are(asked.role)} known")
-            words = " ".join(word for word, _ in asked.words)
-            return NewsAnswer(why=f"nothing is known of the {asked.role}" + (f"'s {words}" if words else ""))
-        if asked.polar:
-            return self._polar(asked)
-        if asked.kinds == ("count",) and base(asked.noun) in _COMPANIES:
-            return NewsAnswer(why="companies cannot be counted: a source may name others")
-        candidates = self.candidates(asked) or self.two_steps(asked)
-        if not candidates:
-            return NewsAnswer(why=self._missing(asked))
-        return self._chosen(asked, candidates)
 
-    # Choice
+@dataclass
+class ValueCandidate:
+    """A value with the spans that have it; ``share`` is its share of the probability of all answers and of none."""
 
-    def _chosen(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> NewsAnswer:
-        """Returns the values that hold at the time of the question."""
-        if asked.extreme:
-            return self._extreme(asked, candidates)
-        listed = asked.plural or (not asked.entities and asked.kinds[:1] == ("company",))
-        timed = self._timed(asked, candidates)
-        if not timed:
-            return NewsAnswer(why="nothing is known of that time")
-        if listed:
-            kept = _best(timed)
-            values = tuple(dict.fromkeys(one.value for one in kept))
-            if not asked.plural and len(values) > 1:
-                return NewsAnswer(why=f"{len(values)} answers fit")
-            return NewsAnswer(values, tuple(one.fact for one in kept))
-        kept = _best(timed)
-        newest = max(one.fact.published for one in kept)
-        relation = frames().relations.get(kept[0].fact.relation)
-        if relation is None or relation.single or len(asked.kinds) > 3:
-            kept = [one for one in kept if one.fact.published == newest]
-        values = tuple(dict.fromkeys(one.value for one in kept))
-        merged = {plain_name(value): value for value in values}
-        if len(merged) > 1:
-            kept = [one for one in kept if one.fact.published == newest]
-            merged = {plain_name(one.value): one.value for one in kept}
-        if len({one.fact.sentence for one in kept}) == 1 and len(merged) > 1 and kept[0].fact.relation == "founded_by":
-            return NewsAnswer(tuple(merged.values()), tuple(one.fact for one in kept))
-        if len(merged) != 1:
-            return NewsAnswer(why=f"{len(merged)} answers fit: {', '.join(merged.values())}")
-        return NewsAnswer(tuple(merged.values()), tuple(one.fact for one in kept))
+    value: str
+    share: float = 0.0
+    score: float = -math.inf
+    spans: list[tuple[float, Span, NearDocument]] = field(default_factory=list)
 
-    def _timed(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> list[FactCandidate]:
-        before = re.search(
-            r"\b(?:before|prior to|previously|formerly|originally|at first|initially|first)\b", asked.lower
-        )
-        if before is not None and re.search(r"\b(?:before|previously|formerly|originally|initially)\b", before[0]):
-            return self._earlier(asked, candidates)
-        if asked.period is None:
-            return candidates
-        first, last = asked.period.first.isoformat(), asked.period.last.isoformat()
-        inside = [one for one in candidates if first <= one.fact.published <= last]
-        if inside:
-            return inside
-        year_only = last[:4] == first[:4] and first.endswith("01-01") and last.endswith("12-31")
-        about = [one for one in candidates if re.search(rf"\b{first[:4]}\b", one.fact.sentence)]
-        if year_only:
-            of_documents = [
-                one for one in candidates if any(first[:4] in text for text in self._by_document[one.fact.document])
-            ]
-            return about or of_documents
-        if candidates[0].fact.object_kind == "place" or frames().relations[candidates[0].fact.relation].single:
-            earlier = [one for one in candidates if one.fact.published <= last]
-            return [one for one in earlier if one.fact.published == max(e.fact.published for e in earlier)] or (
-                [one for one in about if one.fact.object_kind != "place"]
-            )
-        return about
 
-    def _earlier(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> list[FactCandidate]:
-        """Returns what held before: the values before the newest, or before the one that the question names."""
-        named = {plain_name(entity[1]) for entity, _ in asked.entities}
-        replaced = self._replaced(candidates)
-        if replaced:
-            return replaced
-        objects = [one for one in candidates if plain_name(one.value) not in named]
-        newest = max((one.fact.published for one in candidates), default="")
-        given = [f for f in self.facts if plain_name(f.object) in named and f.relation == candidates[0].fact.relation]
-        limit = min((fact.published for fact in given), default=newest)
-        older = [one for one in objects if one.fact.published < limit or (given and one.fact.published == limit)]
-        previous = [one for one in candidates if one.fact.previous]
-        if not older and previous:
-            return [FactCandidate(previous[-1].fact, previous[-1].fact.previous, previous[-1].score)]
-        return older
+def read(question: str, near: Sequence[NearDocument], reader: SpanReader) -> list[WindowReading]:
+    """Returns what the span reader reads in some documents.
 
-    def _replaced(self, candidates: list[FactCandidate]) -> list[FactCandidate]:
-        """Returns the newest values that a newer source replaced, of the facts that the candidates' sentences state."""
-        sentences = {one.fact.sentence for one in candidates}
-        about = {(f.subject, f.relation) for f in self.facts if f.sentence in sentences}
-        gone = [f for f in self.facts if (f.subject, f.relation) in about and f.valid_to and f.relation != "departs"]
-        kinds = {one.fact.object_kind for one in candidates}
-        last = max((f.published for f in gone if f.object_kind in kinds), default="")
-        return [
-            FactCandidate(f, f.object, candidates[0].score)
-            for f in gone
-            if f.published == last and f.object_kind in kinds
+    Args:
+        question: The question.
+        near: The documents.
+        reader: The reader.
+    """
+    windows = [(document, window) for document in near for window in windows_of(document.passages)]
+    readings = []
+    for (document, window), scores in zip(windows, reader.read(question, [one for _, one in windows]), strict=True):
+        spans = [
+            (part, score, scores.mass(first, last))
+            for first, last, score in scores.best(SPANS)
+            if (part := window.part(first, last)) is not None
         ]
-
-    def _extreme(self, asked: NewsQuestion, candidates: list[FactCandidate]) -> NewsAnswer:
-        timed = self._timed(asked, candidates)
-        numbered = [
-            (number_of(one.fact.object), one) for one in timed if one.fact.object_kind in ("money", "percent", "count")
-        ]
-        known = [(number, one) for number, one in numbered if number is not None]
-        if not known:
-            return NewsAnswer(why="there are no figures to compare")
-        relation = known[0][1].fact.relation
-        newest: dict[str, tuple[object, FactCandidate]] = {}
-        single = frames().relations[relation].single if relation in frames().relations else False
-        for number, one in known:
-            if one.fact.relation == relation:
-                if single:
-                    newest[one.fact.subject] = (number, one)
-                else:
-                    newest[f"{one.fact.subject} {one.fact.document}"] = (number, one)
-        lost = any(word in {base(w) for w in frames().down} for word, _ in asked.words) and relation == "share_change"
-        sign = -asked.extreme if lost else asked.extreme
-        best = max(newest.values(), key=lambda pair: sign * pair[0])  # type: ignore[operator]
-        return NewsAnswer((best[1].fact.subject,), (best[1].fact,))
-
-    def _polar(self, asked: NewsQuestion) -> NewsAnswer:
-        """Answers yes or no where a fact says so."""
-        words = {word for word, _ in asked.words}
-        off = [f for f in self.facts if f.relation == "calls_off_merger_with" and self._both(asked, f)]
-        if off and words & _HAPPEN:
-            return NewsAnswer(("no",), (off[-1],))
-        change = words & CHANGE
-        open_question = parse_question(asked.text, self.directory)
-        open_question.polar, open_question.kinds = False, ("money", "percent", "count")
-        if change:
-            wanted = _direction_of(asked)
-            open_question.words = [(word, at) for word, at in asked.words if word not in CHANGE]
-            found = (
-                self._chosen(open_question, self.candidates(open_question) or [])
-                if self.candidates(open_question)
-                else NewsAnswer()
-            )
-            fact = found.facts[-1] if found.facts else None
-            if fact is not None and fact.direction and wanted:
-                return NewsAnswer(("yes" if fact.direction == wanted else "no",), (fact,))
-        return self._stated(asked)
-
-    def _stated(self, asked: NewsQuestion) -> NewsAnswer:
-        """Answers yes where both named participants stand in a fact of the relation that is asked for."""
-        words = [word for word, _ in asked.words]
-        of_plans = asks_of_plans(asked.text)
-        planned, proposed = None, None
-        for fact in reversed(self.facts):
-            if fact.relation in frames().relations and self._both(asked, fact):
-                cue, _, needs = cues(fact.relation)
-                relation = frames().relations[fact.relation]
-                ordered = relation.symmetric or self.orientation(asked, fact.subject, relation) != "object"
-                asked_for = cue & set(words) and (not needs or needs & set(words)) and ordered
-                if not asked_for or not self._covered(asked, fact, words):
-                    continue
-                if asks_of_act(fact.relation, words):
-                    proposed = fact
-                    continue
-                if fact.is_certain and (of_plans or not fact.status):
-                    return NewsAnswer(("yes",), (fact,))
-                planned = fact
-        if proposed is not None:
-            return NewsAnswer(why=f"it is only proposed: {proposed.sentence}")
-        if planned is not None:
-            return NewsAnswer(why=f"it is only {planned.note}: {planned.sentence}")
-        return NewsAnswer(why="no fact says yes or no")
-
-    def _covered(self, asked: NewsQuestion, fact: Fact, words: Sequence[str]) -> bool:
-        cue, beside, _ = cues(fact.relation)
-        covered = self.coverage(fact, words, cue, beside) is not None
-        return covered and (asked.period is None or self._in_period(asked, fact))
-
-    def _in_period(self, asked: NewsQuestion, fact: Fact) -> bool:
-        return (
-            asked.period is not None
-            and asked.period.first.isoformat() <= fact.published <= asked.period.last.isoformat()
-        )
-
-    def _both(self, asked: NewsQuestion, fact: Fact) -> bool:
-        named = {plain_name(entity[1]) for entity, _ in asked.entities}
-        return named >= {plain_name(fact.subject), plain_name(fact.object)}
-
-    def _missing(self, asked: NewsQuestion) -> str:
-        """Returns the reason why no relation covers a question."""
-        known = {word for name in frames().relations for part in cues(name) for word in part}
-        for word, place in asked.words:
-            if word not in known and not any(word in words for words in self._document_words.values()):
-                return f"{asked.text[place:].split()[0].strip('?.,')!r} is no word of the graph"
-        return "no fact covers the question"
+        readings.append(WindowReading(document, tuple(spans), scores.yes, scores.no, scores.total))
+    return readings
 
 
-def _best(candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
-    best = max(one.score for one in candidates)
-    return [one for one in candidates if one.score >= best - 0.75]
+def candidates_of(readings: Sequence[WindowReading]) -> list[ValueCandidate]:
+    """Returns the values that are read, those with the largest shares first; yes and no are among them."""
+    total = float(np.logaddexp.reduce([0.0, *(one.total for one in readings)]))
+    found: dict[tuple[str, str], ValueCandidate] = {}
+    seen: set[Span] = set()
+    for reading in readings:
+        for span, score, mass in reading.spans:
+            if span in seen:  # of two windows
+                continue
+            seen.add(span)
+            value = value_of(span.text, span.passage.published)
+            candidate = found.setdefault(compared(value), ValueCandidate(value))
+            candidate.share = min(candidate.share + math.exp(mass - total), 1.0)
+            candidate.spans.append((score, span, reading.document))
+            if score > candidate.score:
+                candidate.score, candidate.value = score, value
+        for verdict, score in zip(POLAR, (reading.yes, reading.no), strict=True):
+            candidate = found.setdefault(("polar", verdict), ValueCandidate(verdict))
+            candidate.share += math.exp(score - total)
+            if score > candidate.score:
+                passages = reading.document.passages
+                nearest = passages[int(np.argmax(reading.document.similarities))]
+                candidate.score = score
+                candidate.spans = [(score, Span(nearest, 0, len(nearest.text)), reading.document)]
+    for candidate in found.values():
+        candidate.spans.sort(key=lambda one: -one[0])
+    return sorted(found.values(), key=lambda one: (-one.share, -one.score))
 
 
-def _direction_of(asked: NewsQuestion) -> str:
-    up = {base(word) for word in frames().up}
-    down = {base(word) for word in frames().down}
-    words = [word for word, _ in asked.words] + [base(w) for w in re.findall(r"\b(?:up|down)\b", asked.lower)]
-    for word in words:
-        if word in down:
-            return "down"
-    return "up" if any(word in up for word in words) else ""
+MOST_LISTED, LEAST_LISTED, MOST_BETWEEN = 6, 0.02, 8
+"""Values of one sentence that are answered together, the least share of one, and the characters between two."""
+
+_LEAST_SHARE = 1e-4
+LEAST_AGAINST = 0.1
+"""The least share of a value that speaks against the answer."""
+
+
+def proposals_of(readings: Sequence[WindowReading]) -> list[TextAnswer]:
+    """Returns what may be answered, with the features of its confidence: the best value, or several of its sentence.
+
+    Args:
+        readings: What the span reader reads in the documents nearest to a question.
+    """
+    candidates = candidates_of(readings)
+    if not candidates:
+        return []
+    near = list({reading.document.name: reading.document for reading in readings}.values())
+    none = math.exp(-float(np.logaddexp.reduce([0.0, *(one.total for one in readings)])))
+    groups = [candidates[:1]]
+    if candidates[0].value not in POLAR:
+        passage = candidates[0].spans[0][1].passage
+        beside = [one for one in candidates[1:MOST_LISTED] if one.spans[0][1].passage == passage]
+        beside = [one for one in beside if one.share >= LEAST_LISTED and one.value not in POLAR]
+        ordered = sorted([candidates[0], *beside], key=lambda one: one.spans[0][1].start)
+        groups += [ordered] if beside else []
+    return [_proposal(group, candidates, near, none) for group in groups]
+
+
+def _proposal(
+    group: Sequence[ValueCandidate], candidates: Sequence[ValueCandidate], near: Sequence[NearDocument], none: float
+) -> TextAnswer:
+    """Returns some values as an answer."""
+    best = max(group, key=lambda one: one.share)
+    _, span, document = best.spans[0]
+    rivals = [one for one in candidates if one not in group]
+    parts = [one.spans[0][1] for one in group]
+    gaps = [after.start - before.end for before, after in pairwise(parts)]
+    share = min(max(sum(one.share for one in group), _LEAST_SHARE), 1 - _LEAST_SHARE)
+    features = {
+        "share": share,
+        "odds": math.log(share / (1 - share)) / 5,
+        "least": min(one.share for one in group),
+        "lead": min(one.share for one in group) - max((one.share for one in rivals), default=0.0),
+        "none": none,
+        "score": max(min(best.score, 10.0), -5.0) / 5,
+        "similarity": document.similarity,
+        "similarity lead": document.similarity - max(one.similarity for one in near),
+        "sentence": document.similarities[document.passages.index(span.passage)],
+        "words": document.words,
+        "agreed": (min(len({one.name for _, _, one in best.spans}), 3) - 1) / 2,
+        "newer": sum(one.published > document.published for one in near) / len(near),
+        "polar": float(best.value in POLAR),
+        "several": float(len(group) > 1),
+        "apart": float(max(gaps, default=0) > MOST_BETWEEN),
+        "amount": float(compared(best.value)[0] == "amount"),
+        "day": float(re.fullmatch(r"\d{4}(?:-\d\d){1,2}", best.value) is not None),
+    }
+    against = [one for one in rivals if one.share >= LEAST_AGAINST and one.spans[0][2].name != document.name]
+    return TextAnswer(
+        tuple(one.value for one in group),
+        tuple(part.passage for part in parts),
+        features=features,
+        against=tuple(one.spans[0][1].passage for one in against),
+        shares={compared(one.value): one.share for one in candidates},
+    )
+
+
+class SpanAnswers:
+    """Answers from the sentences of documents.
+
+    Args:
+        passages: The sentences.
+        model: The confidence; by default the one that ships.
+    """
+
+    def __init__(self, passages: Iterable[Passage], model: AnswerConfidence | None = None) -> None:
+        self.library = Library(passages)
+        self.model = model if model is not None else span_confidence()
+        self._reader = SpanReader.load() if self.library.encoder is not None else None
+
+    def proposed(self, question: str) -> TextAnswer:
+        """Returns what would be answered to a question, with its confidence; no values, and why, where nothing is."""
+        if self._reader is None:
+            return TextAnswer(why="the extra 'news' is not installed, so nothing is read without a language model")
+        near = self.library.near(question, READ)
+        proposals = proposals_of(read(question, near, self._reader)) if near else []
+        if not proposals:
+            return TextAnswer(why="there is no text to read")
+        return max((one.rated(self.model) for one in proposals), key=lambda one: one.confidence)
+
+    def answer(self, question: str) -> TextAnswer:
+        """Returns the answer to a question, or why there is none."""
+        return self.proposed(question).decided(self.model)

@@ -1,51 +1,34 @@
-"""The advisor: it ingests news into a graph, derives insights, and briefs about a portfolio.
+"""The advisor: it reads news into a growing graph, derives insights, and takes documents back.
 
->>> advisor = Advisor(graph, RuleReader(graph, rules), TypeProposals(graph, "auto"))
->>> advisor.ingest(document).applied.nodes
+>>> advisor = Advisor(graph)
+>>> advisor.ingest(document, ReadDocuments()(document=document)).applied.nodes
 9
->>> [briefing.symbol for briefing in advisor.brief(portfolio, today)]
-['HLXN']
+>>> advisor.reflect(today)
+1
 
-The portfolio is read from tables and never enters the graph. Ingesting a document again changes nothing. A document is
-written completely or not at all, even by a program that is killed.
+Ingesting a document again changes nothing. What a document states is written completely or not at all, even by a
+program that is killed. Without a language model its sentences are kept, and questions are answered from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 from kg.errors import SchemaError
-from kg.growing import (
-    AddNode,
-    Applied,
-    BuiltOnError,
-    EdgeType,
-    GrowingGraph,
-    HistoryEntry,
-    NodeType,
-    Origin,
-    TypeProposals,
-    Update,
-    likely_span,
-    node_term,
-)
-from kg.investments import (
-    Freshness,
+from kg.growing import AddEdge, AddNode, Applied, BuiltOnError, GrowingGraph, HistoryEntry, NodeKey, Origin
+from kg.investments import derive_insights
+from kg.news import (
+    ANSWER_TO,
     NewsDocument,
-    derive_correlations,
-    derive_insights,
-    derive_patterns,
-    event_date,
-    insights_about,
+    add_news_types,
+    applicable,
+    fact_updates,
+    known_names,
+    passage_updates,
 )
-from kg.news import ANSWER_TO, EarlierText, EventSources, applicable, earlier_text
-from programs.advisor.briefings import Briefing, briefed_events, briefing_text, price_note
-from programs.advisor.extraction import NewsReader
-from programs.advisor.portfolio import Portfolio
-from programs.advisor.shaping import shaped
-from programs.tools import Prices
+from programs.advisor.reading import validate
 
 BY_RULES = "insights by rules"
 """The source of insights."""
@@ -58,157 +41,86 @@ class Ingestion:
     Attributes:
         document: Its name.
         applied: Its changes.
-        proposed: The types that it needs, with what became of each: accepted, pending or the reason of the refusal.
-        left_out: Updates that wait for a type.
-        known: Whether it was ingested before.
-        sentences: Its sentences, where the reader counts them.
-        understood: The sentences that gave facts.
-        problems: Facts that the graph did not take, one line each.
-        earlier: Another text that was ingested before under this name; its facts stay.
+        known: Whether all of it was ingested before.
+        changed: Whether another text was ingested before under this name; its facts stay.
+        facts: The facts that a model stated and the document holds.
+        events: The events.
+        refused: Facts and events that the document, the schema or the graph does not hold, one line each.
     """
 
     document: str
     applied: Applied = field(default_factory=Applied)
-    proposed: tuple[tuple[str, str], ...] = ()
-    left_out: int = 0
     known: bool = False
-    sentences: int = 0
-    understood: int = 0
-    problems: tuple[str, ...] = ()
-    earlier: EarlierText | None = None
+    changed: bool = False
+    facts: int = 0
+    events: int = 0
+    refused: tuple[str, ...] = ()
 
 
 class Advisor:
     """The advisor over one graph.
 
     Args:
-        graph: It grows.
-        reader: Reads documents.
-        proposals: Takes the types that documents need.
+        graph: It grows; it gets the types of statements.
     """
 
-    def __init__(self, graph: GrowingGraph, reader: NewsReader, proposals: TypeProposals) -> None:
+    def __init__(self, graph: GrowingGraph) -> None:
+        add_news_types(graph)
         self.graph = graph
-        self.reader = reader
-        self.proposals = proposals
 
-    def knows(self, document: NewsDocument) -> bool:
-        """Whether a document was ingested whole before."""
-        return self.graph.has_batch(self._batches(document)[1])
+    def knows(self, document: NewsDocument, *, facts: bool = False) -> bool:
+        """Whether the sentences of a document, or the facts that a model states of it, were ingested before."""
+        return self.graph.has_batch(_batch(document, "facts" if facts else "sentences"))
 
-    def _batches(self, document: NewsDocument) -> tuple[str, str]:
-        """The names of its updates; what waits for a type has a name of its own, so that it can follow later."""
-        batch = f"{self.reader.name}:{document.sha256}"
-        return batch, f"{batch}:further"
+    def ingest(self, document: NewsDocument, reply: Any = None) -> Ingestion:
+        """Writes the sentences of a document, and what a model states of it: one transaction for each.
 
-    def ingest(self, document: NewsDocument) -> Ingestion:
-        """Makes what a document states part of the graph: one transaction, and one for what needs new types.
+        A differing value replaces the stored one, which the history keeps.
 
-        A fact that the graph does not take is left out by itself. A differing value replaces the stored one, which the
-        history keeps.
+        Args:
+            document: The document.
+            reply: What :class:`programs.advisor.reading.ReadDocuments` returns for it; ``None`` for sentences alone.
         """
-        batch, rest = self._batches(document)
-        if self.knows(document):
-            return Ingestion(document.name, known=True)
-        reading = self.reader.read(document)
-        waits = bool(reading.further or reading.proposals)
         origin, applied = Origin(document.name), Applied()
-        problems: list[str] = []
-        earlier = None
-        if not self.graph.has_batch(batch):
-            spans = [
-                given or likely_span(update, f"{document.headline}\n{document.text}")
-                for update, given in zip(reading.updates, reading.spans or ("",) * len(reading.updates), strict=True)
-            ]
-            kept, problems = applicable(self.graph, list(zip(reading.updates, spans, strict=True)))
-            updates = [update for update, _ in kept]
-            written = batch if waits else rest
-            earlier = earlier_text(self.graph, reading.updates)
-            applied = self.graph.apply(updates, origin, batch=written, spans=[span for _, span in kept])
-        proposed = tuple((kind.name, self._propose(kind)) for kind in reading.proposals)
-        is_accepted = all(verdict in ("accepted", "known") for _, verdict in proposed)
-        if is_accepted and not self.graph.has_batch(rest):
-            spans = _spans(reading.further, document)
-            applied += self.graph.apply(reading.further, origin, batch=rest, spans=spans)
-        return Ingestion(
-            document.name,
-            applied,
-            proposed,
-            0 if is_accepted else len(reading.further),
-            sentences=reading.sentences,
-            understood=reading.understood,
-            problems=tuple(problems),
-            earlier=earlier,
-        )
+        known = self.knows(document) and (reply is None or self.knows(document, facts=True))
+        changed = not self.knows(document) and self.graph.node(NodeKey("Passage", f"{document.name} -1")) is not None
+        if not self.knows(document):
+            pairs, _ = applicable(self.graph, list(passage_updates(document)))
+            batch, spans = _batch(document, "sentences"), [span for _, span in pairs]
+            applied += self.graph.apply([update for update, _ in pairs], origin, batch=batch, spans=spans)
+        if reply is None or self.knows(document, facts=True):
+            return Ingestion(document.name, applied, known, changed)
+        reading = validate(document, known_names(self.graph), reply)
+        updates = [*fact_updates(self.graph, reading.facts, document), *reading.events]
+        news = NodeKey("News", document.headline)
+        named = {one.key: span for one, span in updates if isinstance(one, AddNode) and one.type in _MENTIONED}
+        updates += [(AddEdge("mentions", news, key), span) for key, span in named.items()]
+        pairs, problems = applicable(self.graph, updates)
+        batch, spans = _batch(document, "facts"), [span for _, span in pairs]
+        applied += self.graph.apply([update for update, _ in pairs], origin, batch=batch, spans=spans)
+        count = sum(isinstance(one, AddNode) and one.type == "MarketEvent" for one, _ in reading.events)
+        refused = (*reading.refused, *problems)
+        return Ingestion(document.name, applied, known, changed, len(reading.facts), count, refused)
 
-    def _propose(self, kind: NodeType | EdgeType) -> str:
-        if kind.name in {known.name for known in self.graph.schema.types}:
-            return "known"
-        try:
-            return self.proposals.propose(kind)
-        except SchemaError as error:
-            return str(error)
-
-    def reflect(
-        self,
-        today: date,
-        freshness: Freshness | None = None,
-        closes: Mapping[str, Mapping[date, float]] | None = None,
-    ) -> int:
-        """Derives insights from fresh events, patterns and prices, and returns how many are new.
+    def reflect(self, today: date) -> int:
+        """Derives insights from fresh events, and returns how many are new.
 
         Args:
             today: The current day.
-            freshness: For how many days events of each kind count.
-            closes: The closing prices of each symbol by day, for correlations.
         """
         count = 0
-        steps = [derive_insights(self.graph, today, freshness), derive_patterns(self.graph, today)]
-        if closes is not None:
-            steps.append(derive_correlations(self.graph, closes, today))
-        for step in steps:
-            for updates in list(step):
-                self.graph.apply(updates, Origin(BY_RULES, today.isoformat()))
-                count += any(isinstance(update, AddNode) for update in updates)
+        for updates in list(derive_insights(self.graph, today)):
+            self.graph.apply(updates, Origin(BY_RULES, today.isoformat()))
+            count += any(isinstance(update, AddNode) for update in updates)
         return count
 
-    def brief(
-        self, portfolio: Portfolio, today: date, prices: Prices | None = None, freshness: Freshness | None = None
-    ) -> list[Briefing]:
-        """One briefing for each fresh insight about what is held or watched; what is held comes first.
 
-        Args:
-            portfolio: What is held and watched; its profile, if any, orders and annotates the briefings.
-            today: The current day.
-            prices: Closing prices, which are added as notes.
-            freshness: For how many days events of each kind count.
-        """
-        briefings = []
-        sources = EventSources(self.graph)
-        for symbol in (*portfolio.held, *(s for s in portfolio.watched if s not in portfolio.held)):
-            note = () if prices is None else (price_note(symbol, prices.close(symbol, today), prices.source),)
-            for insight, edges in insights_about(self.graph, symbol, today, freshness):
-                cited = (insight.key, *(edge.target for edge in edges))
-                text = briefing_text(symbol, portfolio, insight, (today - event_date(insight)).days)
-                citations = tuple(node_term(key).value for key in cited)
-                events = briefed_events(self.graph, cited[1:], sources)
-                if edges and not events:
-                    continue  # of an earlier version, from reports without content
-                briefings.append(
-                    Briefing(
-                        symbol,
-                        symbol in portfolio.held,
-                        text,
-                        cited,
-                        citations,
-                        action=str(insight.properties.get("action") or ""),
-                        strength=float(insight.properties.get("strength", 0)),
-                        kinds=tuple(sorted({event.kind for event in events})),
-                        notes=note,
-                        events=events,
-                    )
-                )
-        return briefings if portfolio.profile is None else shaped(briefings, portfolio.profile)
+_MENTIONED = ("Company", "Institution", "Person", "MarketEvent")
+
+
+def _batch(document: NewsDocument, what: str) -> str:
+    """Returns the name of the updates of a document, so that they are written once."""
+    return f"{what}:{document.sha256}"
 
 
 def take_back(graph: GrowingGraph, what: int | str) -> list[HistoryEntry]:
@@ -252,9 +164,3 @@ def _undone(graph: GrowingGraph, number: int) -> list[HistoryEntry]:
 def _is_derived(entry: HistoryEntry) -> bool:
     """Whether an update holds what the program derived from documents."""
     return entry.document == BY_RULES or entry.place.startswith(ANSWER_TO)
-
-
-def _spans(updates: Sequence[Update], document: NewsDocument) -> list[str]:
-    """Returns for each update the passage that has most of its words."""
-    text = f"{document.headline}\n{document.text}"
-    return [likely_span(update, text) for update in updates]

@@ -1,19 +1,36 @@
-"""Briefings: news about what a user holds or watches."""
+"""Briefings: news about what a user holds or watches, one for each instrument.
+
+>>> briefings(graph, portfolio, date(2026, 11, 20))[0].text
+'You hold 120 HLXN. Helixon Inc.: 2 good and 0 bad of 2 events from ...; signal to buy (strength 0.7).'
+
+A profile changes the order and what is shown, never what happened.
+"""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
 
 from kg.growing import GrowingGraph, Node, NodeKey, node_term
-from kg.investments import grouped_events
-from kg.news import EventSource, EventSources, differing_figures
-from kg.sentences import without_dateline
-from programs.advisor.portfolio import Portfolio
+from kg.investments import event_date, grouped_events, insights_about
+from kg.news import number_of, stored_passages
+from programs.advisor.portfolio import Portfolio, Profile
+from programs.tools import Prices
+
+_LEAST = {"conservative": 0.0, "moderate": 0.0, "aggressive": 0.6}
+"""The least strength of what is shown by risk tolerance; who takes risks is spared weak observations."""
+
+
+@dataclass(frozen=True)
+class EventSource:
+    """A document that reports an event: its name, who published it, its day, and the sentence that states the event."""
+
+    document: str
+    publisher: str
+    day: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -26,8 +43,8 @@ class BriefedEvent:
         direction: positive, negative or neutral for the company.
         text: What happened, as the first document states it.
         citations: The IRIs of its reports in the graph.
-        sources: The documents that report it, each with its publisher, its day and its sentence, the earliest first.
-        differing: Figures that the documents state differently: "1,200 (Harbour Wire, 3 Nov) / 900 (Quay Post, 4 Nov)".
+        sources: The documents that report it, the earliest first.
+        differing: Figures that the documents state differently: "1,200 (Harbour Wire) / 900 (Quay Post)".
     """
 
     day: str
@@ -36,22 +53,19 @@ class BriefedEvent:
     text: str
     citations: tuple[str, ...]
     sources: tuple[EventSource, ...] = ()
-    differing: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.day} {self.kind.replace('_', ' ')}, {self.direction}: {self.text}"
+    differing: str = ""
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The event, what its documents state differently, and each document with its sentence."""
-        cited = (f"source: {one.document}, {one.publisher or 'no publisher'}, {one.day}" for one in self.sources)
-        stated = ("" if one.sentence == self.text else f": {one.sentence}" for one in self.sources)
-        sources = (source + sentence for source, sentence in zip(cited, stated, strict=True))
-        return (
-            str(self),
-            *(f"    the sources differ: {text}" for text in self.differing),
-            *(f"    {x}" for x in sources),
+        first = f"{self.day} {self.kind.replace('_', ' ')}, {self.direction}: {self.text}"
+        differing = (f"    the sources differ: {self.differing}",) if self.differing else ()
+        cited = (
+            f"    source: {one.document}, {one.publisher or 'no publisher'}, {one.day}"
+            + ("" if one.sentence == self.text else f": {one.sentence}")
+            for one in self.sources
         )
+        return (first, *differing, *cited)
 
 
 @dataclass(frozen=True)
@@ -62,126 +76,133 @@ class Briefing:
         symbol: The instrument.
         held: Whether it is held; else it is watched.
         text: The news in words.
-        cited: The nodes that support it: the insight, then its events.
-        citations: Their IRIs in the graph, in the same order.
+        citations: The IRIs of the insight and of its events in the graph.
         action: buy, sell or hold for a signal; else ``""``.
         strength: The insight's confidence in [0, 1].
-        kinds: The kinds of its events.
-        notes: What the profile changed, and the price.
+        notes: What the profile says of it, and the price.
         events: The events that it rests on, the newest first.
     """
 
     symbol: str
     held: bool
     text: str
-    cited: tuple[NodeKey, ...]
     citations: tuple[str, ...]
     action: str = ""
     strength: float = 0.0
-    kinds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     events: tuple[BriefedEvent, ...] = ()
 
-    @property
-    def key(self) -> str:
-        """The identity of the briefing: the instrument and the insight."""
-        return f"{self.symbol} {self.cited[0]}"
-
     def as_record(self) -> dict[str, Any]:
         """Returns the briefing for JSON."""
-        return {
-            "symbol": self.symbol,
-            "held": self.held,
-            "text": self.text,
-            "citations": list(self.citations),
-            "action": self.action,
-            "strength": self.strength,
-            "kinds": list(self.kinds),
-            "notes": list(self.notes),
-            "events": [asdict(event) for event in self.events],
-        }
+        return asdict(self)
 
 
-def briefed_events(graph: GrowingGraph, keys: Sequence[NodeKey], sources: EventSources) -> tuple[BriefedEvent, ...]:
-    """Returns the events that some nodes report, the newest first; a company's name before its event is left out.
+def briefings(graph: GrowingGraph, portfolio: Portfolio, today: date, prices: Prices | None = None) -> list[Briefing]:
+    """Returns a briefing for each instrument with a fresh insight; what is held comes before what is watched.
 
     Args:
         graph: The graph.
-        keys: Nodes; those that are no events do not count.
-        sources: The sources of its events.
+        portfolio: What is held and watched.
+        today: The current day.
+        prices: Closing prices, which are added as notes.
     """
-    reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
+    found = []
+    for symbol in dict.fromkeys((*portfolio.held, *portfolio.watched)):
+        insights = insights_about(graph, symbol, today)
+        if not insights:
+            continue
+        insight, edges = insights[0]  # the newest, which has the events of those before it
+        note = () if prices is None else (_price_note(symbol, prices.close(symbol, today), prices.source),)
+        held = portfolio.held.get(symbol)
+        whose = f"You hold {held:g} {symbol}" if held is not None else f"You watch {symbol}"
+        action, strength = str(insight.properties.get("action") or ""), float(insight.properties.get("strength", 0))
+        signal = f"; signal to {action}" if action else ""
+        citations = (node_term(key).value for key in (insight.key, *(edge.target for edge in edges)))
+        events = tuple(_events(graph, [edge.target for edge in edges]))
+        text = f"{whose}. {insight.key.name}{signal} (strength {strength:.2g})."
+        found.append(Briefing(symbol, held is not None, text, tuple(citations), action, strength, note, events))
+    return found
+
+
+def _events(graph: GrowingGraph, keys: Sequence[NodeKey]) -> Iterator[BriefedEvent]:
+    """Yields the events that some nodes report, the newest first."""
+    reports: dict[NodeKey, list[tuple[Node, str]]] = {}
     for node in (node for key in keys if key.type == "MarketEvent" and (node := graph.node(key)) is not None):
         for edge in graph.edges(node.key):
-            if edge.type == "affects" and edge.source == node.key and sources.holds(node):
-                reports[edge.target].append((node, str(edge.properties.get("direction", "neutral"))))
-    found: dict[tuple[str, ...], BriefedEvent] = {}
-    for affected, own in reports.items():
+            if edge.type == "affects" and edge.source == node.key:
+                direction = str(edge.properties.get("direction", "neutral"))
+                reports.setdefault(edge.target, []).append((node, direction))
+    publishers = {passage.document: passage.publisher for passage in stored_passages(graph)}
+    found = []
+    for company, own in reports.items():
         for event in grouped_events(own):
-            first = event.reports[0]
-            text = str(first.properties.get("summary", first.key.name)).removeprefix(f"{affected.name}: ")
-            text = without_dateline(text)  # a graph of an earlier version has it
+            texts = {node.key: _text(node, company) for node in event.reports}
+            sources = [
+                EventSource(document, publishers.get(document, ""), event_date(node).isoformat(), texts[node.key])
+                for node in event.reports
+                for document in node.sources
+                if document in publishers
+            ]
             citations = tuple(node_term(node.key).value for node in event.reports)
-            stated = tuple(dict.fromkeys(source for node in event.reports for source in sources.of(node)))
-            differing = differing_figures(event.reports, sources)
-            briefed = BriefedEvent(
-                event.day.isoformat(), event.kind, event.direction, text, citations, stated, differing
+            differing = _differing(event.reports, publishers)
+            text = texts[event.reports[0].key]
+            found.append(
+                BriefedEvent(
+                    event.day.isoformat(), event.kind, event.direction, text, citations, tuple(sources), differing
+                )
             )
-            found.setdefault(citations, briefed)
-    return tuple(sorted(found.values(), key=lambda event: (event.day, event.text), reverse=True))
+    yield from sorted(found, key=lambda event: (event.day, event.text), reverse=True)
 
 
-def by_symbol(briefings: Sequence[Briefing]) -> list[Briefing]:
-    """Returns one briefing for each symbol, in the order of the first ones, with each event once.
-
-    Args:
-        briefings: The briefings, the most important first.
-    """
-    grouped: defaultdict[str, list[Briefing]] = defaultdict(list)
-    for one in briefings:
-        grouped[one.symbol].append(one)
-    return [_joined(found) if len(found) > 1 else found[0] for found in grouped.values()]
+def _text(event: Node, company: NodeKey) -> str:
+    """Returns the sentence of an event, without the name of the company before it."""
+    return str(event.properties.get("summary", event.key.name)).removeprefix(f"{company.name}: ")
 
 
-def _joined(found: Sequence[Briefing]) -> Briefing:
-    """Returns several briefings about a symbol as one; an event whose reports another event has too is left out."""
-    events = dict.fromkeys(event for one in found for event in one.events)
-    sets = {event: frozenset(event.citations) for event in events}
-    fullest = [event for event in events if not any(sets[event] < other for other in sets.values())]
-    distinct = {sets[event]: event for event in reversed(fullest)}
-    cited = dict(pair for one in found for pair in zip(one.cited[:1], one.citations[:1], strict=True))
-    cited |= dict(pair for one in found for pair in zip(one.cited[1:], one.citations[1:], strict=True))
-    return replace(
-        found[0],
-        text=" ".join((found[0].text, *(one.text.removeprefix(_whose(one.text)) for one in found[1:]))),
-        cited=tuple(cited),
-        citations=tuple(cited.values()),
-        action=next((one.action for one in found if one.action), ""),
-        strength=max(one.strength for one in found),
-        kinds=tuple(sorted({kind for one in found for kind in one.kinds})),
-        notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
-        events=tuple(sorted(distinct.values(), key=lambda event: (event.day, event.text), reverse=True)),
-    )
+def _differing(reports: Sequence[Node], publishers: dict[str, str]) -> str:
+    """Returns the figures of the reports of one event, where they differ; else an empty text."""
+    stated: dict[Any, str] = {}
+    for node in (node for node in reports if "value" in node.properties and node.sources):
+        value, document = str(node.properties["value"]), node.sources[0]
+        stated.setdefault(number_of(value), f"{value} ({publishers.get(document) or document})")
+    return " / ".join(stated.values()) if len(stated) > 1 else ""
 
 
-def _whose(text: str) -> str:
-    """Returns the beginning of a briefing's text that has the symbol: "You watch HLXN. "."""
-    match = re.match(r"You (?:hold \S+|watch) \S+\. ", text)
-    return match[0] if match is not None else ""
-
-
-def briefing_text(symbol: str, portfolio: Portfolio, insight: Node, age: int) -> str:
-    """Returns an insight in words for the owner of a portfolio; the events that it counts are told by themselves."""
-    properties = insight.properties
-    stated = insight.key.name if properties.get("type") in ("signal", "observation") else properties["summary"]
-    whose = f"You hold {portfolio.held[symbol]:g} {symbol}" if symbol in portfolio.held else f"You watch {symbol}"
-    action = f"; signal to {properties['action']}" if "action" in properties else ""
-    when = "today" if age == 0 else f"{age} day{'s' if age > 1 else ''} ago"
-    return f"{whose}. {stated}{action} (strength {float(str(properties['strength'])):.2g}, derived {when})."
-
-
-def price_note(symbol: str, found: tuple[date, float] | None, source: str) -> str:
+def _price_note(symbol: str, close: tuple[date, float] | None, source: str) -> str:
     """Returns the last price of an instrument in words, with its source."""
-    if found is None:
+    if close is None:
         return f"no price of {symbol} in {source}"
-    return f"{symbol} closed at {found[1]:g} on {found[0]} ({source})"
+    return f"{symbol} closed at {close[1]:g} on {close[0]} ({source})"
+
+
+def shaped(given: Sequence[Briefing], profile: Profile) -> list[Briefing]:
+    """Returns briefings as a profile asks for them, the most important first.
+
+    A conservative user gets those with bad news about holdings before all others.
+    """
+    least = _LEAST[profile.risk_tolerance]
+    noted = [
+        replace(one, notes=(*one.notes, *_notes(one, profile)))
+        for one in given
+        if one.strength >= least or one.action == "sell"
+    ]
+    return sorted(noted, key=lambda one: (not _comes_first(one, profile), -_weight(one, profile)))
+
+
+def _comes_first(briefing: Briefing, profile: Profile) -> bool:
+    """Whether a briefing has bad news about a holding of a user who avoids risks."""
+    is_bad = briefing.action == "sell" or any(event.direction == "negative" for event in briefing.events)
+    return profile.risk_tolerance == "conservative" and briefing.held and is_bad
+
+
+def _weight(briefing: Briefing, profile: Profile) -> float:
+    matters = bool(profile.kinds & {event.kind for event in briefing.events})
+    return briefing.strength + float(briefing.held) + float(matters)
+
+
+def _notes(briefing: Briefing, profile: Profile) -> Iterator[str]:
+    if _comes_first(briefing, profile):
+        yield "first, because you are conservative and this is bad news about a holding"
+    matter = sorted(profile.kinds & {event.kind for event in briefing.events})
+    if matter:
+        yield f"bears on your goals: {', '.join(matter)} events"

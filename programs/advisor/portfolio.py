@@ -1,4 +1,8 @@
-"""A user's portfolio and investment profile, which are read from tables and never enter the graph."""
+"""A user's portfolio and investment profile, which are read from tables and never enter the graph.
+
+>>> Profile(risk_tolerance="conservative", horizon="10 years", goals=("income",)).kinds
+frozenset({'dividend'})
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ _RISKS = frozenset(
 _GOALS = {
     "income": frozenset(("dividend",)),
     "dividend": frozenset(("dividend",)),
+    "dividends": frozenset(("dividend",)),
     "growth": frozenset(("earnings", "guidance", "product", "contract", "site")),
     "preservation": _RISKS,
     "safety": _RISKS,
@@ -46,14 +51,6 @@ class Profile:
     def __post_init__(self) -> None:
         if self.risk_tolerance not in TOLERANCES:
             raise DataError(f"risk_tolerance must be one of {', '.join(TOLERANCES)}, got {self.risk_tolerance!r}")
-
-    @property
-    def years(self) -> float | None:
-        """The horizon in years; ``None`` if it is not written so."""
-        match = re.search(r"(\d+(?:\.\d+)?)\+?\s*(year|month|y\b|m\b)?", self.horizon.lower())
-        if match is not None:
-            return float(match[1]) / (12 if (match[2] or "").startswith("m") else 1)
-        return {"short": 1.0, "medium": 3.0, "long": 10.0}.get(self.horizon.lower().split("-")[0].split(" ")[0])
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -88,14 +85,6 @@ def symbol_problems(graph: GrowingGraph, portfolio: Portfolio) -> list[str]:
         graph: The graph. Insights are about its instruments.
         portfolio: The holdings and the watch-list; what is held comes first.
     """
-    tickers = {str(node.properties.get("ticker", "")).casefold(): node.key for node in graph.nodes("Company")}
-    problems = []
-    for symbol in dict.fromkeys((*portfolio.held, *portfolio.watched)):
-        if graph.node(NodeKey("Asset", symbol)) is not None:
-            continue
-        company = tickers.get(symbol.casefold())
-        if company is None:
-            problems.append(f"no company of the graph has the symbol {symbol}")
-        else:
-            problems.append(f"{company} has the ticker {symbol}, but no asset of the graph has it as its symbol")
-    return problems
+    symbols = dict.fromkeys((*portfolio.held, *portfolio.watched))
+    missing = [symbol for symbol in symbols if graph.node(NodeKey("Asset", symbol)) is None]
+    return [f"no company of the graph has the symbol {symbol}" for symbol in missing]

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from programs.wording.answers import currency_sign, spoken_answer
     from programs.wording.graphs import completed, node_names, rendered_graph, rendered_rows, rendered_types, types_for
     from programs.wording.grounding import figures_in, is_grounded
-    from programs.wording.narrowing import pick_among
     from programs.wording.reports import written_answer, written_number, written_quantity
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -19,7 +18,6 @@ __all__ = [
     "figures_in",
     "is_grounded",
     "node_names",
-    "pick_among",
     "rendered_graph",
     "rendered_rows",
     "rendered_types",

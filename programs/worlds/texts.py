@@ -1,12 +1,12 @@
-"""A collection of texts as a world: the news that a growing graph holds, with a number for every sentence.
+"""A collection of texts as a world: the sentences that a growing graph holds.
 
     >>> world = TextsWorld(GraphAnswers(graph))
     >>> program.ask(world.start(), "By how much did Orvane raise its offer?").turns[-1].words
     '$40 million'
 
-The candidate of the search is what rules answer. A model of an API reads the nearest documents and cites the sentences
-that answer, or calculates with their amounts; an embedded model with the adapter for news quotes them. What sentences
-state is inserted into the graph, and the answer is retrieved from the graph.
+Without a language model the span reader answers, or abstains. A model of an API reads the nearest documents and cites
+the sentences that answer, or calculates with their amounts; an embedded model with the adapter for news quotes them.
+What sentences state is inserted into the graph, and the answer is retrieved from the graph.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from typing import Any, ClassVar
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from kg.comprehension import Asked
 from kg.errors import QueryError
+from kg.news import AnswerConfidence, NearDocument, TextAnswer
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
 from programs.lm import is_embedded
 from programs.turns import AnyTurn, Kept, State, TextDetail, Turn
 from programs.worlds.base import Execution, Search, World
-from programs.worlds.news.answering import (
-    EMPTY,
-    GraphAnswers,
-    Proposed,
-    SupportedAnswers,
-    is_empty,
-    retrieved_answers_of,
+from programs.worlds.news.answering import GraphAnswers, SupportedAnswers, is_empty
+from programs.worlds.news.reading import (
+    ADAPTER,
+    API,
+    SHOWN,
+    cited,
+    confidence_models,
+    numbered,
+    quotation,
+    quote,
+    quoting_model,
 )
-from programs.worlds.news.citing import cited, citing_model, near, shown
-from programs.worlds.news.documents import NearDocument, near_documents
-from programs.worlds.news.quoting import quotation, quote, quote_models, quoting_model
-from programs.worlds.news.readings import PassageAnswer, ReadingModel
 from signatures.news import UnderstandTexts
 from signatures.understand import Understanding
 
@@ -50,7 +50,7 @@ class TextsWorld(World):
     """The sentences of a growing graph.
 
     Args:
-        answers: What rules answer; its graph grows, or a copy of it if it is only read.
+        answers: The answers without a language model; the graph grows, or a copy of it if it is only read.
         name: The graph's name.
     """
 
@@ -71,7 +71,7 @@ class TextsWorld(World):
 
 
 class TextSearch(Search):
-    """The answer of rules to one question, and the readings of a model for it.
+    """The answer of the span reader to one question, and the readings of a language model for it.
 
     Args:
         state: The conversation before it.
@@ -85,57 +85,43 @@ class TextSearch(Search):
         self.state, self.question = state, question
         self.world = state.world
         answers = state.world.answers
-        self._known = [] if is_empty(question) else answers.memory.retrieved(question)
-        self._rules = Proposed(EMPTY)
-        if not self._known and not is_empty(question):
-            self._rules = answers.proposed(question)
-        self.candidates: tuple[SupportedAnswers, ...] = (self._rules.answers,)
+        self._known, self._own = SupportedAnswers(), TextAnswer(why="the question has no words")
+        if not is_empty(question):
+            self._known, self._words = answers.retrieved(question), answers.in_words_of_news(question)
+        if not is_empty(question) and not self._known.values:
+            self._own = answers.texts.proposed(self._words)
+        self.candidates: tuple[TextAnswer, ...] = (self._own,)
         self._quoter: dspy.LM | None = None
-        self._reads, self._why = False, ""
+        self._why = ""
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
-        """Whether a model reads sentences for the question; answers by paths of the graph stay as they are."""
-        rules = self._rules.answers
-        is_of_paths = bool(rules.values) and rules.confidence is None
-        if lm is None or self._known or is_of_paths or is_empty(self.question):
-            return False
-        if self.world.answers.clauses is None:
-            self._why = f"{rules.why}; the graph has no sentences that {lm.model} could read"
+        """Whether a model reads sentences for the question."""
+        if lm is None or self._known.values or is_empty(self.question):
             return False
         self._quoter = quoting_model(lm) if is_embedded(lm) else None
         if is_embedded(lm) and self._quoter is None:
-            self._why = f"{rules.why}; {lm.model} has no adapter for news, so it reads no sentences"
+            self._why = f"{lm.model} has no adapter for news, so it reads no sentences"
             return False
-        self._reads = True
-        if not self._near[1]:
-            self._why = "no document has what is asked for"
-        return bool(self._near[1])
+        self._why = "" if self._near else f"the graph has no sentences that {lm.model} could read"
+        return bool(self._near)
 
     @cached_property
-    def _near(self) -> tuple[Asked, list[NearDocument]]:
+    def _near(self) -> list[NearDocument]:
         with self.world.lock:
-            clauses, question = self.world.answers.clauses, self.world.answers.in_words_of_news(self.question)
-            assert clauses is not None
-            if self._quoter is None:
-                found = near(clauses, question)
-            else:
-                asked = clauses.parse(question)
-                found = asked, near_documents(asked, clauses.library)
-        return found
+            return self.world.answers.texts.library.near(self._words, *SHOWN[API if self._quoter is None else ADAPTER])
 
     @property
-    def _model(self) -> ReadingModel:
-        """The fitted confidence in what the model reads."""
-        return quote_models()[str(self._quoter.model)] if self._quoter is not None else citing_model()
+    def _model(self) -> AnswerConfidence:
+        """The fitted confidence in what the language model reads."""
+        return confidence_models()[API if self._quoter is None else str(self._quoter.model)]
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
-        asked, documents = self._near
-        return {"documents": shown(documents), "question": asked.text}
+        return {"documents": numbered(self._near), "question": self._words}
 
     def reply(self, predict: Any, **inputs: Any) -> Any:
         """See :meth:`programs.worlds.base.Search.reply`; a model with the adapter quotes."""
-        return predict(**inputs) if self._quoter is None else quote(self._quoter, *self._near)
+        return predict(**inputs) if self._quoter is None else quote(self._quoter, self._words, self._near)
 
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
         """See :meth:`programs.worlds.base.Search.understanding`."""
@@ -152,67 +138,52 @@ class TextSearch(Search):
 
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
         """See :meth:`programs.worlds.base.Search.execute`."""
-        rules = self._rules.answers
-        known, confidence = rules.values, rules.confidence or 0.0
-        understanding = self.understanding(reply, refused)
-        if self._quoter is not None:
-            clauses = self.world.answers.clauses
-            assert clauses is not None
-            with self.world.lock:
-                reading = quotation(clauses, *self._near, reply, known, confidence)
-            if reading is None:
-                return Execution(understanding, PassageAnswer(why="the documents do not say so"))
-            answer, features = reading.answer, reading.features
-        else:
-            try:
-                found = cited(reply, self._near, known, confidence)
-            except ValueError as error:
-                raise QueryError(str(error)) from error
-            answer, features = found.answer, found.features
-        if answer.values:
-            answer = self._model.decided(answer, self._model.confidence(features))
-        return Execution(understanding, answer)
+        try:
+            read = cited if self._quoter is None else quotation
+            answer = read(reply, self._near, self._own)
+        except ValueError as error:
+            raise QueryError(str(error)) from error
+        return Execution(self.understanding(reply, refused), answer.rated(self._model))
 
     def combine(self, execution: Execution | None) -> Choice:
-        """The answer of the model, or of rules if it has none and they are confident enough."""
+        """The answer of the model, or without one that of the span reader; else that of the graph's own edges."""
         with self.world.lock:
             self._answer = self._joined(execution)
-        answers = self._answer.answers
-        scores = ScoredCandidates((answers.confidence or 0.0,) if answers.values else (), 1 - (answers.confidence or 0))
-        return Choice((answers,), scores, understanding=execution.understanding if execution is not None else None)
+        confidence = self._answer.confidence or 0.0
+        scores = ScoredCandidates((confidence,) if self._answer.values else (), 1 - confidence)
+        understanding = execution.understanding if execution is not None else None
+        return Choice((self._answer,), scores, understanding=understanding)
 
-    def _joined(self, execution: Execution | None) -> Proposed:
+    def _joined(self, execution: Execution | None) -> SupportedAnswers | TextAnswer:
         answers = self.world.answers
-        if self._known:
-            return Proposed(retrieved_answers_of(self._known))
-        rules = self._rules.answers
-        found = PassageAnswer(why=self._why)
+        if self._known.values or is_empty(self.question):
+            return self._known if self._known.values else SupportedAnswers(why=self._own.why)
+        answer = self._own.decided(answers.texts.model)
         if execution is not None:
-            found = execution.candidate or PassageAnswer(why="; ".join(execution.understanding.refused))
-        if found.steps:
-            sources = (answers.as_published(one).text for one in found.passages)
-            return Proposed(SupportedAnswers(found.values, (found.steps, *sources), "", found.confidence))
-        if found.values:
-            reader = str((self._quoter if self._quoter is not None else dspy.settings.lm).model)
-            pairs = zip(found.values, found.passages, strict=True)
-            facts = [answers.answered_fact(self.question, *one, found.confidence, reader) for one in pairs]
-            return Proposed(SupportedAnswers(found.values, (), "", found.confidence), tuple(facts))
-        is_kept = not self._reads or rules.confidence is None or rules.confidence >= self._model.rules
-        if (rules.values and is_kept) or not (self._reads or self._why):
-            return self._rules
-        return Proposed(SupportedAnswers((), (), found.why or rules.why, found.confidence or None))
+            refused = TextAnswer(why="; ".join(execution.understanding.refused))
+            answer = (execution.candidate or refused).decided(self._model)
+        if answer.steps:
+            sources = (answers.as_published(one).quoted for one in answer.passages)
+            return SupportedAnswers(answer.values, (answer.steps, *sources), "", answer.confidence)
+        if answer.values:
+            return answer
+        why = "; ".join(filter(None, (self._why, answer.why)))
+        return answers.by_edges(self.question) or SupportedAnswers(why=why, confidence=answer.confidence or None)
 
     def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> TextTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`; what sentences state is inserted."""
-        answers = self._answer.answers
-        if self._answer.facts:
+        answer = self._answer
+        if isinstance(answer, TextAnswer):
+            reader = "spans"
+            if choice.understanding is not None:
+                reader = str((self._quoter if self._quoter is not None else dspy.settings.lm).model)
             with self.world.lock:
-                answers = self.world.answers.insert(self.question, self._answer.facts)
-        about: dict[str, Any] = {"confidence": answers.confidence, "understanding": choice.understanding}
-        about["detail"] = TextDetail(answers.facts, answers.retrieved)
-        if not answers.values:
-            return TextTurn(self.question, failure="not_answered", message=answers.why, **about)
-        return TextTurn(self.question, answer=answers.values, words="; ".join(answers.values), **about)
+                answer = self.world.answers.insert(self.question, answer, reader)
+        about: dict[str, Any] = {"confidence": answer.confidence, "understanding": choice.understanding}
+        about["detail"] = TextDetail(answer.facts, answer.retrieved)
+        if not answer.values:
+            return TextTurn(self.question, failure="not_answered", message=answer.why, **about)
+        return TextTurn(self.question, answer=answer.values, words="; ".join(answer.values), **about)
 
     def grounds(self, turn: AnyTurn) -> dict[str, str]:
         """See :meth:`programs.worlds.base.Search.grounds`."""

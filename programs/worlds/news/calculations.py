@@ -15,10 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation
-from functools import cache
 
-from kg.comprehension import NUMBER, scaled_amount
-from kg.sentences import language
+from kg.news import number_of
 from kg.text import find_number_words
 
 Lookup = Callable[[str], str]
@@ -32,6 +30,8 @@ _COUNT = re.compile(r"count\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
 _CONSTANT = re.compile(r"(?:\d{1,2}|100)|100 ?%")
 """Numbers that need no sentence: counts, months of a year, percent."""
 
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_SCALES = re.compile(r"\b(?:thousand|million|billion|trillion|bn|m|k)\b")
 _SIGNS = {"×": "*", "÷": "/", "−": "-", "–": "-"}
 _LARGE, _FINE, _WIDE = 1000, Decimal("0.0001"), Context(prec=40)
 _PERCENT = "%"
@@ -59,12 +59,13 @@ class WrittenAmount:
             return date.fromordinal(int(self.number)).isoformat()
         number = (self.number / self.scale).quantize(_FINE, context=_WIDE).normalize(context=_WIDE)
         figures = f"{number:,f}" if abs(number) >= _LARGE else f"{number:f}"
-        return NUMBER.sub(figures, self.written, count=1) if self.written else figures
+        return _NUMBER.sub(figures, self.written, count=1) if self.written else figures
 
 
 _DAY = "day of the calendar"
 _TIMES = ("minute", "hour", "day", "week", "month", "year")
-_MEASURES = frozenset((_PERCENT, "percent", *_TIMES, *(f"{unit}s" for unit in _TIMES)))
+_MONEY = ("dollar", "cent", "euro", "pound", "franc", "krone", "krona", "kroner", "kronor", "yen", "yuan", "rupee")
+_MEASURES = frozenset((_PERCENT, "percent", *(f"{unit}{end}" for unit in (*_TIMES, *_MONEY) for end in ("", "s"))))
 
 
 def calculate(text: str, lookup: Lookup) -> str:
@@ -139,11 +140,13 @@ def _quantity(text: str) -> WrittenAmount:
         return WrittenAmount(Decimal(date.fromisoformat(text).toordinal()), _DAY)
     except ValueError:
         text = in_digits(text)
-        found = scaled_amount(text)
-    if found is None:
+    written, number = _NUMBER.findall(text), number_of(text)
+    literal = Decimal(written[0].replace(",", "")) if written else Decimal()
+    if number is None or len(written) > 1 or not literal:
         raise ValueError(f"{text!r} is no amount and no day")
-    number, scale, unit = found
-    return WrittenAmount(number, _PERCENT if text.rstrip().endswith(_PERCENT) else unit, text, scale)
+    rest = _SCALES.sub(" ", _NUMBER.sub(" ", text)).split()
+    unit = _PERCENT if text.rstrip().endswith(_PERCENT) else rest[-1].lower() if rest else ""
+    return WrittenAmount(abs(number), unit, text, abs(number) / literal)
 
 
 def in_digits(text: str) -> str:
@@ -173,13 +176,8 @@ def _added(one: WrittenAmount, other: WrittenAmount, sign: str) -> WrittenAmount
 
 def _are_apart(one: WrittenAmount, other: WrittenAmount) -> bool:
     """Whether two units are measures that differ; counted nouns may: 1,240 jobs less 320 places."""
-    measures = {unit for unit in (one.unit, other.unit) if unit and (unit in _MEASURES or unit in _currencies())}
+    measures = [unit for unit in (one.unit, other.unit) if unit in _MEASURES or re.search(r"[$€£¥]", unit)]
     return one.unit != other.unit and bool(one.unit and other.unit and measures)
-
-
-@cache
-def _currencies() -> frozenset[str]:
-    return frozenset(word.lower() for word in language().currency_of)
 
 
 def _multiplied(one: WrittenAmount, other: WrittenAmount) -> WrittenAmount:

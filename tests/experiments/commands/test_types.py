@@ -10,17 +10,12 @@ import pytest
 
 from experiments.commands import main as cli
 from kg.growing.graph import GrowingGraph
-from tests.demonstrations import ADVISOR as SAMPLE
-
-RULE = str(SAMPLE / "documents" / "12-rule.txt")
-RESULTS = str(SAMPLE / "documents" / "01-helixon-results.txt")
 
 
 @pytest.fixture
 def graph(tmp_path: Path) -> str:
-    """A graph in which two types wait."""
     path = str(tmp_path / "knowledge")
-    assert cli.main(["ingest", RULE, RESULTS, "--graph", path]) == 0
+    assert cli.main(["ingest", "sample:news", "--graph", path]) == 0
     return path
 
 
@@ -37,25 +32,12 @@ def use(graph: str, tmp_path: Path, types: object) -> int:
     return cli.main(["ingest", "--types", str(file), "--graph", graph])
 
 
-def test_types_that_wait_are_accepted_from_a_file(
-    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    types = types_of(graph, tmp_path)
-    assert "type Regulation waits (by agent)" in capsys.readouterr().out
-    waiting = types["waiting"]
-    assert [kind["name"] for kind in (*waiting["node_types"], *waiting["edge_types"])] == ["Regulation", "made_by"]
-    assert use(graph, tmp_path, {"node_types": waiting["node_types"]}) == 0
+def test_a_new_type_is_taken(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+    node = {"name": "Rule", "description": "A rule.", "properties_schema": schema, "example": {"name": "Rule 7"}}
+    assert use(graph, tmp_path, {"node_types": [node], "edge_types": []}) == 0
     assert "1 types are new or have a new version" in capsys.readouterr().out
-    types = types_of(graph, tmp_path)
-    assert "Regulation" in {kind["name"] for kind in types["node_types"]}
-    assert [kind["name"] for kind in types["waiting"]["edge_types"]] == ["made_by"]
-    assert types["waiting"]["node_types"] == []
-
-
-def test_an_edge_is_taken_after_its_ends(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    waiting = types_of(graph, tmp_path)["waiting"]
-    assert use(graph, tmp_path, {"node_types": [], "edge_types": waiting["edge_types"]}) == 1
-    assert "Regulation" in capsys.readouterr().err
+    assert "Rule" in {kind["name"] for kind in types_of(graph, tmp_path)["node_types"]}
 
 
 def test_a_type_that_changes_has_a_new_version(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

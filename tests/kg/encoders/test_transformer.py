@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import erf, softmax
 
-from kg.comprehension import reader
 from kg.encoders import LowRankTransformer, installed, network, quantized, relative_buckets, word_pieces
 from kg.encoders.installed import HEADS, LAYERS, WIDTH, installed_parts, installed_weights
 from kg.errors import DataError
+from kg.news import spans
 
 
 def test_the_pieces_are_those_of_bert_after_four_special_ones() -> None:
@@ -150,7 +150,7 @@ def test_the_graph_is_what_its_tool_writes() -> None:
 def arrays() -> quantized.Arrays:
     if installed_parts() is None:
         pytest.skip("needs the weights of the extra news")
-    return quantized.quantized_file(reader.FILE)
+    return quantized.quantized_file(spans.FILE)
 
 
 def _expected(arrays: quantized.Arrays, numbers: list[int]) -> np.ndarray:

@@ -1,44 +1,31 @@
-"""The advisor: documents become knowledge once, types wait or are taken, briefings cite what they rest on."""
+"""Documents that a model reads: rows are held to the document and the schema; insights, briefings, and undoing."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
+from typing import Any
 
 import dspy
 import pytest
 
 from kg.errors import DataError
-from kg.growing.graph import GrowingGraph
-from kg.growing.proposals import TypePolicy, TypeProposals
-from kg.growing.updates import NodeKey
-from kg.investments.documents import NewsDocument, parse_document
-from kg.investments.rules import RuleReader, load_rules
-from kg.investments.schema import investment_schema
-from programs.advisor import answer_question
-from programs.advisor.advisor import Advisor, Ingestion, Portfolio
+from kg.growing import GrowingGraph, NodeKey
+from kg.investments import investment_schema
+from kg.news import known_names, parse_document, stored_facts, stored_passages
+from programs.advisor import Advisor, Portfolio, Profile, ReadDocuments, briefings, shaped, symbol_problems, take_back
+from programs.advisor import reading as module
+from programs.advisor.reading import schema_shown, shown_parts, validate
 
-RULES = load_rules(Path(__file__).resolve().parents[3] / "experiments" / "sample" / "advisor" / "rules.json")
-TODAY = date(2026, 11, 20)
-RESULTS = """Headline: Helixon beats estimates
-Source: Harbour Wire
-Date: 2026-11-12
+TODAY = date(2026, 11, 6)
+WIRE = """Orvane buys Brightlane
+2026-01-14
 
-Helixon Inc. (HLXN), a semiconductor company based in Germany, beat estimates for the third quarter of
-2026. The company raised its outlook for the full year.
+BOISE - Orvane Semiconductor Corp. agreed to buy laser maker Brightlane Photonics for $340 million. Closing is planned \
+for 4 May 2026. It praised the staff of the Élan works, who were paid late.
 """
-RULE = """Headline: Authority tightens rule
-Source: Alpenpost
-Date: 2026-11-16
-
-Rule 12 of the Alpine Markets Authority restricts late payment of claims.
-"""
-
-
-def document(text: str, name: str = "wire.txt") -> NewsDocument:
-    return parse_document(text, name)
 
 
 @pytest.fixture
@@ -46,144 +33,215 @@ def graph() -> GrowingGraph:
     return GrowingGraph(None, investment_schema())
 
 
-def advise(graph: GrowingGraph, policy: TypePolicy = "auto") -> Advisor:
-    return Advisor(graph, RuleReader(graph, RULES), TypeProposals(graph, policy))
+def fact(sentence: int, subject: str, relation: str, value: str, kind: str = "company") -> dict[str, Any]:
+    return {"sentence": sentence, "subject": subject, "subject_kind": kind, "relation": relation, "object": value}
 
 
-def test_what_a_document_states_is_in_the_graph_with_its_origin(graph: GrowingGraph) -> None:
-    advise(graph).ingest(document(RESULTS))
-    company = graph.node(NodeKey("Company", "Helixon Inc."))
-    assert company is not None
-    assert company.properties == {"name": "Helixon Inc.", "ticker": "HLXN", "country": "Germany"}
-    assert company.sources == ("wire.txt",)
-    edges = {(edge.source.name, edge.type, edge.target.name) for edge in graph.edges()}
-    assert edges == {
-        ("HLXN", "issued_by", "Helixon Inc."),
-        ("Helixon Inc.", "in_sector", "Semiconductor"),
-        ("Helixon Inc. beat estimates for the third quarter of 2026", "affects", "Helixon Inc."),
-        ("Helixon Inc. raised its outlook for the full year", "affects", "Helixon Inc."),
-        ("Helixon beats estimates", "mentions", "Helixon Inc."),
-        ("Helixon beats estimates", "mentions", "Helixon Inc. beat estimates for the third quarter of 2026"),
-        ("Helixon beats estimates", "mentions", "Helixon Inc. raised its outlook for the full year"),
-    }
+def event(sentence: int, company: str, kind: str, direction: str, **further: Any) -> dict[str, Any]:
+    return {"sentence": sentence, "company": company, "kind": kind, "direction": direction, **further}
 
 
-def test_the_same_document_is_taken_once(graph: GrowingGraph) -> None:
-    advise(graph).ingest(document(RESULTS))
-    facts = graph.facts()
-    assert advise(graph).ingest(document(RESULTS)) == Ingestion("wire.txt", known=True)
-    assert graph.facts() == facts
+def reply(*facts: dict[str, Any], events: tuple[dict[str, Any], ...] = ()) -> dspy.Prediction:
+    return ReadDocuments.recorded({"facts": facts, "events": events})
 
 
-def test_what_needs_a_type_waits_for_it(graph: GrowingGraph) -> None:
-    advisor = advise(graph, "review")
-    found = advisor.ingest(document(RULE))
-    assert dict(found.proposed) == {"Regulation": "pending", "made_by": "pending"}
-    assert found.left_out == 3
-    assert list(graph.nodes("Regulation")) == []
-    for kind in advisor.proposals.pending():
-        advisor.proposals.accept(kind.name)
-    again = advisor.ingest(document(RULE))
-    assert (again.left_out, again.known) == (0, False)
-    assert [node.key.name for node in graph.nodes("Regulation")] == ["Rule 12"]
-    assert advisor.ingest(document(RULE)).known
-
-
-def test_types_are_taken_at_once_where_the_policy_allows_it(graph: GrowingGraph) -> None:
-    found = advise(graph, "auto").ingest(document(RULE))
-    assert dict(found.proposed) == {"Regulation": "accepted", "made_by": "accepted"}
-    assert graph.schema.node_type("Regulation").created_by == "agent"
-    assert graph.schema.node_type("Regulation").justification
-
-
-def test_no_type_is_taken_where_the_policy_forbids_it(graph: GrowingGraph) -> None:
-    found = advise(graph, "never").ingest(document(RULE))
-    assert "not allowed" in dict(found.proposed)["Regulation"]
-    assert len(graph.schema.types) == len(investment_schema().types)
-
-
-def test_a_newer_value_replaces_the_older_one_which_the_history_keeps(graph: GrowingGraph) -> None:
-    advisor = advise(graph)
-    advisor.ingest(document(RESULTS))
-    done = advisor.ingest(document(RESULTS.replace("Germany", "Austria").replace("beats", "tops")))
-    assert not done.problems
-    node = graph.node(NodeKey("Company", "Helixon Inc."))
-    assert node is not None
-    assert node.properties["country"] == "Austria"
-    changed = next(entry for entry in graph.history() if entry.replaced)
-    assert [(one.property, one.before) for one in changed.replaced] == [("country", "Germany")]
-
-
-def test_briefings_cite_the_insight_and_its_events(graph: GrowingGraph) -> None:
-    advisor = advise(graph)
-    advisor.ingest(document(RESULTS))
-    assert (advisor.reflect(TODAY), advisor.reflect(TODAY)) == (1, 0)
-    (briefing,) = advisor.brief(Portfolio({"HLXN": 120.0}, ("HLXN", "NONE")), TODAY)
-    assert briefing.held
-    assert briefing.text.startswith("You hold 120 HLXN. Helixon Inc.: 2 good and 0 bad of 2 events")
-    assert "signal to buy" in briefing.text
-    assert all(
-        not event.text.startswith("Helixon Inc.: ") and event.text not in briefing.text for event in briefing.events
-    )
-    assert {(event.day, event.direction) for event in briefing.events} == {("2026-11-12", "positive")}
-    assert {iri for event in briefing.events for iri in event.citations} == set(briefing.citations[1:])
-    sources = {(one.document, one.publisher, one.day) for event in briefing.events for one in event.sources}
-    assert sources == {("wire.txt", "Harbour Wire", "2026-11-12")}
-    assert [key.type for key in briefing.cited] == ["Insight", "MarketEvent", "MarketEvent"]
-    iris = {str(value) for row in graph.query("SELECT ?s WHERE { ?s a ?t }").rows for value in row}
-    assert set(briefing.citations) <= iris
-
-
-def test_stale_news_makes_no_briefing(graph: GrowingGraph) -> None:
-    advisor = advise(graph)
-    advisor.ingest(document(RESULTS))
-    assert advisor.reflect(date(2027, 3, 1)) == 0
-    assert advisor.brief(Portfolio({"HLXN": 1.0}), date(2027, 3, 1)) == []
-
-
-def test_nothing_of_the_portfolio_enters_the_graph(graph: GrowingGraph) -> None:
-    advisor = advise(graph)
-    advisor.ingest(document(RESULTS))
-    advisor.reflect(TODAY)
-    before = graph.query("SELECT ?s ?p ?o WHERE { ?s ?p ?o }").rows
-    advisor.brief(Portfolio({"HLXN": 4711.0}, ("ZZZQ",)), TODAY)
-    after = graph.query("SELECT ?s ?p ?o WHERE { ?s ?p ?o }").rows
-    assert sorted(map(str, after)) == sorted(map(str, before))
-    assert not any("4711" in str(row) or "ZZZQ" in str(row) for row in after)
-
-
-def test_asking_never_writes_and_ungrounded_text_is_not_said(
-    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM], tmp_path: Path
-) -> None:
-    advise(graph).ingest(document(RESULTS))
-    (tmp_path / "evil.txt").write_text("Helixon Inc. is based in Atlantis and pays 999 million.", encoding="utf-8")
-    company = {"type": "Company", "name": "Helixon Inc."}
-    insert = {"next_step": "insert", "missing": "more"}
-    call = {"calls": json.dumps([{"tool": "inspect_document", "arguments": {"file": "evil.txt"}}])}
-    wrote = {
-        "updates": json.dumps([{"op": "SetProperty", "node": company, "property": "country", "value": "Atlantis"}])
-    }
-    retrieve = {"next_step": "retrieve", "missing": ""}
-    query = {"query": 'SELECT ?c WHERE { ?x rdfs:label "Helixon Inc." ; prop:ticker ?c }'}
-    before = set(graph.triples())
-    for said in ("root:x:0:0", "Helixon Inc. pays 999 million", "Atlantis"):
-        lm = scripted_lm([insert, insert, call, wrote, retrieve, retrieve, query, {"answer": said}])
-        with dspy.context(lm=lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-            answer, why = answer_question(graph, "What is its ticker?", lm, TODAY, str(tmp_path))
-        assert answer is None
-        assert f"the model alone says {said!r}" in why
-    assert set(graph.triples()) == before
+def test_a_document_is_shown_with_numbers_and_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = parse_document(WIRE, "wire.txt")
+    [whole] = shown_parts(document)
+    assert whole.splitlines()[:2] == ["2026-01-14 (Wednesday)", "[1] Orvane buys Brightlane"]
+    assert "[3] Closing is planned" in whole
+    monkeypatch.setattr(module, "LONGEST", 60)
+    parts = list(shown_parts(document))
+    assert len(parts) > 1
+    assert all(part.startswith("2026-01-14 (Wednesday)\n[") for part in parts)
+    assert "deal value: company, thing, product -> money" in schema_shown()["relations"].splitlines()
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("given", "row"),
     [
-        (RESULTS.replace("Source", "Sauce"), "wire.txt: line 2: expected Headline:"),
-        (RESULTS.replace("Source: Harbour Wire\n", ""), "has no line Source:"),
-        (RESULTS.replace("2026-11-12", "12 November"), "Date must be written 2026-10-22"),
-        (RESULTS.split("\n\n")[0], "has no text"),
+        (
+            fact(2, "Orvane Semiconductor Corp.", "acquires", "Brightlane Photonics"),
+            ("company", "acquires", "Brightlane Photonics", "company"),
+        ),
+        (
+            fact(2, "Brightlane Photonics", "deal value", "340,000,000"),
+            ("company", "deal_value", "$340 million", "money"),
+        ),
+        (
+            fact(3, "Brightlane Photonics", "completed on", "2026-05-04"),
+            ("company", "completed_on", "2026-05-04", "date"),
+        ),
+        (
+            fact(4, "Orvane Semiconductor Corp.", "praised staff of", "Élan works"),
+            ("company", "praised staff of", "Élan works", "text"),
+        ),
+        (fact(4, "the staff", "were paid", "late", "thing"), ("name", "were paid", "late", "text")),
     ],
 )
-def test_a_document_that_is_none_is_refused(text: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        document(text)
+def test_a_fact_has_its_kinds_and_its_sentence(given: dict[str, Any], row: tuple[str, ...]) -> None:
+    document = parse_document(WIRE, "wire.txt")
+    found = validate(document, {}, reply(given))
+    assert found.refused == ()
+    (one,) = found.facts
+    assert (one.subject, one.subject_kind, one.relation, one.object, one.object_kind) == (given["subject"], *row)
+    assert one.sentence == document.sentences[given["sentence"] - 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (fact(9, "Orvane", "acquires", "Brightlane"), "there is no sentence 9"),
+        (fact(2, "Apple", "acquires", "Brightlane"), "the document does not have 'Apple'"),
+        (fact(3, "Brightlane Photonics", "deal value", "$340 million"), "the sentence does not have the object"),
+        (fact(2, "Boise", "employees", "$340 million", "place"), "employees has no subject of the kind place"),
+        (fact(2, "Brightlane Photonics", "completed on", "laser"), "'laser' is no day"),
+        (fact(2, "Orvane Semiconductor", "sued", "Brightlane Photonics"), "of the schema or of the sentence"),
+        (fact(2, "Orvane Semiconductor", "acquires", "Orvane Semiconductor Corp."), "has two ends"),
+    ],
+)
+def test_a_fact_that_the_document_or_the_schema_does_not_hold_is_refused(given: dict[str, Any], problem: str) -> None:
+    found = validate(parse_document(WIRE, "wire.txt"), {}, reply(given))
+    assert found.facts == ()
+    assert re.search(re.escape(problem), found.refused[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (event(2, "Orvane", "party", "positive"), "the kind of an event must be one of"),
+        (event(2, "Apple", "merger", "positive"), "does not have 'Apple'"),
+        (event(2, "Orvane", "merger", "positive", figure="$350 million"), "does not have the figure '$350 million'"),
+    ],
+)
+def test_an_event_that_the_document_or_the_schema_does_not_hold_is_refused(given: dict[str, Any], problem: str) -> None:
+    found = validate(parse_document(WIRE, "wire.txt"), {}, reply(events=(given,)))
+    assert found.events == ()
+    assert problem in found.refused[0]
+
+
+def test_a_known_name_is_written_in_full(graph: GrowingGraph) -> None:
+    advisor = Advisor(graph)
+    advisor.ingest(parse_document(WIRE, "a.txt"), reply(fact(2, "Orvane Semiconductor Corp.", "ticker", "BOISE")))
+    later = parse_document("Orvane Semiconductor grows\n2026-02-03\n\nOrvane Semiconductor has 300 staff.", "b.txt")
+    found = validate(later, known_names(graph), reply(fact(2, "Orvane Semiconductor", "employees", "300")))
+    assert [one.subject for one in found.facts] == ["Orvane Semiconductor Corp."]
+
+
+def test_a_model_reads_a_document_once(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
+    rows = [
+        fact(2, "Orvane Semiconductor Corp.", "acquires", "Brightlane Photonics"),
+        fact(2, "Apple", "acquires", "Orvane"),
+    ]
+    written = {
+        "facts": json.dumps(rows),
+        "events": json.dumps([event(2, "Brightlane Photonics", "merger", "positive")]),
+    }
+    document, advisor = parse_document(WIRE, "wire.txt"), Advisor(graph)
+    assert advisor.ingest(document).applied.nodes > 0  # sentences alone
+    with dspy.context(lm=scripted_lm([written]), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        stated = ReadDocuments()(document=document)
+    result = advisor.ingest(document, stated)
+    assert (result.facts, result.events, result.refused) == (1, 1, ("the document does not have 'Apple'",))
+    assert advisor.knows(document, facts=True)
+    assert advisor.ingest(document, stated).known
+    assert [(one.relation, one.object) for one in stored_facts(graph)] == [("acquires", "Brightlane Photonics")]
+    assert graph.node(NodeKey("Company", "Apple")) is None
+
+
+def test_a_reply_that_cannot_be_read_gives_no_facts(scripted_lm: Callable[..., dspy.LM]) -> None:
+    adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
+    with dspy.context(lm=scripted_lm([{"facts": "a list", "events": "[]"}]), adapter=adapter):
+        stated = ReadDocuments()(document=parse_document(WIRE, "wire.txt"))
+    assert (stated.facts, len(stated.refused)) == ([], 1)
+
+
+def jobs(name: str, publisher: str, day: int, figure: str, text: str) -> tuple[Any, dspy.Prediction]:
+    head = f"Headline: News {name}\nSource: {publisher}\nDate: 2026-11-0{day}\n\n"
+    rows = [fact(2, "Calderstone plc", "ticker", "CLDS")] if "CLDS" in text else []
+    stated = event(2, "Calderstone plc", "layoff", "negative", figure=figure)
+    return parse_document(head + text, name), reply(*rows, events=(stated,))
+
+
+FIRST = jobs("a.txt", "Harbour Wire", 3, "1,200", "Calderstone plc (CLDS) will cut 1,200 jobs in Leeds.")
+SECOND = jobs("b.txt", "Quay Post", 4, "900", "Calderstone plc is to shed 900 jobs by the spring.")
+
+
+def test_two_documents_about_one_event_are_one_event_with_both_figures(graph: GrowingGraph) -> None:
+    advisor = Advisor(graph)
+    for document, stated in (FIRST, SECOND):
+        assert advisor.ingest(document, stated).refused == ()
+    assert advisor.reflect(TODAY) == 1
+    assert advisor.reflect(TODAY) == 0
+    (briefing,) = briefings(graph, Portfolio({"CLDS": 10.0}), TODAY)
+    assert briefing.text.startswith("You hold 10 CLDS. Calderstone plc: 0 good and 1 bad of 1 events")
+    (found,) = briefing.events
+    assert (found.day, found.kind, found.direction) == ("2026-11-03", "layoff", "negative")
+    assert [(one.document, one.publisher, one.day) for one in found.sources] == [
+        ("a.txt", "Harbour Wire", "2026-11-03"),
+        ("b.txt", "Quay Post", "2026-11-04"),
+    ]
+    assert found.differing == "1,200 (Harbour Wire) / 900 (Quay Post)"
+    assert any("900 jobs" in line for line in found.lines)
+    assert set(found.citations) == set(briefing.citations[1:])
+    assert briefings(graph, Portfolio({"CLDS": 10.0}), date(2027, 6, 1)) == []
+    assert symbol_problems(graph, Portfolio({"CLDS": 1.0}, ("XYZ",))) == ["no company of the graph has the symbol XYZ"]
+
+
+def test_a_document_is_undone_with_the_insights_about_it(graph: GrowingGraph) -> None:
+    advisor = Advisor(graph)
+    for document, stated in (FIRST, SECOND):
+        advisor.ingest(document, stated)
+        advisor.reflect(TODAY)
+    undone = take_back(graph, "b.txt")
+    assert {entry.document for entry in undone} >= {"b.txt", "insights by rules"}
+    assert {one.document for one in stored_passages(graph)} == {"a.txt"}
+    assert not advisor.knows(SECOND[0])
+    assert advisor.ingest(*SECOND).events == 1
+
+
+def test_another_text_of_a_name_is_reported(graph: GrowingGraph) -> None:
+    advisor = Advisor(graph)
+    assert not advisor.ingest(FIRST[0]).changed
+    assert not advisor.ingest(FIRST[0]).changed
+    other = parse_document(WIRE, "a.txt")
+    assert advisor.ingest(other).changed
+    assert any("Brightlane" in one.text for one in stored_passages(graph))
+
+
+@pytest.fixture
+def given(graph: GrowingGraph) -> list[Any]:
+    """Briefings about a holding with bad news and about one with good news, a dividend."""
+    advisor = Advisor(graph)
+    advisor.ingest(*FIRST)
+    text = "Headline: Pay\nSource: Wire\nDate: 2026-11-05\n\nOsprey Rail Ltd (OSPR) declared a dividend."
+    rows = reply(
+        fact(2, "Osprey Rail Ltd", "ticker", "OSPR"), events=(event(2, "Osprey Rail Ltd", "dividend", "positive"),)
+    )
+    advisor.ingest(parse_document(text, "c.txt"), rows)
+    advisor.reflect(TODAY)
+    return briefings(graph, Portfolio({"OSPR": 1.0, "CLDS": 1.0}), TODAY)
+
+
+@pytest.mark.parametrize(
+    ("profile", "symbols"),
+    [
+        (Profile("conservative"), ["CLDS", "OSPR"]),
+        (Profile("moderate", goals=("income",)), ["OSPR", "CLDS"]),
+        (Profile("aggressive"), []),
+    ],
+)
+def test_a_profile_orders_briefings_and_leaves_weak_ones_out(
+    given: list[Any], profile: Profile, symbols: list[str]
+) -> None:
+    found = shaped(given, profile)
+    assert [one.symbol for one in found] == symbols
+    if profile.risk_tolerance == "conservative":
+        assert "first, because you are conservative" in found[0].notes[0]
+    if profile.goals:
+        assert found[0].notes == ("bears on your goals: dividend events",)
+
+
+def test_an_unknown_tolerance_is_refused() -> None:
+    with pytest.raises(DataError, match="risk_tolerance must be one of"):
+        Profile("reckless")

@@ -1,0 +1,111 @@
+"""The documents of a graph, and those nearest to a question: by words (BM25) and by the vectors of their sentences.
+
+>>> library = Library(stored_passages(graph))
+>>> [document.name for document in library.near("Who bought Brightlane?", 2)]
+['wire-17.txt', 'wire-03.txt']
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from kg.encoders import SentenceEncoder
+from kg.news.passages import Passage
+from kg.text import WordIndex, search_words
+
+LONGEST = 3000
+"""Characters of a document that are shown to a model; of a longer one the sentences nearest to the question."""
+
+
+@dataclass(frozen=True)
+class NearDocument:
+    """A document near to a question.
+
+    Attributes:
+        passages: Its sentences, the headline first.
+        similarities: The similarity of each sentence to the question, in [-1, 1]; 0 without an encoder.
+        words: Its score by words as a share of the best document's, in [0, 1].
+    """
+
+    passages: tuple[Passage, ...]
+    similarities: tuple[float, ...]
+    words: float
+
+    @property
+    def name(self) -> str:
+        """The name of the document."""
+        return self.passages[0].document
+
+    @property
+    def published(self) -> date:
+        """Its day."""
+        return self.passages[0].published
+
+    @property
+    def similarity(self) -> float:
+        """That of the nearest sentence."""
+        return max(self.similarities)
+
+    @property
+    def nearness(self) -> float:
+        """The order of documents: the similarity and the words together."""
+        return self.similarity + self.words
+
+    @property
+    def shown(self) -> tuple[Passage, ...]:
+        """The sentences that are shown to a model, the headline first; one that repeats another is left out."""
+        distinct = list({passage.text: passage for passage in reversed(self.passages)}.values())[::-1]
+        if sum(len(passage.text) for passage in distinct) <= LONGEST:
+            return tuple(distinct)
+        kept, length = {0}, len(self.passages[0].text)
+        for place in np.argsort(-np.array(self.similarities), kind="stable").tolist():
+            if place not in kept and length + len(self.passages[place].text) <= LONGEST:
+                kept.add(place)
+                length += len(self.passages[place].text)
+        return tuple(self.passages[place] for place in sorted(kept))
+
+
+class Library:
+    """Documents by their sentences.
+
+    Args:
+        passages: The sentences.
+        encoder: The encoder of sentences; by default the installed one, if there is one.
+    """
+
+    def __init__(self, passages: Iterable[Passage], encoder: SentenceEncoder | None = None) -> None:
+        grouped: defaultdict[str, list[Passage]] = defaultdict(list)
+        for passage in passages:
+            grouped[passage.document].append(passage)
+        ordered = (tuple(sorted(group, key=lambda passage: passage.place)) for group in grouped.values())
+        self.documents = sorted(ordered, key=lambda group: (group[0].published, group[0].document))
+        self.encoder = encoder if encoder is not None else SentenceEncoder.load()
+        self._index = WordIndex(search_words(" ".join(one.text for one in group)) for group in self.documents)
+
+    def near(self, question: str, most: int, least_share: float = 0.0) -> list[NearDocument]:
+        """Returns the documents nearest to a question, the nearest first.
+
+        Args:
+            question: The question.
+            most: Documents at the most.
+            least_share: How near a document must be, as a share of the nearest one.
+        """
+        scores = self._index.scores(search_words(question))
+        shares = scores / max(float(scores.max(initial=0.0)), 1e-9)
+        found = [
+            NearDocument(group, self._similarities(question, group), float(words))
+            for group, words in zip(self.documents, shares, strict=True)
+        ]
+        found.sort(key=lambda document: -document.nearness)
+        return [one for one in found[:most] if one.nearness >= least_share * found[0].nearness]
+
+    def _similarities(self, question: str, group: tuple[Passage, ...]) -> tuple[float, ...]:
+        if self.encoder is None:
+            return (0.0,) * len(group)
+        vectors = self.encoder.vectors([question, *(passage.text for passage in group)])
+        return tuple((vectors[1:] @ vectors[0]).tolist())

@@ -1,0 +1,138 @@
+"""Spans of sentences as answers: days as 2026-05-04, and amounts by which values are compared.
+
+>>> value_of("on 4 May", date(2026, 5, 6))
+'2026-05-04'
+>>> number_of("$2.1 billion")
+Decimal('2100000000.0')
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+
+from kg.news.names import plain_name
+from kg.text import MONTHS, WEEKDAYS
+
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_SCALES = {"thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
+)
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"(?P<year>\d{4})-(?P<number>\d\d)-(?P<day>\d\d)",
+        rf"{_DAY}(?: of)? {_MONTH}\.?(?:,? {_YEAR})?",
+        rf"{_MONTH}\.? {_DAY}(?:,? {_YEAR})?",
+        rf"{_MONTH}\.?(?:,? {_YEAR})?",
+        _YEAR,
+    )
+)
+_WEEKDAY = re.compile(
+    rf"(?:(?P<which>last|next|this) )?(?P<weekday>{'|'.join(WEEKDAYS)})(?:,? (?P<rest>.*\d.*))?", re.I
+)
+_PART_OF_DAY = re.compile(r" (?:morning|noon|afternoon|evening|night)$", re.I)
+_BEFORE_AMOUNT = re.compile(r"(?:[a-z]+[ -]){1,4}(?=(?:[A-Z]{0,3}[$€£¥]|[A-Z]{3} )?\d)")
+_RANGE = re.compile(r"between (?P<low>\S*\d\S*(?: (?:million|billion))?) and (?P<high>.*\d.*)")
+_NEAR = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_BEFORE = re.compile(r"^(?:(?:on|in|by|at|from|since|until|to|for|of|the|early|late|mid|about|around)[ -])+", re.I)
+
+
+def number_of(text: str) -> Decimal | None:
+    """Returns the value of an amount as written: 2100000000 of "$2.1 billion"; of a range its lower end."""
+    match = _NUMBER.search(text)
+    if match is None:
+        return None
+    words = re.findall(r"[a-z]+", text[match.end() :].lower())
+    scale = next((_SCALES[word] for word in words if word in _SCALES), 0)
+    value = Decimal(match[0].replace(",", "")).scaleb(scale)
+    return -value if text.lstrip().startswith("-") else value
+
+
+def value_of(span: str, published: date) -> str:
+    """Returns a span as an answer: a day, a month or a year in the form of ISO, an amount without words before it.
+
+    Args:
+        span: The span.
+        published: The day of its document, which days without a year are nearest to.
+    """
+    day = day_of(span, published)
+    if day:
+        return day
+    between = _RANGE.fullmatch(span)
+    return f"{between['low']} to {between['high']}" if between is not None else _before_amount(span)
+
+
+def _before_amount(span: str) -> str:
+    match = _BEFORE_AMOUNT.match(span)
+    return span[match.end() :] if match is not None else span
+
+
+def day_of(span: str, published: date) -> str:
+    """Returns the day, month or year that a span is, as 2026-05-04, 2026-05 or 2026; empty if it is none."""
+    text = _PART_OF_DAY.sub("", _BEFORE.sub("", span.strip()).rstrip(".,"))
+    if text.lower() in _NEAR:
+        return (published + timedelta(_NEAR[text.lower()])).isoformat()
+    weekday = _WEEKDAY.fullmatch(text)
+    if weekday is not None:
+        return day_of(weekday["rest"], published) if weekday["rest"] else _weekday(weekday, published)
+    for form in _FORMS:
+        match = form.fullmatch(text)
+        if match is not None:
+            return _written({"number": None, "month": None, "day": None, "year": None, **match.groupdict()}, published)
+    return ""
+
+
+def _weekday(match: re.Match[str], published: date) -> str:
+    wanted = [name.lower() for name in WEEKDAYS].index(match["weekday"].lower())
+    back = (published.weekday() - wanted) % 7
+    which = (match["which"] or "").lower()
+    if which == "next":
+        return (published + timedelta(7 - back)).isoformat()
+    return (published - timedelta(7 if which == "last" and not back else back)).isoformat()
+
+
+def _written(parts: dict[str, str | None], published: date) -> str:
+    name = (parts["month"] or "").lower()[:3]
+    month = int(parts["number"] or 0) or next((n for n, one in enumerate(MONTHS, 1) if one[:3].lower() == name), 0)
+    day, year = int(parts["day"] or 0), int(parts["year"] or 0)
+    if not month:
+        return str(year)
+    if not year:
+        near = (published.year - 1, published.year, published.year + 1)
+        year = min(near, key=lambda one: abs((date(one, month, min(day or 15, 28)) - published).days))
+    if not 1 <= month <= len(MONTHS) or day > calendar.monthrange(year, month)[1]:
+        return ""
+    return f"{year}-{month:02}-{day:02}" if day else f"{year}-{month:02}"
+
+
+def days_in(text: str, published: date) -> Iterator[tuple[int, int, str]]:
+    """Yields the days, months and years that a sentence has: where they begin and end, and the day."""
+    words = list(re.finditer(r"[\w-]+", text))
+    place = 0
+    while place < len(words):
+        for length in range(min(4, len(words) - place), 0, -1):
+            start, end = words[place].start(), words[place + length - 1].end()
+            is_number = length == 1 and not re.fullmatch(_YEAR, text[start:end])
+            day = "" if is_number and text[start:end].isdigit() else day_of(text[start:end], published)
+            if day and not _BEFORE.match(text[start:end]):
+                yield start, end, day
+                place += length - 1
+                break
+        place += 1
+
+
+def compared(value: str) -> tuple[str, str]:
+    """Returns the form in which values are compared: the number of an amount, or a plain name or day."""
+    if not re.fullmatch(r"\d{4}(?:-\d\d){0,2}", value) and not re.match(r"[A-Za-z]{2}", value.lstrip("-+ ")):
+        number = number_of(value)
+        if number is not None:
+            return "amount", format(abs(number).normalize(), "f")
+    return "name", plain_name(value)

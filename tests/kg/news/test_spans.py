@@ -1,0 +1,115 @@
+"""The reader of questions and documents, and the answers by it."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from kg.encoders import word_pieces
+from kg.news import Passage, SpanAnswers, SpanReader
+from kg.news.answers import AnswerConfidence
+from kg.news.library import LONGEST, Library
+from kg.news.spans import MOST_PIECES, QUESTION_PIECES, SPAN_PIECES, WindowScores, windows_of
+
+BID = (
+    "Corvex Resources to buy Talbridge Mining",
+    "Corvex Resources agreed on Monday to buy Talbridge Mining for $340 million.",
+    "The deal needs no approval by its own shareholders, Corvex said.",
+)
+HEAD = (
+    "Oriel Shipping has a new head",
+    "Ana Reis becomes head of Oriel Shipping, replacing Tom Hale.",
+    "Reis, Omar Benk and Liv Dahl founded the pump maker Ketterling together.",
+)
+
+
+def passages(**documents: tuple[str, ...]) -> list[Passage]:
+    day = date(2026, 3, 2)
+    return [
+        Passage(name, day, place, text) for name, lines in documents.items() for place, text in enumerate(lines, -1)
+    ]
+
+
+@pytest.fixture(scope="module")
+def reader() -> SpanReader:
+    found = SpanReader.load()
+    if found is None:
+        pytest.skip("needs the weights of the extra news")
+    return found
+
+
+def test_a_document_is_read_after_its_day() -> None:
+    [window] = windows_of(passages(bid=BID))
+    wordpiece = word_pieces()
+    assert [one.number for one in window.pieces] == wordpiece(" ".join(("02 March 2026.", *BID)))
+    first = next(place for place, one in enumerate(window.pieces) if one.start == BID[1].index("$") and one.line == 2)
+    part = window.part(first, first + 1)
+    assert part is not None
+    assert part.text == "$340"
+    last = max(place for place, one in enumerate(window.pieces) if one.line == 1)
+    assert window.part(last, last + 1) is None  # over two lines
+    assert window.part(0, 0) is None  # the day
+
+
+def test_a_long_document_is_read_in_parts_that_overlap_by_a_sentence() -> None:
+    lines = ("A headline", *(f"Plant number {number} makes many parts of pumps for boats." for number in range(120)))
+    text = passages(long=lines)
+    windows = windows_of(text)
+    assert len(windows) > 2
+    assert all(len(one.pieces) <= MOST_PIECES - QUESTION_PIECES - 4 for one in windows)
+    assert all(one.passages[-1] is other.passages[2] for one, other in pairwise(windows))
+    assert {id(one) for window in windows for one in window.passages if one} == set(map(id, text))
+    assert len(windows_of(passages(long=("A headline", "word " * 900 + "end."))[:2])) == 1
+
+
+def test_the_mass_of_a_span_is_that_of_its_neighbours() -> None:
+    spans = np.full((6, SPAN_PIECES), -10.0, dtype=np.float32)
+    spans[1, 2] = 4.0
+    scores = WindowScores(spans, 0.0, 0.0)
+    assert [one[:2] for one in scores.best(1)] == [(1, 3)]
+    assert scores.mass(1, 3) == pytest.approx(4.0, abs=0.01)
+    assert scores.mass(2, 3) == pytest.approx(4.0, abs=0.01)
+    assert scores.mass(4, 5) < -5
+
+
+def test_yes_and_no(reader: SpanReader) -> None:
+    windows = windows_of(passages(bid=BID))
+    [said] = reader.read("Will Corvex buy Talbridge?", windows)
+    assert said.yes > max(said.no, 0.0)
+    [denied] = reader.read("Do the shareholders of Corvex have to approve the deal?", windows)
+    assert denied.no > max(denied.yes, 0.0)
+
+
+def test_documents_with_the_words_and_the_meaning_of_a_question_are_near(reader: SpanReader) -> None:
+    library = Library(passages(bid=BID, head=HEAD))
+    near = library.near("What does Corvex pay for the miner?", 2)
+    assert [one.name for one in near] == ["bid", "head"]
+    assert near[0].words == 1.0
+    assert [one.name for one in library.near("What does Corvex pay for the miner?", 2, 0.9)] == ["bid"]
+    long = Library(passages(long=("A headline", *(f"Boat {place} has {'pumps ' * 20}" for place in range(60)))))
+    [shown] = long.near("Which boat?", 1)
+    assert sum(len(one.text) for one in shown.shown) <= LONGEST
+    assert shown.shown[0].text == "A headline"
+
+
+def test_answers_and_abstentions(reader: SpanReader) -> None:
+    answers = SpanAnswers(passages(bid=BID, head=HEAD))
+    found = answers.proposed("Who will buy Talbridge Mining?")
+    assert (found.values, found.passages[0].document) == (("Corvex Resources",), "bid")
+    assert found.confidence > 0.7
+    assert answers.proposed("How much will Corvex pay for Talbridge?").values == ("$340 million",)
+    assert answers.answer("What does the Mayor of Keld earn?").values == ()
+    assert "the least is" in answers.answer("What does the Mayor of Keld earn?").why
+    several = answers.proposed("Who founded Ketterling?")
+    assert {"Omar Benk", "Liv Dahl"} <= set(several.values)
+    assert several.shares
+    assert SpanAnswers([]).answer("Who?").values == ()
+
+
+def test_a_confidence_is_a_logistic_function_of_the_features() -> None:
+    model = AnswerConfidence(about="a test", weights={"share": 2.0, "intercept": -1.0}, threshold=0.5)
+    assert model.confidence({"share": 0.5}) == 0.5
+    assert model.confidence({"share": 1.0}) > 0.7

@@ -1,0 +1,216 @@
+"""Questions about texts: inserted facts, sentences with and without a language model, and the graph's own edges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import dspy
+import pytest
+
+from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, SetProperty
+from kg.investments import investment_schema
+from kg.news import Passage, SpanAnswers, TextAnswer, insert_answers, join_alias, parse_document, stored_passages
+from programs.advisor import Advisor
+from programs.beam import BeamQA
+from programs.turns import read_turn, turn_record
+from programs.worlds.news.answering import GraphAnswers, SupportedAnswers
+from programs.worlds.texts import TextsWorld, answers_of
+from signatures.news import UnderstandTexts
+
+WIRE = """Mill town loses its weaver
+2026-02-03
+
+KELD - Ardent Holdings has bought Tarrant Mills for $85 million. Nora Feldt keeps 12% of the shares.
+"""
+LATER = """Mill sold again
+2026-05-06
+
+KELD - Corvex Partners has bought Tarrant Mills for $90 million.
+"""
+QUESTION = "How much did Ardent Holdings pay for Tarrant Mills?"
+
+
+@pytest.fixture
+def graph() -> GrowingGraph:
+    return ingested(GrowingGraph(None, investment_schema()), "wire-1.txt", WIRE)
+
+
+def ingested(graph: GrowingGraph, name: str, text: str) -> GrowingGraph:
+    Advisor(graph).ingest(parse_document(text, name))
+    return graph
+
+
+def passage(graph: GrowingGraph, words: str) -> Passage:
+    return next(one for one in stored_passages(graph) if words in one.text)
+
+
+def answer(graph: GrowingGraph, value: str = "$85 million") -> TextAnswer:
+    return TextAnswer((value,), (passage(graph, value),), 0.8)
+
+
+@pytest.fixture(autouse=True)
+def _spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The span reader answers nothing, unless a test is about it."""
+    monkeypatch.setattr(SpanAnswers, "proposed", lambda self, question: TextAnswer(why="nothing is read"))
+
+
+def test_an_inserted_fact_is_retrieved_by_its_path(graph: GrowingGraph) -> None:
+    company = AddNode("Company", "Ardent Holdings")
+    graph.apply([company], Origin("by hand"))
+    answers = GraphAnswers(graph)
+    assert answers.retrieved(QUESTION).values == ()
+    answers.insert(QUESTION, answer(graph), "spans")
+    found = GraphAnswers(graph).retrieved("how much did the Ardent Holdings pay for Tarrant Mills")
+    assert (found.values, found.confidence) == (("$85 million",), 0.8)
+    (fact,) = found.retrieved
+    assert (fact.subject, fact.relation, fact.reader) == ("Ardent Holdings", QUESTION, "spans")
+    assert found.facts == (passage(graph, "$85").quoted,)
+    edges = [step.split(" -> ") for step in fact.path]
+    assert edges[0][0] == "News(Mill town loses its weaver)"
+    assert [step[-2] for step in edges] == ["has_passage", "shown_by_passage", "answers_question"]
+
+
+def test_the_answer_is_what_the_graph_says(graph: GrowingGraph) -> None:
+    """A person corrects the fact, and the next answer has the correction without reading."""
+    GraphAnswers(graph).insert(QUESTION, answer(graph), "spans")
+    (node,) = graph.nodes("Answer")
+    graph.apply([SetProperty(node.key, "value", "$84 million")], Origin("by hand"))
+    assert GraphAnswers(graph).answer(QUESTION).values == ("$84 million",)
+
+
+def test_an_insertion_is_taken_back(graph: GrowingGraph) -> None:
+    before = set(graph.triples())
+    GraphAnswers(graph).insert(QUESTION, answer(graph), "spans")
+    graph.undo(graph.history()[-1].number)
+    assert set(graph.triples()) == before
+    assert GraphAnswers(graph).retrieved(QUESTION).values == ()
+
+
+def test_after_a_new_document_the_question_is_read_again_and_the_answer_replaced(graph: GrowingGraph) -> None:
+    GraphAnswers(graph).insert(QUESTION, answer(graph), "spans")
+    ingested(graph, "wire-2.txt", LATER)
+    answers = GraphAnswers(graph)
+    assert answers.retrieved(QUESTION).values == ()
+    assert answers.insert(QUESTION, answer(graph, "$90 million"), "spans").values == ("$90 million",)
+    older = next(node for node in graph.nodes("Answer") if node.properties["value"] == "$85 million")
+    assert older.properties["valid_to"] == "2026-05-06"
+    assert answers.insert(QUESTION, answer(graph), "spans").values == ("$85 million",)
+
+
+def test_several_values_keep_their_order_and_what_is_against_them(graph: GrowingGraph) -> None:
+    first, rival = passage(graph, "$85"), passage(graph, "12%")
+    given = TextAnswer(("Zeta", "Alba"), (first, rival), 0.8, against=(rival,))
+    found = GraphAnswers(graph).insert("Who sold?", given, "spans")
+    assert found.values == ("Zeta", "Alba")
+    assert found.facts[-1] == f"otherwise {rival.quoted}"
+
+
+def test_an_insertion_into_a_copy_is_written_into_the_graph(graph: GrowingGraph) -> None:
+    answers = GraphAnswers(graph.copy())
+    answers.insert(QUESTION, answer(graph), "spans")
+    assert GraphAnswers(graph).retrieved(QUESTION).values == ()
+    insert_answers(graph, answers.insertions)
+    assert GraphAnswers(graph).retrieved(QUESTION).values == ("$85 million",)
+
+
+def test_a_sentence_is_read_with_full_names_and_cited_as_published(graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Company", "Corbel Group plc")], Origin("by hand"))
+    join_alias(graph, "Ardent Holdings", NodeKey("Company", "Corbel Group plc"))
+    answers = GraphAnswers(graph)
+    texts = [one.text for group in answers.texts.library.documents for one in group]
+    assert any("Corbel Group plc has bought" in text for text in texts)
+    assert answers.as_published(answers.texts.library.documents[0][1]).text.startswith(
+        "KELD - Ardent Holdings has bought"
+    )
+    assert answers.in_words_of_news(QUESTION).startswith("How much did Corbel Group plc pay")
+
+
+class Asked:
+    """Questions about the sentences of a graph, answered by the one program."""
+
+    def __init__(self, graph: GrowingGraph, lm: Any = None) -> None:
+        self.world, self.lm = TextsWorld(GraphAnswers(graph)), lm
+        self.program = BeamQA(signature=UnderstandTexts)
+
+    def turn(self, question: str) -> Any:
+        with dspy.context(lm=self.lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+            return self.program.ask(self.world.start(), question).turns[-1]
+
+    def answer(self, question: str) -> SupportedAnswers:
+        return answers_of(self.turn(question))
+
+
+def reply(*values: str, **further: Any) -> dict[str, Any]:
+    written = {"answers": list(values), "calculation": "", "sentences": [2], "sureness": "certain", **further}
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in written.items()}
+
+
+def test_without_a_model_the_span_reader_answers(graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = answer(graph)
+    monkeypatch.setattr(SpanAnswers, "proposed", lambda self, question: TextAnswer(read.values, read.passages, 0.99))
+    turn = Asked(graph).turn(QUESTION)
+    assert (turn.answer, turn.confidence) == (("$85 million",), 0.99)
+    assert read_turn(turn_record(turn)).answer == turn.answer
+    monkeypatch.setattr(SpanAnswers, "proposed", lambda self, question: TextAnswer(read.values, read.passages, 0.5))
+    turn = Asked(graph).turn("What was paid?")
+    assert (turn.answer, turn.failure) == (None, "not_answered")
+    assert "has a confidence of 0.50" in turn.message
+    assert Asked(graph).turn("?!").message == "the question has no words"
+
+
+def test_a_model_cites_and_the_fact_is_inserted(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
+    asked = Asked(graph, scripted_lm([reply("$85 million")]))
+    found = asked.answer(QUESTION)
+    assert found.values == ("$85 million",)
+    assert found.retrieved[0].reader == asked.lm.model
+    assert asked.answer(QUESTION).values == ("$85 million",)  # from the graph; the model has no further reply
+
+
+def test_a_model_that_names_what_no_sentence_has_is_refused(
+    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]
+) -> None:
+    turn = Asked(graph, scripted_lm([reply("$86 million")])).turn(QUESTION)
+    assert turn.answer is None
+    assert "no sentence has '$86 million'" in turn.message
+    turn = Asked(graph, scripted_lm([reply(sentences=[])])).turn(QUESTION)
+    assert "the documents do not say so" in turn.message
+
+
+def test_a_calculated_value_has_its_steps_and_is_not_inserted(
+    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]
+) -> None:
+    ingested(graph, "wire-2.txt", LATER)
+    asked = Asked(graph, scripted_lm([reply(calculation="$90 million - $85 million", sentences=[2, 5])]))
+    found = asked.answer("By how much did the price of Tarrant Mills rise?")
+    assert found.values == ("$5 million",)
+    assert found.facts[0] == "$90 million - $85 million = $5 million"
+    assert not asked.world.answers.insertions
+
+
+def test_an_embedded_model_without_an_adapter_reads_no_sentences(
+    graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("programs.worlds.texts.is_embedded", lambda lm: True)
+    turn = Asked(graph, SimpleNamespace(model="local/other")).turn(QUESTION)
+    assert turn.message.startswith("local/other has no adapter for news")
+
+
+def test_the_graph_s_own_edges_answer_what_sentences_leave_open(graph: GrowingGraph) -> None:
+    company, sector = AddNode("Company", "Ardent Holdings"), AddNode("Sector", "Textiles")
+    graph.apply([company, sector, AddEdge("in_sector", company.key, sector.key)], Origin("by hand"))
+
+    class Reader:
+        """Answers of a graph without its parser."""
+
+        def answered(self, question: str) -> Any:
+            words = "Textiles" if "sector" in question else ""
+            return SimpleNamespace(answer=(words,) if words else None, words=words, detail=None, confidence=0.95)
+
+    answers = GraphAnswers(graph)
+    answers.__dict__["_edges"] = Reader()
+    found = answers.answer("Which sector is Ardent Holdings in?")
+    assert (found.values, found.confidence) == (("Textiles",), 0.95)
+    assert answers.answer(QUESTION).why == "nothing is read"

@@ -1,0 +1,217 @@
+"""What a language model reads in documents counts only with a sentence that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dspy import lm15
+
+from kg.errors import LMError
+from kg.news import AnswerConfidence, NearDocument, Passage, TextAnswer, compared
+from programs.worlds.news import reading as module
+from programs.worlds.news.reading import (
+    API,
+    INSTRUCTIONS,
+    QuoteReply,
+    cited,
+    confidence_models,
+    numbered,
+    quotation,
+    quote,
+    quote_messages,
+    quoting_model,
+    reply_grammar,
+)
+
+TEXTS = {
+    ("ferry-1", date(2026, 2, 3)): [
+        "Calder Line orders ferries",
+        "Calder Line ordered two ferries from the Brede yard for $64 million on Monday.",
+        "Its chief executive, Nora Feldt-Ames, said the fleet would then have nine ships.",
+    ],
+    ("ferry-2", date(2026, 5, 6)): [
+        "Calder Line pays more",
+        "The price of Calder Line's two ferries rose to $71 million, Feldt-Ames said.",
+        "Delivery is now planned for 9 October 2026.",
+    ],
+}
+
+
+def near() -> list[NearDocument]:
+    return [
+        NearDocument(
+            tuple(Passage(name, day, place, text) for place, text in enumerate(texts, -1)), (0.2, 0.8, 0.5), 1.0
+        )
+        for (name, day), texts in reversed(TEXTS.items())
+    ]
+
+
+def own(*values: str) -> TextAnswer:
+    """What the span reader would answer."""
+    return TextAnswer(values, confidence=0.9, shares={compared(value): 0.9 for value in values})
+
+
+@pytest.fixture
+def read() -> Callable[..., TextAnswer]:
+    def ask(spans: TextAnswer | None = None, **reply: Any) -> TextAnswer:
+        written = {"answers": [], "calculation": "", "sentences": [], "sureness": "certain", **reply}
+        model = confidence_models()[API]
+        try:
+            return cited(SimpleNamespace(**written), near(), spans or own()).rated(model).decided(model)
+        except ValueError as error:
+            return TextAnswer(why=str(error))
+
+    return ask
+
+
+def test_sentences_are_numbered_from_the_oldest_document() -> None:
+    lines = numbered(near()).splitlines()
+    assert lines[:2] == ["2026-02-03 (Tuesday)", "[1] Calder Line orders ferries"]
+    assert lines[4:7] == ["", "2026-05-06 (Wednesday)", "[4] Calder Line pays more"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited", "value", "document"),
+    [
+        ("$71 million", [5], "$71 million", "ferry-2"),
+        ("$71 MILLION.", [], "$71 million", "ferry-2"),
+        ("71,000,000", [5], "$71 million", "ferry-2"),
+        ("2026-10-09", [6], "2026-10-09", "ferry-2"),
+        ("9 October 2026", [6], "2026-10-09", "ferry-2"),
+        ("2026-02-02", [2], "2026-02-02", "ferry-1"),
+        ("Feldt-Ames", [3], "Feldt-Ames", "ferry-1"),
+    ],
+)
+def test_an_answer_is_what_a_sentence_has(
+    read: Callable[..., TextAnswer], answer: str, cited: list[int], value: str, document: str
+) -> None:
+    found = read(answers=[answer], sentences=cited)
+    assert (found.values, [one.document for one in found.passages]) == ((value,), [document])
+    assert 0.8 < found.confidence < 1.0
+
+
+def test_what_no_sentence_has_is_no_answer(read: Callable[..., TextAnswer]) -> None:
+    assert read(answers=["$77 million"], sentences=[5]).why == "no sentence has '$77 million'"
+    assert read(answers=["rede"], sentences=[2]).why == "no sentence has 'rede'"
+    assert read().why == "the documents do not say so"
+
+
+def test_yes_and_no_need_a_cited_sentence(read: Callable[..., TextAnswer]) -> None:
+    assert read(answers=["No"]).values == read(answers=["No"], sentences=[99]).values == ()
+    found = read(answers=["No"], sentences=[5])
+    assert (found.values, found.passages[0].document) == (("no",), "ferry-2")
+
+
+def test_a_calculation_is_done_with_the_amounts_of_sentences(read: Callable[..., TextAnswer]) -> None:
+    found = read(calculation="$71 million - $64 million", sentences=[5, 2])
+    assert (found.values, found.steps) == (("$7 million",), "$71 million - $64 million = $7 million")
+    assert [one.document for one in found.passages] == ["ferry-2", "ferry-1"]
+    assert read(calculation="$71 million - $60 million").why == "no sentence has '$60 million'"
+    assert read(calculation="nine - two").values == ("7",)
+
+
+def test_doubt_and_another_answer_of_the_span_reader_lower_the_confidence(read: Callable[..., TextAnswer]) -> None:
+    reply = {"answers": ["$71 million"], "sentences": [5]}
+    alone, agreed = read(**reply), read(own("$71 million"), **reply)
+    against = read(own("$64 million"), **reply)
+    assert agreed.confidence > alone.confidence > against.confidence
+    assert read(**reply, sureness="likely").confidence < alone.confidence
+    assert read(**reply, sureness="unsure").values == ()
+
+
+def test_documents_are_shown_to_the_adapter_by_day_before_the_question() -> None:
+    documents = [one.shown for one in near()]
+    system, user = quote_messages(documents, "Who owns the ferries?")
+    first, second = TEXTS.values()
+    assert system == {"role": "system", "content": INSTRUCTIONS}
+    assert user["content"] == (
+        f"2026-02-03 {first[0]}\n{' '.join(first[1:])}\n\n2026-05-06 {second[0]}\n{' '.join(second[1:])}\n\n"
+        "question: Who owns the ferries?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "values", "document"),
+    [
+        ("$71 million", ("$71 million",), "ferry-2"),
+        ("9 October 2026", ("2026-10-09",), "ferry-2"),
+        ("Brede; two", ("Brede", "two"), "ferry-1"),
+        ("yes", ("yes",), "ferry-2"),
+        ("none", (), ""),
+        ("$86 million", (), ""),
+    ],
+)
+def test_quotes_become_values_with_their_sentences(reply: str, values: tuple[str, ...], document: str) -> None:
+    found = quotation(QuoteReply(reply, -0.1, -0.1, -6.0), near(), own())
+    assert found.values == values
+    assert document in {one.document for one in found.passages} or not values
+
+
+def test_the_confidence_in_a_quote_knows_whether_the_span_reader_agrees() -> None:
+    reply = QuoteReply("$71 million", -0.1, -0.1, -6.0)
+    agrees, other = (quotation(reply, near(), own(value)).features for value in ("$71 million", "$64 million"))
+    assert (agrees["agreed"], agrees["against"], agrees["read"]) == (0.9, 0.0, 0.9)
+    assert (other["agreed"], other["against"], other["read"]) == (0.0, 0.9, 0.0)
+    models = [model for name, model in confidence_models().items() if name != API]
+    assert all(set(model.weights) == {*agrees, "intercept"} for model in models)
+
+
+class Engine:
+    """A model that replies one text, and its most probable first tokens."""
+
+    model = "local/one+news"
+
+    def __init__(self) -> None:
+        self.requests: list[lm15.Request] = []
+
+    def __call__(self, request: lm15.Request) -> Any:
+        self.requests.append(request)
+        top = (lm15.TopLogprob(token="Cal", logprob=-0.2), lm15.TopLogprob(token="none", logprob=-2.5))
+        tokens = (
+            lm15.TokenLogprob(token="Cal", logprob=-0.2, top=top),
+            lm15.TokenLogprob(token="der", logprob=-0.3, top=()),
+        )
+        return SimpleNamespace(text="Calder Line", logprobs=tokens)
+
+
+def test_the_reply_is_held_to_quotes_and_has_its_probabilities() -> None:
+    engine = Engine()
+    reply = quote(engine, "Who orders ferries?", near())  # type: ignore[arg-type]
+    assert (reply.text, reply.none, reply.weakest) == ("Calder Line", -2.5, -0.3)
+    assert reply.likelihood == pytest.approx(-0.5)
+    form = engine.requests[0].config.response_format
+    assert form is not None
+    assert form["schema"]["grammar"].startswith('root ::= "none" | "yes" | "no" | span ("; " span){0,7}\n')
+
+
+def test_a_span_is_words_of_one_sentence_that_follow_each_other() -> None:
+    rules = dict(line.split(" ::= ", 1) for line in reply_grammar(["It paid $340 million.", "One, two"]).splitlines())
+    assert rules["span"] == "w0 | w1 | w2 | w3 | w4 | w5"
+    assert rules["w2"] == '"$340" (" " w3)?'
+    assert rules["w3"] == '"million"'  # a span ends with its sentence
+    assert rules["w4"] == '"One" (", " w5)?'
+
+
+class Named:
+    """A language model by its name; the adapter of the second one is missing."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def copy(self, model: str) -> Named:
+        if "two" in model:
+            raise LMError("there is no adapter")
+        return Named(model)
+
+
+def test_a_model_is_asked_with_its_adapter_for_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = AnswerConfidence(about="a test", weights={"intercept": 3.0}, threshold=0.8)
+    monkeypatch.setattr(module, "confidence_models", lambda: {"local/one+news": model, "local/two+news": model})
+    given = {"local/one": "local/one+news", "local/one+news": "local/one+news", "local/three": None, "local/two": None}
+    for name, wanted in given.items():
+        found = quoting_model(Named(name))  # type: ignore[arg-type]
+        assert (found.model if found is not None else None) == wanted
