@@ -135,7 +135,7 @@ class AgentQA(dspy.Module):
         state = world.narrowed(state, question)
         past = tuple(turn.past() for turn in state.turns)
         with metered() as measured:
-            session = Session(self.reader.tools_of(state.index), state.index, question, past)
+            session = Session(state.index, self.reader.ontology, question, past)
             try:
                 turn = self._answer(session, [*(turn.question for turn in past), question], state.histories)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again

@@ -3,7 +3,7 @@
 Each figure, result and earlier answer gets a short name, and a named answer has its derivation over figures of the
 report. Any other number is refused. A call returns text, also for an error.
 
-    >>> session = Session(tools, index, question, past)
+    >>> session = Session(index, ontology, question, past)
     >>> session.call("query_kg", {"entity_type": "CashFlow", "property": "net_income", "filters": {"year": "2009"}})
     'f1 = 103102 thousand (2009, net income)'
     >>> session.call("calculate", {"operation": "subtract", "values": ["f1", "r2c2"]})
@@ -16,17 +16,17 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 from pydantic import ValidationError
 
 from kg.calculations import Candidate, ReportIndex
 from kg.errors import FinpathError, QueryError
-from kg.reports import Observation
+from kg.reports import Observation, Ontology
 from kg.search import PastTurn
+from kg.text import nearest
 from programs.lm import plain_text
-from programs.tools.graph_tools import GraphTools, OntologyAction
 from programs.turns import ToolCall
 from programs.wording import written_number, written_quantity
 from programs.worlds.page import IDENTIFIER, NamedCalculation, PageFigures, read_calculation
@@ -37,6 +37,8 @@ TOOLS = ("query_kg", "calculate", "list_entities", "introspect_ontology", "finis
 SHOWN = 10
 """The most figures that one query shows."""
 
+OntologyAction = Literal["list_types", "get_properties"]
+_FILTERS = {"year": "period", "entity": "entity", "section": "section", "column": "column_label", "row": "label"}
 _LONGEST = 400
 _NAME = re.compile(r"\b[fr]\d+\b")
 _PERCENTAGE_CHANGE = "percentage_change"
@@ -61,8 +63,8 @@ class Session:
     """One question, and what the tools did for it.
 
     Args:
-        tools: The tools over the report's graph.
         index: The report's index.
+        ontology: The ontology, whose labels name properties too.
         question: The question.
         past: The earlier turns; their answers have the names ``a1``, ``a2``, ... by their place.
 
@@ -72,24 +74,26 @@ class Session:
         answer: The argument of ``finish``.
     """
 
-    def __init__(self, tools: GraphTools, index: ReportIndex, question: str, past: Sequence[PastTurn]) -> None:
-        self.tools, self.index, self.question, self.past = tools, index, question, tuple(past)
+    def __init__(self, index: ReportIndex, ontology: Ontology, question: str, past: Sequence[PastTurn]) -> None:
+        self.index, self.question, self.past = index, question, tuple(past)
         self.findings: dict[str, Finding] = {}
         self.calls: list[ToolCall] = []
         self.answer: Candidate | None = None
-        self._figures = PageFigures(index)
-        self._by_source = {observation.source: observation for observation in index.reported()}
+        self._ontology, self._figures = ontology, PageFigures(index)
+        self._observations = [observation for observation in index.reported() if not observation.in_header]
 
     def __repr__(self) -> str:
         return f"Session({self.question!r})"
 
     def introspect_ontology(self, action: OntologyAction, entity_type: str | None = None) -> str:
         """Lists the entity types (list_types), or the properties of an entity type (get_properties)."""
-        return ", ".join(self.tools.introspect_ontology(action, entity_type)) or "none"
+        if action == "list_types":
+            return self._names("entity_type", self._observations)
+        return self._names("property", self._of_type(entity_type or ""))
 
     def list_entities(self, entity_type: str) -> str:
         """Lists the instances of an entity type, such as CashFlow_2009."""
-        return ", ".join(self.tools.list_entities(entity_type)) or "none"
+        return self._names("entity", self._of_type(entity_type))
 
     def query_kg(
         self,
@@ -98,14 +102,25 @@ class Session:
         filters: Mapping[str, Any] | None = None,
     ) -> str:
         """Finds figures of an entity type; filters may hold year, entity, section, column and row."""
-        wanted = {name: str(value) for name, value in (filters or {}).items() if value is not None}
-        try:
-            figures = self.tools.query_kg(entity_type, wanted, property, SHOWN + 1)
-        except QueryError as error:
-            raise QueryError(f"{error}{self._elsewhere(entity_type, property)}") from error
-        observations = [self._by_source[figure.source] for figure in figures if figure.source in self._by_source]
-        if not observations:
-            return f"no figures{self._elsewhere(entity_type, property)}"
+        observations = self._of_type(entity_type)
+        if property is not None:
+            names = {property.removeprefix("kg:"), self._ontology.property_for(property.removeprefix("kg:"))}
+            known = [observation for observation in observations if observation.property in names]
+            if not known:
+                others = [other for other in self._observations if other.property in names]
+                elsewhere = f"; {self._names('entity_type', others)} has {property}" if others else ""
+                problem = nearest(property, {observation.property for observation in observations})
+                raise QueryError(f"{entity_type} has no property {property!r}; {problem}{elsewhere}")
+            observations = known
+        for name, value in (filters or {}).items():
+            if name not in _FILTERS:
+                raise QueryError(f"there is no filter {name!r}; {nearest(name, _FILTERS)}")
+            if value is None:
+                continue
+            values = {str(getattr(observation, _FILTERS[name])): observation for observation in observations}
+            if str(value) not in values:
+                raise QueryError(f"{property or entity_type} has no {name} {value!r}; {nearest(str(value), values)}")
+            observations = [found for found in observations if str(getattr(found, _FILTERS[name])) == str(value)]
         lines = [self._figure(observation) for observation in observations[:SHOWN]]
         more = ["there are more: name a property, or a year in filters"] if len(observations) > SHOWN else []
         return "; ".join([*lines, *more])
@@ -203,14 +218,19 @@ class Session:
             raise QueryError("a figure, a result or a calculation over such must be named")
         return calculation
 
-    def _elsewhere(self, entity_type: str, name: str | None) -> str:
-        """Returns the entity types that have a property, for a message."""
-        if name is None:
-            return ""
-        bare, kind = name.removeprefix("kg:"), entity_type.removeprefix("kg:")
-        others = [
-            other
-            for other in self.tools.introspect_ontology("list_types")
-            if other != kind and bare in self.tools.introspect_ontology("get_properties", other)
-        ]
-        return f"; {', '.join(others)} has {bare}" if others else ""
+    def _of_type(self, entity_type: str) -> list[Observation]:
+        """Returns the figures of an entity type, in the order of the document.
+
+        Raises:
+            QueryError: There is no such type.
+        """
+        kind = entity_type.removeprefix("kg:")
+        observations = [observation for observation in self._observations if observation.entity_type == kind]
+        if not observations:
+            known = nearest(kind, {observation.entity_type for observation in self._observations})
+            raise QueryError(f"there is no entity type {entity_type!r}; {known}")
+        return observations
+
+    @staticmethod
+    def _names(field: str, observations: Sequence[Observation]) -> str:
+        return ", ".join(sorted({plain_text(getattr(observation, field)) for observation in observations})) or "none"

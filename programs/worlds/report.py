@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -63,9 +63,6 @@ from programs.worlds.page import (
     written_turns,
 )
 from signatures.understand import Understanding, UnderstandReport
-
-if TYPE_CHECKING:
-    from programs.tools.graph_tools import GraphTools
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""
@@ -142,12 +139,6 @@ class ReportReader:
         if graph is None:
             raise ConfigError("index must be one that this reader has read")
         return graph
-
-    def tools_of(self, index: ReportIndex) -> GraphTools:
-        """New tools over the graph of an index, which see its report alone."""
-        from programs.tools.graph_tools import GraphTools
-
-        return GraphTools.of_report(self.graph_of(index), self.ontology)
 
 
 def _restore(ontology: str, scorer: str, encoder: TextEncoder | None = None, unmapped: Unmapped = "keep") -> Any:

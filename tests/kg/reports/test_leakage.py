@@ -14,15 +14,15 @@ import pytest
 from dspy.utils import DummyLM
 
 from experiments.data import load_conversations
-from kg.graphs.stores import MemoryStore
-from kg.reports.archive import ReportStore
+from kg.calculations import DerivationScorer
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
+from programs.agent.tools import Session
 from programs.conversation import ConversationQA
-from programs.tools.graph_tools import GraphTools
 from programs.turns.turn import PastTurn, Turn
+from programs.worlds.report import ReportReader
 
 PLANTED = "77345.125"
 """The gold answer of every record here: no sum, difference, product or quotient of the document's figures."""
@@ -105,11 +105,10 @@ def test_no_path_and_no_candidate_holds_the_answer(dev: Path) -> None:
 
 
 def test_no_tool_gives_the_answer() -> None:
-    with MemoryStore() as store:
-        ReportStore(store).put(_graph())
-        tools = GraphTools(store, _ontology(), RECORD["id"])
-        types = tools.introspect_ontology("list_types")
-        assert not leaks(types, *(tools.query_kg(kind) for kind in types))
+    reader = ReportReader(_ontology(), DerivationScorer.untrained())
+    session = Session(reader.read(Report.from_dict(RECORD))[1], reader.ontology, "?", ())
+    types = session.introspect_ontology("list_types")
+    assert not leaks(types, *(session.query_kg(kind) for kind in types.split(", ")))
 
 
 def test_no_prompt_holds_the_answer(dev: Path) -> None:

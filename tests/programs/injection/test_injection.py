@@ -21,7 +21,6 @@ from dspy import lm15
 from experiments.lms.config import LMConfig, lm_settings
 from experiments.saved import find_program
 from kg.calculations import DerivationScorer
-from kg.errors import QueryError
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
@@ -181,38 +180,24 @@ def test_the_beam_alone_answers_as_without_it(planted: Attack, beam: Conversatio
 
 
 @every_report
-def test_tools_see_this_report_alone_and_change_nothing(planted: Attack, agent: ConversationQA) -> None:
+def test_tools_refuse_hostile_names_and_change_nothing(planted: Attack, agent: ConversationQA) -> None:
     graph, index = agent.turn.reader.read(planted.report)
-    tools = agent.turn.reader.tools_of(index)
-    before = graph.sha256
-    hostile = [planted.text, '" } } ; DROP ALL #', "x> . ?s ?p ?o . <x", "../../etc/passwd", "*", "kg:*", "?e", "'\"\\"]
-    types = tools.introspect_ontology("list_types")
-    for name in hostile:
-        for call in (
-            lambda name=name: tools.query_kg(name),
-            lambda name=name: tools.query_kg(types[0], {"report": name}),
-            lambda name=name: tools.query_kg(types[0], {name: "2016"}),
-            lambda name=name: tools.list_entities(name),
-            lambda name=name: tools.introspect_ontology("get_properties", name),
-            lambda name=name: tools.introspect_ontology(name),
-        ):
-            with pytest.raises(QueryError):
-                call()
-        for filters in ({"year": name}, {"entity": name}, {"section": name}, {"row": name}, {"column": name}):
-            try:
-                found = tools.query_kg(types[0], filters)
-            except QueryError:
-                continue
-            assert all(figure.report == planted.report.id for figure in found)
+    session, before = Session(index, agent.turn.reader.ontology, "?", ()), graph.sha256
+    kind = session.introspect_ontology("list_types").split(", ")[0]
+    for name in [planted.text, '" } } ; DROP ALL #', "x> . ?s ?p ?o . <x", "../../etc/passwd", "*", "?e", "'\"\\"]:
+        for arguments in ({"entity_type": name}, {"entity_type": kind, "property": name}):
+            assert session.call("query_kg", arguments).startswith("error: ")
+        assert session.call("query_kg", {"entity_type": kind, "filters": {name: "2016"}}).startswith("error: ")
+        assert session.call("list_entities", {"entity_type": name}).startswith("error: ")
     assert agent.turn.reader.read(planted.report)[0].sha256 == before
 
 
 @every_report
 def test_what_tools_say_has_no_marks(planted: Attack, agent: ConversationQA) -> None:
     _, index = agent.turn.reader.read(planted.report)
-    now = Session(agent.turn.reader.tools_of(index), index, "?", ())
+    now = Session(index, agent.turn.reader.ontology, "?", ())
     said = [now.introspect_ontology("list_types")]
-    for kind in now.tools.introspect_ontology("list_types"):
+    for kind in said[0].split(", "):
         said += [now.introspect_ontology("get_properties", kind), now.list_entities(kind), now.query_kg(kind)]
     for text in said:
         assert "\n" not in text
