@@ -22,6 +22,7 @@ import dspy
 
 from kg.calculations import DerivationConfig, DerivationScorer
 from kg.errors import ConfigError
+from kg.reports import Report
 from programs.aggregate import Aggregate
 from programs.answer import Answer
 from programs.evidence import EvidenceConfig
@@ -109,7 +110,8 @@ class BeamQA(dspy.Module):
             return texts_world(texts, **about)
         if report is None or self.reader is None:
             raise ConfigError("questions about reports need a program with a reader: finpath.load('beam')")
-        return ReportWorld(as_report(report), self.reader, self.config, **about)
+        read = report if isinstance(report, Report) else as_report(report)
+        return ReportWorld(read, self.reader, self.config, **about)
 
     def start(self, world: World, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> Any:
         """See :meth:`programs.worlds.base.World.start`."""

@@ -22,7 +22,8 @@ from kg.facts import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_fil
 from kg.readers import is_file_list
 
 if TYPE_CHECKING:
-    from programs.turns import AnyTurn, AnyWorld, TurnProgram
+    from programs.turns import AnyTurn
+    from programs.worlds.base import World
     from programs.worlds.graph import QueryTurn
     from programs.worlds.paths import PathTurn
     from programs.worlds.texts import TextTurn
@@ -58,8 +59,8 @@ class Subject:
 
     kind: Kind
     title: str
-    program: TurnProgram
-    world: AnyWorld
+    program: Any
+    world: World
     why: Callable[[AnyTurn], Iterator[str]]
     describe: Callable[[AnyTurn, int | None], str]
     figures: Callable[[AnyTurn], dict[str, Any]]
@@ -124,7 +125,7 @@ def _subject(
     kind: Kind,
     title: str,
     program: Any,
-    world: AnyWorld,
+    world: World,
     why: Callable[[Any], Iterator[str]],
 ) -> Subject:
     from experiments.pages import answer_figures

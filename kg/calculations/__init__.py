@@ -6,7 +6,7 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kg.calculations.asked_aggregates import read_aggregates
-    from kg.calculations.candidate import Candidate, considered_figures
+    from kg.calculations.candidate import Candidate
     from kg.calculations.choices import AGGREGATE_FEATURES, NAMING_FEATURES, AggregateModel, NamingModel
     from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
     from kg.calculations.confidence_features import confidence_features
@@ -67,7 +67,6 @@ __all__ = [
     "as_float",
     "candidate_items",
     "confidence_features",
-    "considered_figures",
     "extend_history",
     "feature_groups",
     "features_of",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg.reports import Source
@@ -26,13 +25,3 @@ class Candidate:
     score: float
     path: str
     sources: tuple[Source, ...] = ()
-
-
-CONSIDERED = 10
-"""Candidates whose figures a turn is said to consider, the best ones."""
-
-
-def considered_figures(candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """The identifiers of the figures that the best candidates use."""
-    used = (number.source for one in candidates[:CONSIDERED] for number in one.derivation.numbers)
-    return tuple(dict.fromkeys(source for source in used if source is not None))

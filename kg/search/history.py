@@ -15,7 +15,7 @@ several steps over two operands count as one operation: :data:`COMPOUNDS`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kg.search.derivation import Derivation
 from kg.search.steps import (
@@ -62,15 +62,13 @@ OPERATIONS = (
 class PastTurn:
     """An earlier question with the answer that was given to it; both may be ``None`` for a turn that failed.
 
-    ``confidence`` is the probability in [0, 1] that was given to the answer, where it is known. ``considered`` are the
-    identifiers of the figures that the search considered.
+    ``confidence`` is the probability in [0, 1] that was given to the answer, where it is known.
     """
 
     question: str
     derivation: Derivation | None
     answer: Answer | None
     confidence: float | None = None
-    considered: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)

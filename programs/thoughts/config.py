@@ -62,8 +62,7 @@ class Thoughts:
         iterations: Decisions taken.
         tool_calls: Every call, in order.
         applied: The insertions.
-        repairs: The number of repeated attempts by ``query``, ``update`` and ``calculation``. ``completed`` counts
-            queries that got prefixes, or nodes for their names (:mod:`programs.wording.queries`).
+        repairs: The number of repeated attempts by ``query``, ``update`` and ``calculation``.
         refused: Calls and operations that were refused, one line each.
         forced: Whether the iterations ended before the graph held enough.
         facts: The facts that the answer rests on, with their sources and passages.

@@ -22,7 +22,7 @@ from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandid
 from programs.thoughts.config import Thoughts
 from programs.thoughts.work import GraphStep, Work
 from programs.turns import AnyTurn, Turn
-from programs.wording import completed, figures_in, is_grounded, node_names, rendered_rows, types_for
+from programs.wording import figures_in, is_grounded, node_names, rendered_rows, types_for
 from programs.worlds.base import Execution, Search
 from signatures.thoughts import DefineQuery, NeedForMath, ParseSolution
 from signatures.understand import Understanding
@@ -77,14 +77,12 @@ class GrowingSearch(Search):
         return Understanding(description=self.question, calculation=query, refused=list(refused))
 
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
-        """See :meth:`programs.worlds.base.Search.execute`; prefixes and nodes that are missing are completed."""
+        """See :meth:`programs.worlds.base.Search.execute`."""
         work = self.work
         if reply is None:
             self._problem = work.unread
             raise QueryError(work.unread)
-        bare = _unfenced(reply.query)
-        query = completed(bare, work.graph.schema)
-        work.repairs["completed"] += query != bare
+        query = _unfenced(reply.query)
         if query in self._queries:
             raise QueryError("the query was written before")
         self._queries.append(query)

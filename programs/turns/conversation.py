@@ -14,18 +14,21 @@ A conversation that was saved as JSON and loaded continues as if it had never st
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
 
 from pydantic import ValidationError
 
 from kg.errors import DataError, ProgramError, QueryError
 from kg.graphs import GraphContext
-from programs.turns.program import AnyTurn, AnyWorld, TurnProgram
-from programs.turns.records import read_turn, turn_record
+from programs.turns.turn import AnyTurn, read_turn, turn_record
 
 FORMAT = 2
 """The format of the JSON of a conversation."""
 
+Kept = Sequence[Mapping[str, Any]]
+"""The part of a state that is not in its turns, as JSON."""
 
 _DAMAGED = (
     *(KeyError, TypeError, ValueError, IndexError, AttributeError, ValidationError),
@@ -34,15 +37,39 @@ _DAMAGED = (
 """Errors of a saved conversation whose parts do not belong together."""
 
 
+WorldT = TypeVar("WorldT")
+
+
+@dataclass(frozen=True)
+class State(Generic[WorldT]):
+    """A conversation after some turns.
+
+    Attributes:
+        world: The source of its answers.
+        turns: The turns so far.
+    """
+
+    world: WorldT
+    turns: tuple[AnyTurn, ...] = ()
+
+    def after(self, turn: AnyTurn) -> Self:
+        """The state after one more turn, which adds nothing that later questions go on from."""
+        return replace(self, turns=(*self.turns, turn))
+
+    def kept(self) -> list[dict[str, Any]]:
+        """The part of the state that is not in its turns, as JSON."""
+        return []
+
+
 class Conversation:
     """Questions to one program about one world, each with the program's own earlier answers.
 
     Args:
-        program: Any program.
-        world: Any world that the program reads.
+        program: A program such as :class:`programs.conversation.ConversationQA`: it has ``start`` and ``ask``.
+        world: A world that the program reads (:class:`programs.worlds.base.World`).
     """
 
-    def __init__(self, program: TurnProgram, world: AnyWorld) -> None:
+    def __init__(self, program: Any, world: Any) -> None:
         self.program = program
         self.world = world
         self.state: Any = program.start(world)
@@ -89,7 +116,7 @@ class Conversation:
         return json.dumps(record, ensure_ascii=False, indent=1)
 
     @classmethod
-    def from_json(cls, program: TurnProgram, world: AnyWorld, text: str) -> Conversation:
+    def from_json(cls, program: Any, world: Any, text: str) -> Conversation:
         """A saved conversation, which can be continued.
 
         Args:

@@ -1,25 +1,39 @@
-"""The result of a question, with everything that led to it: one type for reports, graphs and growing graphs.
+"""The result of a question, with everything that led to it, and its JSON: one type for reports, graphs and texts.
 
-A program sees a world (a report, a graph), a question and the turns before it. None of these types can hold a gold
-answer.
+    record = turn_record(turn)
+    record["candidates"][0]["program"]     # 'subtract(206588, 181001)'
+    read_turn(record) == turn              # except the understanding and the evidence, which stay JSON
+
+None of these types can hold a gold answer. A number is written exactly, as text. A figure has its path and its
+observation next to the program that uses it. pydantic writes and reads all other types by their fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cache
 from html import escape
-from typing import Annotated, Any, Generic, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
-from pydantic import PlainSerializer
+from pydantic import PlainSerializer, PlainValidator, TypeAdapter
 from typing_extensions import TypeVar
 
-from kg.calculations import considered_figures
+from kg.calculations import Candidate
 from kg.errors import FinpathError
 from kg.graphs import GraphContext
-from kg.search import Answer
+from kg.paths import Topics
+from kg.reports import CellSource, SentenceSource, Source
+from kg.search import Answer, Derivation, Labelled, Number, Operand, SearchStatistics, Step, StepResult
 from kg.search import PastTurn as PastTurn
-from programs.turns.codecs import CandidateField, DerivationField, PlainField, plain
+
+if TYPE_CHECKING:
+    from kg.calculations import ReportIndex, WeightedHistory
+
+KEPT_CANDIDATES = 20
+"""The number of candidates that a record keeps, the largest k of ``recall_at_k``."""
 
 Failure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "not_answered", "lm_error", "error"]
 """The reason for a turn without an answer. A run's metrics count each kind separately.
@@ -30,8 +44,96 @@ Failure = Literal["no_topic", "empty_beam", "no_valid_choice", "picked_none", "n
 model failed. ``error``: the data or the search failed.
 """
 
+Record = dict[str, Any]
 AnswerT = TypeVar("AnswerT", default=Answer)
 DetailT = TypeVar("DetailT", default=None)
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON; types that JSON does not have are written as text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if hasattr(value, "model_dump"):
+        return plain(value.model_dump(mode="json"))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
+    return str(value)
+
+
+def write_exactly(answer: Answer | None) -> str | list[str] | None:
+    """An answer as JSON: a number as text with all of its digits, names as a list."""
+    if isinstance(answer, tuple):
+        return list(answer)
+    return None if answer is None else str(answer)
+
+
+def read_exactly(text: str | Sequence[str] | None) -> Answer | None:
+    """The answer that :func:`write_exactly` wrote."""
+    if text is not None and not isinstance(text, str):
+        return tuple(text)
+    if text is None or text in ("yes", "no"):
+        return cast("Answer | None", text)
+    return Decimal(text)
+
+
+def derivation_record(derivation: Derivation | None) -> Record | None:
+    """A derivation as its program, with the path and the source of each figure."""
+    if derivation is None:
+        return None
+    return {"program": str(derivation), "figures": [[one.path, one.source] for one in derivation.numbers]}
+
+
+def read_derivation(record: Mapping[str, Any] | None) -> Derivation | None:
+    """The derivation that :func:`derivation_record` wrote."""
+    if record is None:
+        return None
+    figures = iter(record["figures"])
+    steps = (
+        Step(step.operation, tuple(_looked_up(operand, figures) for operand in step.operands))
+        for step in Derivation.parse(record["program"]).steps
+    )
+    return Derivation(tuple(steps))
+
+
+def _looked_up(operand: Operand, figures: Iterator[Any]) -> Operand:
+    """An operand whose figures have their paths and sources again."""
+    if isinstance(operand, Labelled):
+        found = (_looked_up(one, figures) for one in operand.numbers)
+        return Labelled(operand.label, tuple(one for one in found if isinstance(one, Number | StepResult)))
+    return Number(operand.text, *next(figures)) if isinstance(operand, Number) else operand
+
+
+def read_source(record: Mapping[str, Any]) -> Source:
+    """The place of a figure, from its record."""
+    return CellSource(**record) if "row" in record else SentenceSource(**record)
+
+
+def _candidate_record(candidate: Candidate) -> Record:
+    return {
+        "answer": write_exactly(candidate.answer),
+        "score": candidate.score,
+        **cast("Record", derivation_record(candidate.derivation)),
+        "path": candidate.path,
+        "sources": [dataclasses.asdict(source) for source in candidate.sources],
+    }
+
+
+def _read_candidate(record: Mapping[str, Any]) -> Candidate:
+    derivation = cast("Derivation", read_derivation(record))
+    answer = cast("Answer", read_exactly(record["answer"]))
+    return Candidate(derivation, answer, record["score"], record["path"], tuple(map(read_source, record["sources"])))
+
+
+DerivationField = Annotated[Derivation, PlainSerializer(derivation_record), PlainValidator(read_derivation)]
+CandidateField = Annotated[Candidate, PlainSerializer(_candidate_record), PlainValidator(_read_candidate)]
+PlainField = Annotated[Any, PlainSerializer(plain)]
+"""A value of any type, which is read as the JSON that :func:`plain` writes."""
 
 
 class NoAnswerError(FinpathError):
@@ -103,6 +205,72 @@ class Resolution:
     turns: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class QueryDetail:
+    """The query of a question that was parsed over any graph.
+
+    Attributes:
+        path: The query, as a path of names and operations; empty without an answer.
+        facts: The triples that it rests on.
+        nodes: The names of the nodes that answer it, or that it counts.
+    """
+
+    path: str = ""
+    facts: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TextDetail:
+    """The grounds of an answer from texts.
+
+    Attributes:
+        facts: What it rests on, one line each with the sentence and its source.
+        retrieved: The inserted facts that it was retrieved from, with their paths.
+    """
+
+    facts: tuple[str, ...] = ()
+    retrieved: tuple[PlainField, ...] = ()
+
+
+def trace_of(statistics: SearchStatistics) -> dict[str, int]:
+    """A search's statistics under the names of the predictions file."""
+    return {
+        "total_paths_explored": statistics.total_paths_explored,
+        "completed_paths": statistics.completed_paths,
+        "max_depth_reached": statistics.max_depth_reached,
+        "backtrack_count": statistics.backtrack_count,
+    }
+
+
+@dataclass(frozen=True)
+class PathDetail:
+    """The paths of a question that was answered by a search over a graph.
+
+    Attributes:
+        predictions: The paths with their answers as GCR's evaluation reads them, best first.
+        answers: Answers with their confidences in [0, 1], best first.
+        reasoning_trace: ``total_paths_explored``, ``completed_paths``, ``max_depth_reached``, ``backtrack_count``.
+        raw_paths: The paths as they were found, with their scores (log-probabilities), best first.
+        chosen: The selected answers, to be compared with all gold answers.
+        topics: The entities that the question is about, and how they were found.
+        refused: The number of rejected replies of a language model, which named nothing on their path.
+    """
+
+    predictions: tuple[str, ...] = ()
+    answers: tuple[tuple[str, float], ...] = ()
+    reasoning_trace: dict[str, int] = field(default_factory=lambda: trace_of(SearchStatistics(0, 0, 0, 0)))
+    raw_paths: tuple[tuple[str, float], ...] = ()
+    chosen: tuple[str, ...] = ()
+    topics: Topics = field(default_factory=lambda: Topics(()))
+    refused: int = 0
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the topic was linked by a label that several entities have; all of them are then topics."""
+        return self.topics.linked is not None and self.topics.linked.is_ambiguous
+
+
 @dataclass(frozen=True, repr=False)
 class Turn(Generic[AnswerT, DetailT]):
     """A question with everything that led to its answer.
@@ -165,5 +333,58 @@ class Turn(Generic[AnswerT, DetailT]):
 
     def past(self: Turn[Answer, Any]) -> PastTurn:
         """A turn about a report as later turns see it."""
-        considered = considered_figures(self.candidates)
-        return PastTurn(self.question, self.derivation, self.answer, self.confidence, considered)
+        return PastTurn(self.question, self.derivation, self.answer, self.confidence)
+
+
+AnyTurn = Turn[Any, Any]
+"""A turn about any world."""
+
+_NOT_OF_REPORTS: Record = {"resolution": None, "context": None, "detail": None}
+
+
+@cache
+def _adapter() -> TypeAdapter[Turn[Any, Any]]:
+    return TypeAdapter(Turn[Answer | tuple[str, ...], PathDetail | QueryDetail | TextDetail])
+
+
+def turn_record(turn: Turn[Any, Any], candidates: int = KEPT_CANDIDATES) -> Record:
+    """A turn as JSON, with at most ``candidates`` of its candidates and always those up to the pick."""
+    kept = turn.candidates[: max(candidates, (turn.pick if turn.pick is not None else -1) + 1)]
+    record: Record = _adapter().dump_python(replace(turn, candidates=kept), mode="json")
+    if not turn.context.entities:
+        record["context"] = None
+    return {name: value for name, value in record.items() if value is not None or name not in _NOT_OF_REPORTS}
+
+
+def read_turn(record: Mapping[str, Any]) -> Turn[Any, Any]:
+    """The turn that :func:`turn_record` wrote; its understanding and evidence stay JSON."""
+    return _adapter().validate_python(dict(record))
+
+
+def history_records(histories: Sequence[WeightedHistory]) -> list[Record]:
+    """The histories from which a conversation continues: the derivation of each earlier turn, and the weight."""
+    return [
+        {
+            "log_probability": float(one.log_probability),
+            "turns": [derivation_record(turn.derivation) for turn in one.turns],
+        }
+        for one in histories
+    ]
+
+
+def read_histories(
+    records: Sequence[Mapping[str, Any]], index: ReportIndex, questions: Sequence[str]
+) -> tuple[WeightedHistory, ...]:
+    """The histories that :func:`history_records` wrote, for the same report and questions."""
+    from kg.calculations import fixed_history
+
+    histories = []
+    for record in records:
+        derivations = [read_derivation(one) for one in record["turns"]]
+        past = [
+            PastTurn(question, derivation, derivation.execute() if derivation is not None else None)
+            # A long conversation's histories hold its last turns.
+            for question, derivation in zip(questions[-len(derivations) :], derivations, strict=False)
+        ]
+        histories.append(replace(fixed_history(index, past)[0], log_probability=record["log_probability"]))
+    return tuple(histories)

@@ -10,6 +10,7 @@ are rounded; ``Turn.answer`` is the exact value.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +18,9 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal
 
 from kg.reports import Observation, Report
-from kg.search import Answer, Constant, Derivation, Number, Operand, Step, StepResult
-from kg.text import SCALE_WORDS, Unit, content_tokens, years
-from programs.wording.reports import written_number
+from kg.search import Answer, Constant, Derivation, Number, Operand, Step, StepResult, merge_key
+from kg.text import SCALE_WORDS, STOPWORDS, Quantity, Unit, content_tokens, tokens, years
+from programs.turns import Turn
 
 Kind = Unit | Literal["points", "fraction", "relative", "constant", "unknown"]
 
@@ -27,6 +28,9 @@ _AMOUNTS: frozenset[Kind] = frozenset({"currency", "shares", "plain", "per-share
 _POWERS = {Decimal(10) ** power: 10**power for power in (3, 6, 9)}
 _OF_A_WHOLE = ("percent", "percentage", "portion", "proportion", "share", "%")
 _PLACES = 4
+_WORD = re.compile(r"[^\W\d_]+")
+_FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+_COMMON = STOPWORDS | {"yes", "no"}
 
 
 @dataclass(frozen=True)
@@ -248,3 +252,51 @@ def _grouped(value: Decimal, measure: Measure) -> str:
         places = max(places, 3)
     text = f"{value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN):,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def written_quantity(quantity: Quantity) -> str:
+    """A figure with its unit and scale: ``206588 thousand (currency)``, ``27%``, ``1.25 (per-share)``."""
+    scale = SCALE_WORDS.get(quantity.scale)
+    scaled = f"{quantity.text} {scale}" if scale else quantity.text
+    return scaled if quantity.unit in ("plain", "percent") else f"{scaled} ({quantity.unit})"
+
+
+def written_number(answer: Answer) -> str:
+    """An answer with at most five decimal places and no trailing zeros; ``yes``, ``no`` and names as they are."""
+    if isinstance(answer, tuple):
+        return ", ".join(answer)
+    if isinstance(answer, str):
+        return answer
+    rounded = merge_key(answer)
+    return format(rounded.normalize() if isinstance(rounded, Decimal) and rounded else Decimal(0), "f")
+
+
+def written_answer(turn: Turn) -> str:
+    """The answer of a turn, or why there is none."""
+    return written_number(turn.answer) if turn.answer is not None else f"no answer ({turn.failure})"
+
+
+def is_grounded(answer: str, shown: str, question: str) -> bool:
+    """Whether all figures and names of an answer occur in what was shown, and one of them or a word does.
+
+    >>> is_grounded("12", "insurer: Meridian Re", "who insures the Port of Varna?")
+    False
+
+    Args:
+        answer: The answer, or a sentence about it.
+        shown: The facts that it must rest on.
+        question: Its names may occur in the answer too.
+    """
+    figures = figures_in(answer)
+    if not figures <= figures_in(shown):
+        return False
+    words = [word for word in _WORD.findall(answer) if not _COMMON.issuperset(tokens(word))]
+    there = set(_WORD.findall(shown.casefold()))
+    known = there | set(_WORD.findall(question.casefold()))
+    has_support = bool(figures) or not words or any(word.casefold() in there for word in words)
+    return has_support and all(word.casefold() in known for word in words if not word.islower())
+
+
+def figures_in(text: str) -> set[Decimal]:
+    """Every figure that a text holds."""
+    return {Decimal(figure.replace(",", "")) for figure in _FIGURE.findall(text)}

@@ -1,17 +1,14 @@
-"""A growing graph, its types and the rows of its queries in prompts, and repairs of the queries that a model wrote.
+"""A growing graph, its types and the rows of its queries in prompts.
 
     Company Helixon Inc. (country USA); in_sector -> Sector Semiconductors
     MarketEvent Q3 results (occurred_at 2026-10-22T00:00:00Z, type earnings); affects -> Company Helixon Inc.
 
 Nodes whose words the question uses come first, then those that are linked with them; the rest is counted.
-Small models write names in place of nodes, and edges and properties without their prefixes. Both are fixed without
-another call.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
@@ -19,11 +16,6 @@ from urllib.parse import unquote
 from kg.growing import NODE, Edge, EdgeType, GrowingGraph, Node, NodeKey, NodeType, QueryResult, Schema, node_term
 from kg.text import content_tokens, spaced
 
-_PIECES = re.compile(
-    r"(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|<[^>]*>|[?$]\w+|\w*:[\w%]*"
-    r"|(?P<word>[A-Za-z_]\w*)|[{}.;,)]"
-)
-"""Texts, IRIs, variables and prefixed names of a query, which stay as they are, and its bare words."""
 _LONGEST = 300
 _LONGEST_SHOWN = 100
 """Characters of a value of a node in a prompt: it distinguishes nodes, a query fetches the whole."""
@@ -190,30 +182,3 @@ def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
 
 def _words(kind: NodeType) -> set[str]:
     return set(content_tokens(" ".join((spaced(kind.name), *kind.labels))))
-
-
-def completed(query: str, schema: Schema, scope: str | None = None) -> str:
-    """Returns a query with prefixes of edges and properties, and with nodes in place of their names.
-
-    >>> completed('SELECT ?c { ?a issued_by "Helixon Inc." }', investment_schema())
-    'SELECT ?c { ?a edge:issued_by [ rdfs:label "Helixon Inc." ] }'
-
-    Only the graph pattern changes: whole words that are neither variables, nor text, nor part of a name. Texts become
-    nodes where only a node is possible: after an edge, and at the beginning of a triple.
-    """
-    known = {name: f"prop:{name}" for kind in schema.node_types(scope) for name in kind.properties}
-    known |= {edge.name: f"edge:{edge.name}" for edge in schema.edge_types(scope)}
-    head, brace, pattern = query.partition("{")
-    before, listed = "{", False
-
-    def repaired(match: re.Match[str]) -> str:
-        nonlocal before, listed
-        piece = known.get(match["word"], match[0]) if match["word"] is not None else match[0]
-        last, before = before, piece
-        if piece in ("{", "}"):
-            listed = piece == "{" and last.startswith(("?", "$", ")"))  # VALUES ?name { "Helixon Inc." }
-        if match["text"] is not None and not listed and (last in ("{", ".") or last.startswith("edge:")):
-            return f"[ rdfs:label {piece} ]"
-        return piece
-
-    return head + brace + _PIECES.sub(repaired, pattern)

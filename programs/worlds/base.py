@@ -8,7 +8,7 @@
     search.execute(reply).candidate.path                            # what the model named, as a candidate
 
 :class:`programs.beam.BeamQA` knows nothing else of a world. A state is a conversation after some turns
-(:class:`programs.turns.program.State`); it is never changed.
+(:class:`programs.turns.conversation.State`); it is never changed.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class World(ABC):
 
         Args:
             turns: The earlier turns.
-            kept: :meth:`programs.turns.program.State.kept` of the state after them.
+            kept: :meth:`programs.turns.conversation.State.kept` of the state after them.
 
         Raises:
             FinpathError: The world cannot be read.

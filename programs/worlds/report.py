@@ -224,7 +224,7 @@ class ReportState(State[ReportWorld]):
     histories: tuple[WeightedHistory, ...] = START
 
     def after(self, turn: AnyTurn) -> ReportState:
-        """See :meth:`programs.turns.program.State.after`: the histories continue as after a failure."""
+        """See :meth:`programs.turns.conversation.State.after`: the histories continue as after a failure."""
         histories = tuple(history.after_failure() for history in self.histories)
         return replace(self, turns=(*self.turns, turn), histories=histories)
 

@@ -17,7 +17,7 @@ from experiments.tracking import Tracker, TrackingConfig
 from kg.calculations.candidate import Candidate
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
-from programs.turns.program import State
+from programs.turns.conversation import State
 from programs.turns.turn import PastTurn, Turn, Usage
 from programs.worlds.report import ReportWorld
 

@@ -20,8 +20,17 @@ from decimal import Decimal
 from kg.errors import ProgramError
 from kg.search import Answer, Constant, Derivation, Labelled, Number, Operand, PastTurn, Step, StepResult
 from kg.text import find_quantities
-from programs.worlds.page.figures import IDENTIFIER, CalculationError, PageFigures
-from programs.worlds.page.language import SEPARATORS, Token, constant_name, is_constant, pruned, read_tokens
+from programs.worlds.page.language import (
+    IDENTIFIER,
+    SEPARATORS,
+    CalculationError,
+    PageFigures,
+    Token,
+    constant_name,
+    is_constant,
+    pruned,
+    read_tokens,
+)
 
 NONE = ("none", "", "n/a", "null", "not stated")
 """Replies where the page has no answer."""
@@ -31,11 +40,9 @@ _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "exp
 _FOLDED = ("add", "multiply")
 _TWO = ("subtract", "divide", "exp", "greater")
 _SERIES = ("max", "min")
-_NAMED = {
-    f"{name}{suffix}": figures
-    for suffix, figures in (("", 1), ("_difference", 2), ("_change", 2))
-    for name in ("argmax", "argmin")
-}
+_NAMED = {"argmax": 1, "argmin": 1} | dict.fromkeys(
+    ("argmax_difference", "argmin_difference", "argmax_change", "argmin_change"), 2
+)
 _KNOWN = (*_FOLDED, *_TWO, "sum", "average", *_SERIES, "abs", *_NAMED)
 
 

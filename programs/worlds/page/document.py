@@ -11,6 +11,13 @@
 A page that is longer than its budget is cut: the rows and sentences that the search gives the highest probabilities are
 shown, and the page states the number of the others. What is cut depends on the first question of a conversation alone,
 so that all its prompts begin alike; lines that a later question points to are shown apart (:attr:`PageText.more`).
+
+A choice among candidates shows each figure once, with its row, column, unit and scale, or in its sentence::
+
+    [r1c1] 206588 thousand (currency): net cash from operations | 2009
+    s0: the company sold [s0n0] 5 stores in 2009 .
+    1. subtract([r1c1], [r1c2]) = 25587
+    2. greater([r1c1], [r1c2]) = yes: [r1c1] is greater
 """
 
 from __future__ import annotations
@@ -22,13 +29,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import dspy
+import numpy as np
 
-from kg.calculations import ReportIndex
-from kg.reports import Observation, Report, SentenceSource, analyse_table, table_context
+from kg.calculations import Candidate, ReportIndex, TurnSearch
+from kg.reports import CellSource, Observation, Report, SentenceSource, analyse_table, table_context
+from kg.search import Derivation, PastTurn
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
-from programs.worlds.page.figures import IDENTIFIER, without_identifiers
-from programs.worlds.page.relevance import Relevance
+from programs.wording import written_number, written_quantity
+from programs.worlds.page.language import IDENTIFIER, without_identifiers, written_calculation
 
 CHARACTERS_A_TOKEN = 3.2
 """By which tokens are estimated: figures and identifiers take more tokens than words do."""
@@ -39,6 +48,51 @@ BASE_SHARE = 0.8
 _LONGEST_CELL = 120
 _LINE = re.compile(r"[rs]\d+: ")
 _MARKED = re.compile(rf"\[({IDENTIFIER.pattern})\]")
+_MOST_SENTENCE = 700
+
+FORMS = 6
+"""Calculations of the best history whose operands count, the most probable ones."""
+
+CANDIDATES = 10
+"""Candidates whose figures count, the most probable ones."""
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Probabilities of rows and sentences, by their numbers; those that are left out have none.
+
+    Attributes:
+        rows: The highest probability of a figure of each row.
+        sentences: The same of each sentence.
+    """
+
+    rows: Mapping[int, float]
+    sentences: Mapping[int, float]
+
+
+def relevance_of(found: TurnSearch) -> Relevance:
+    """The probability that the search gives to the figures of each row and sentence."""
+    space, index = found.space, found.space.index
+    weights = np.zeros(len(index.observations))
+    history = int(np.argmax(space.priors)) if len(space.priors) else 0
+    forms = space.form_log_probabilities[history]
+    for form in np.argsort(-forms, kind="stable")[:FORMS].tolist():
+        if "A" not in space.scorer.parsed[form].kinds[:1]:
+            continue
+        numbers, logs = space.operands(np.array([history, form]), 0)
+        np.maximum.at(weights, index.base[numbers], np.exp(forms[form] + logs))
+    places = {one.id: place for place, one in enumerate(index.observations)}
+    for candidate in found.candidates[:CANDIDATES]:
+        for number in candidate.derivation.numbers:
+            if number.source in places:
+                place = places[str(number.source)]
+                weights[place] = max(weights[place], float(np.exp(candidate.score)))
+    rows: dict[int, float] = {}
+    sentences: dict[int, float] = {}
+    for place, weight in enumerate(weights.tolist()):
+        held, line = (rows, int(index.row[place])) if index.row[place] >= 0 else (sentences, int(index.sentence[place]))
+        held[line] = max(held.get(line, 0.0), weight)
+    return Relevance(rows, sentences)
 
 
 @dataclass(frozen=True)
@@ -245,3 +299,94 @@ def _data(text: str, longest: int | None = _LONGEST_CELL) -> str:
     """A text of a report, in which nothing reads as a mark of the prompt or as an identifier."""
     seen = without_identifiers(plain_text(text))
     return seen if longest is None or len(seen) <= longest else f"{seen[: longest - 1]}…"
+
+
+def merged(
+    candidates: Sequence[Candidate], past: Sequence[PastTurn] = (), named: int | None = None
+) -> list[tuple[int, ...]]:
+    """The places of candidates with the same calculation, in order; the first of each group represents it.
+
+    That is the one that the model named, or else the most probable one that reads all its percentages alike.
+
+    Args:
+        candidates: The candidates.
+        past: The turns before the question.
+        named: The candidate that the model named.
+    """
+    groups: dict[str, list[int]] = {}
+    for place, candidate in enumerate(candidates):
+        groups.setdefault(written_calculation(candidate.derivation, past), []).append(place)
+
+    def order(place: int) -> tuple[bool, bool, int]:
+        return place != named, _is_mixed(candidates[place].derivation), place
+
+    return [tuple(sorted(places, key=order)) for places in groups.values()]
+
+
+def _is_mixed(derivation: Derivation) -> bool:
+    """Whether some percentages count as 12 and others as 0.12."""
+    fractions = any(number.text.endswith("%") for number in derivation.numbers)
+    points = (
+        one.path is not None and one.path.endswith("%") and not one.text.endswith("%") for one in derivation.numbers
+    )
+    return fractions and any(points)
+
+
+def written_evidence(
+    candidates: Sequence[Candidate],
+    report: Report,
+    index: ReportIndex,
+    past: Sequence[PastTurn] = (),
+) -> str:
+    """The figures of some candidates, then one numbered line a candidate.
+
+    Args:
+        candidates: In the order in which they are shown.
+        report: The report.
+        index: Its index.
+        past: The turns before the question.
+    """
+    known = {one.id: one for one in index.observations}
+    used = dict.fromkeys(number.source for one in candidates for number in one.derivation.numbers)
+    figures = [known[source] for source in used if source is not None and source in known]
+    lines = PageLines(report, index)
+    legend = [_cell(one) for one in figures if isinstance(one.source, CellSource)]
+    sentences: dict[int, set[str]] = {}
+    for one in figures:
+        if not isinstance(one.source, CellSource):
+            sentences.setdefault(one.source.sentence, set()).add(one.id)
+    legend += [_sentence(lines, number, only) for number, only in sorted(sentences.items())]
+    shown = [f"{number}. {_candidate(candidate, past)}" for number, candidate in enumerate(candidates, start=1)]
+    return "\n".join([*legend, *shown])
+
+
+def _cell(one: Observation) -> str:
+    places = (one.section, one.label, one.column_label)
+    where = " | ".join(without_identifiers(plain_text(part)) for part in places if part)
+    period = f" ({one.period})" if one.period and one.period not in where else ""
+    return f"[{one.id}] {written_quantity(one.quantity)}: {where}{period}"
+
+
+def _sentence(lines: PageLines, number: int, only: set[str]) -> str:
+    text = lines.sentence(number, only)
+    if len(text) <= _MOST_SENTENCE:
+        return text
+    places = [text.find(f"[{one}]") for one in only]
+    start = max(0, min(places) - _MOST_SENTENCE // 2)
+    end = max(max(places) + _MOST_SENTENCE // 2, start + _MOST_SENTENCE)
+    return f"{text[: text.find(' ')]} {'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _candidate(one: Candidate, past: Sequence[PastTurn]) -> str:
+    line = f"{written_calculation(one.derivation, past)} = {written_number(one.answer)}"
+    return line + _verdict(one, past) if isinstance(one.answer, str) else line
+
+
+def _verdict(one: Candidate, past: Sequence[PastTurn]) -> str:
+    """The greater of two figures."""
+    step = one.derivation.steps[-1]
+    if step.operation != "greater":
+        return ""
+    names = written_calculation(one.derivation, past).rpartition("greater(")[2].rstrip(")").split(", ")
+    greater = names[0] if one.answer == "yes" else names[-1]
+    return f": {greater} is greater" if len(names) == 2 else ""

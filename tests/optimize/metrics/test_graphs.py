@@ -7,8 +7,7 @@ import pytest
 
 from kg.errors import ConfigError, DataError
 from optimize.metrics.graphs import score_question, summarise_kgqa
-from programs.turns.details import PathDetail
-from programs.turns.turn import Failure, Usage
+from programs.turns.turn import Failure, PathDetail, Usage
 from programs.worlds.paths import PathTurn
 
 

@@ -18,8 +18,7 @@ from kg.parsing import QuestionReader
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.conversation import ConversationQA
-from programs.turns.conversation import Conversation
-from programs.turns.program import AnyTurn, Kept, State
+from programs.turns.conversation import AnyTurn, Conversation, Kept, State
 from programs.turns.turn import Resolution, Turn
 from programs.worlds.base import World
 from programs.worlds.report import ReportWorld

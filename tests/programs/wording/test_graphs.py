@@ -7,7 +7,7 @@ from dataclasses import replace
 from kg.growing import NodeType, Schema
 from kg.growing.graph import GrowingGraph
 from kg.investments.schema import investment_schema
-from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types
+from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types, types_for
 
 
 def test_types_are_rendered_for_a_prompt() -> None:
@@ -38,3 +38,13 @@ def test_rows_name_nodes_by_their_names(wire_graph: GrowingGraph) -> None:
     assert rendered_rows(found, node_names(wire_graph)) == "Helixon Inc."
     both = wire_graph.query("SELECT ?c ?country WHERE { ?c a type:Company ; prop:country ?country }")
     assert rendered_rows(both, node_names(wire_graph)) == "c=Helixon Inc.; country=Germany"
+
+
+def test_a_query_is_shown_what_the_graph_holds_of_its_question(wire_graph: GrowingGraph) -> None:
+    text = types_for(wire_graph, "Which company issued HLXN?", 2)
+    assert text.splitlines() == [
+        "type:Asset: rdfs:label, prop:symbol (code)",
+        "type:Company: rdfs:label, prop:name (legal name), prop:country (based)",
+        "edge:issued_by: Asset -> Company",
+    ]
+    assert "type:Sector" in types_for(wire_graph, "Which industry is it?", 1)
