@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from signatures.understand import Understand
 
@@ -21,28 +21,25 @@ class ToolRequest(BaseModel):
     arguments: dict[str, Any] = Field(description="its arguments by name")
 
 
-class NodeName(BaseModel):
+class NodeName(BaseModel, extra="forbid"):
     """A node, by its type and name."""
 
-    model_config = ConfigDict(extra="forbid")
     type: str
     name: str
 
 
-class AddNodeOperation(BaseModel):
+class AddNodeOperation(BaseModel, extra="forbid"):
     """A node with properties."""
 
-    model_config = ConfigDict(extra="forbid")
     op: Literal["AddNode"]
     type: str
     name: str
     properties: dict[str, Any] = Field(default_factory=dict)
 
 
-class AddEdgeOperation(BaseModel):
+class AddEdgeOperation(BaseModel, extra="forbid"):
     """An edge between two nodes."""
 
-    model_config = ConfigDict(extra="forbid")
     op: Literal["AddEdge"]
     type: str
     source: NodeName
@@ -50,17 +47,13 @@ class AddEdgeOperation(BaseModel):
     properties: dict[str, Any] = Field(default_factory=dict)
 
 
-class SetPropertyOperation(BaseModel):
+class SetPropertyOperation(BaseModel, extra="forbid"):
     """A new value for a node's property."""
 
-    model_config = ConfigDict(extra="forbid")
     op: Literal["SetProperty"]
     node: NodeName
     property: str
     value: Any
-
-
-Operation = AddNodeOperation | AddEdgeOperation | SetPropertyOperation
 
 
 class DefineNextStep(dspy.Signature):
@@ -115,7 +108,9 @@ class UpdateGraph(dspy.Signature):
     graph: str = dspy.InputField(desc="nodes and edges that the graph holds")
     information: str = dspy.InputField(desc="what a tool returned")
     problem: str = dspy.InputField(desc="what was wrong with the operations written before, or none")
-    updates: list[Operation] = dspy.OutputField(desc="operations, nodes before the edges that use them")
+    updates: list[AddNodeOperation | AddEdgeOperation | SetPropertyOperation] = dspy.OutputField(
+        desc="operations, nodes before the edges that use them"
+    )
 
 
 class DefineQuery(Understand):
