@@ -14,7 +14,7 @@ from typing import Any
 import dspy
 
 from kg.graphs import GraphIndex
-from kg.paths import PathConfig, PathRanker, QuestionGraph, RelationScorer
+from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph
 from programs.beam import BeamQA
 from programs.turns import PathDetail
 from programs.worlds.paths import PathWorld
@@ -33,7 +33,7 @@ class KGQA(BeamQA):
     scorer: Any = None
 
     def __init__(
-        self, scorer: RelationScorer, config: PathConfig | None = None, ranker: PathRanker | None = None
+        self, scorer: LearnedRelationScorer, config: PathConfig | None = None, ranker: PathRanker | None = None
     ) -> None:
         super().__init__(config=config if config is not None else PathConfig(), signature=UnderstandPaths)
         self.scorer = scorer

@@ -20,7 +20,7 @@ from kg.growing.graph import GrowingGraph
 from kg.growing.query import QueryResult
 from kg.growing.terms import EDGE, EDGE_TYPE, FROM, LABEL, NODE, PROPERTY, TO
 from kg.growing.triples import without_legal_form
-from kg.paths import PathConfig, QuestionGraph, RelationScorer, answer_question
+from kg.paths import PathConfig, QuestionGraph, LearnedRelationScorer, answer_question
 
 PATHS = PathConfig(answer_threshold=0.5)
 """The beam's settings: a path answers where the probability of its end is above 0.5."""
@@ -60,7 +60,7 @@ def question_graph(graph: GrowingGraph) -> QuestionGraph:
 
 
 def retrieved_paths(
-    graph: GrowingGraph, question: str, scorer: RelationScorer, most: int, config: PathConfig = PATHS
+    graph: GrowingGraph, question: str, scorer: LearnedRelationScorer, most: int, config: PathConfig = PATHS
 ) -> QueryResult:
     """Returns the answers of the best path of relations, each with its path, as the rows of a query.
 

@@ -6,13 +6,11 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
-    from kg.paths.linking import Topics
-    from kg.paths.question_graph import QuestionGraph
+    from kg.paths.linking import QuestionGraph, Topics
     from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
     from kg.paths.scorer import (
         STOP,
         LearnedRelationScorer,
-        RelationScorer,
         RelationStep,
         TopicRules,
         inverses,
@@ -51,7 +49,6 @@ __all__ = [
     "Reader",
     "RelationFeatures",
     "RelationNames",
-    "RelationScorer",
     "RelationStep",
     "TopicRules",
     "Topics",

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
-from kg.arrays import FloatArray
+from kg.arrays import DoubleArray, FloatArray
 from kg.text import stem
 
 _TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+")
@@ -127,14 +127,8 @@ class RelationFeatures:
 
     @classmethod
     def of(cls, question: str, topics: Sequence[str]) -> RelationFeatures:
-        """The features of a question about some entities."""
-        view = QuestionView.of(question, topics)
-        found = []
-        for side, part in (("<", (*view.before, "@")), (">", ("@", *view.after))):
-            found += [f"{side}{word}" for word in part if word != "@"]
-            found += [f"{side}{first} {second}" for first, second in pairwise(part)]
-        before, after = _segments(view.before)[::-1], _segments(view.after)
-        return cls(tuple(dict.fromkeys(found)), (*after, *before), (*before, *after), view)
+        """The features of a question about some entities; those of the last questions are kept."""
+        return _features(question, tuple(topics))
 
     def at_depth(self, depth: int) -> list[str]:
         """The features of every step at a depth: the words with the depth, and what stands where the step does."""
@@ -158,6 +152,17 @@ class RelationFeatures:
             for offset, run in enumerate((*segments[depth : depth + 2], ("none",), ("none",))[:2]):
                 found += [f"{previous}|{order}{offset} {word}" for word in run]
         return found
+
+
+@lru_cache(maxsize=32)
+def _features(question: str, topics: tuple[str, ...]) -> RelationFeatures:
+    view = QuestionView.of(question, topics)
+    found = []
+    for side, part in (("<", (*view.before, "@")), (">", ("@", *view.after))):
+        found += [f"{side}{word}" for word in part if word != "@"]
+        found += [f"{side}{first} {second}" for first, second in pairwise(part)]
+    before, after = _segments(view.before)[::-1], _segments(view.after)
+    return RelationFeatures(tuple(dict.fromkeys(found)), (*after, *before), (*before, *after), view)
 
 
 def relation_features(name: str) -> list[str]:
@@ -196,9 +201,9 @@ class RelationNames:
         self.is_inverse = np.array([name.startswith("^") for name in names], dtype=np.bool_)
         split = [relation_words(name) for name in names]
         stems = [tuple([stem(word) for word in part] for part in both) for both in split]
-        self._own = _Bags([own for own, _ in stems])
-        self._rest = _Bags([rest for _, rest in stems])
-        self._letters = _Bags([sorted(letters(" ".join(own))) for own, _ in split], weigh=False)
+        self._own = WordShares([own for own, _ in stems], _rarity)
+        self._rest = WordShares([rest for _, rest in stems], _rarity)
+        self._letters = WordShares([sorted(letters(" ".join(own))) for own, _ in split], lambda *_: 1.0)
 
     def likeness(self, question: RelationFeatures, depth: int) -> FloatArray:
         """Returns the similarity of each relation to the question at a depth; shape ``(relations, len(LIKENESS))``."""
@@ -216,32 +221,43 @@ class RelationNames:
         return found
 
 
-class _Bags:
-    """Bags of words, in which the words of another are looked up all at once."""
+class WordShares:
+    """Texts as bags of words, in which the words of another are looked up all at once.
 
-    def __init__(self, bags: Sequence[Sequence[str]], *, weigh: bool = True) -> None:
+    Args:
+        bags: The words of each text.
+        weigh: The weight of a word by the number of texts and of those that have it.
+
+    Attributes:
+        total: The weight of all words of each text, 1 without any.
+    """
+
+    def __init__(self, bags: Sequence[Sequence[str]], weigh: Callable[[int, int], float]) -> None:
         distinct = [list(dict.fromkeys(bag)) for bag in bags]
-        counts: dict[str, int] = {}
-        for bag in distinct:
-            for word in bag:
-                counts[word] = counts.get(word, 0) + 1
-        weight = {word: math.log(1 + len(bags) / count) if weigh else 1.0 for word, count in counts.items()}
         places: dict[str, list[int]] = {}
         for number, bag in enumerate(distinct):
             for word in bag:
                 places.setdefault(word, []).append(number)
-        self._places = {word: np.array(found, dtype=np.int64) for word, found in places.items()}
-        self._weight = weight
-        self._total = np.array([sum(weight[word] for word in bag) or 1.0 for bag in distinct])
+        self._places = {word: np.array(found, dtype=np.int32) for word, found in places.items()}
+        self._weight = {word: weigh(len(bags), len(found)) for word, found in places.items()}
+        self.total = np.array([sum(self._weight[word] for word in bag) or 1.0 for bag in distinct])
 
-    def shares(self, words: Sequence[str]) -> FloatArray:
-        """For each bag which share of it, by weight, is among some words."""
-        found = np.zeros(len(self._total))
+    def sums(self, words: Sequence[str]) -> DoubleArray:
+        """The weight of the words that each text shares with some others."""
+        sums = np.zeros(len(self.total))
         for word in dict.fromkeys(words):
             if word in self._places:
-                found[self._places[word]] += self._weight[word]
-        result: FloatArray = (found / self._total).astype(np.float32)
+                sums[self._places[word]] += self._weight[word]
+        return sums
+
+    def shares(self, words: Sequence[str]) -> FloatArray:
+        """The same as a share of each text, in [0, 1]."""
+        result: FloatArray = (self.sums(words) / self.total).astype(np.float32)
         return result
+
+
+def _rarity(count: int, holding: int) -> float:
+    return math.log(1 + count / holding)
 
 
 def letters(text: str) -> set[str]:

@@ -1,8 +1,8 @@
-"""Entity linking of questions by labels.
+"""The graph of a question, with linking of its topic entities by labels.
 
-    >>> linker = EntityLinker(["Tom Hanks", "Hanks", "what"])
-    >>> linker.link("what films did tom hanks star in")
-    Linked(label='tom hanks', entities=('Tom Hanks',))
+    >>> graph = QuestionGraph(GraphIndex.from_triples([("Alien", "directed_by", "Ridley Scott")]))
+    >>> graph.topics("who directed Alien?")
+    Topics(entities=('Alien',), linked=Linked(label='Alien', entities=('Alien',)), unknown=())
 
 The longest label wins, in words, because shorter ones inside it are accidents. A question that writes a label with its
 capitals means a name, so that one goes before words that happen to be labels too ("the *director* of Roadkill"); labels
@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
+from kg.graphs import GraphIndex
 from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
@@ -54,56 +56,77 @@ class Topics:
     unknown: tuple[str, ...] = ()
 
 
-class EntityLinker:
-    """Finds entities by label.
+@dataclass(frozen=True)
+class QuestionGraph:
+    """The graph that one question, or all, are asked of.
 
-    Args:
-        names: The names of all entities.
-        other_names: Further labels, each with the names of the entities that bear it.
+    Attributes:
+        index: The graph.
+        other_names: What entities are also called: labels, each with the names of the entities.
+        truncated: Whether a limit cut it off when it was fetched.
     """
 
-    def __init__(self, names: Iterable[str], other_names: Mapping[str, Iterable[str]] | None = None) -> None:
-        self._by_words: dict[tuple[str, ...], dict[str, None]] = {}
-        self._wordless: dict[str, dict[str, None]] = {}
-        self._longest = 0
-        for name in names:
-            self._add(name, name)
-        for label, owners in (other_names or {}).items():
-            for owner in owners:
-                self._add(label, owner)
+    index: GraphIndex
+    other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    truncated: bool = False
 
-    def _add(self, label: str, name: str) -> None:
-        words = _words(label)
-        if words:
-            self._by_words.setdefault(words, {})[name] = None
-            self._longest = max(self._longest, len(words))
-        else:
-            self._wordless.setdefault(label, {})[name] = None
-
-    def named(self, label: str) -> tuple[str, ...]:
-        """The entities that bear a label, capitals and punctuation aside; sorted, empty where there are none."""
-        words = _words(label)
-        found = self._by_words.get(words, {}) if words else self._wordless.get(label, {})
-        return tuple(sorted(found))
+    def topics(self, question: str, given: Iterable[str] = ()) -> Topics:
+        """The entities that a question is about: those that are given, by name or label, or else those it names."""
+        names = list(given)
+        if not names:
+            linked = self.link(question)
+            return Topics(linked.entities if linked is not None else (), linked)
+        entities = {name: self._named(name) for name in names}
+        distinct = dict.fromkeys(entity for found in entities.values() for entity in found)
+        return Topics(tuple(distinct), None, tuple(name for name in names if not entities[name]))
 
     def link(self, question: str) -> Linked | None:
         """The entities that bear the longest label in a question, or ``None`` where it names none."""
         matches = list(_WORD.finditer(question))
-        words = tuple(match[0].casefold() for match in matches)
+        words = _words(question)
         best: tuple[tuple[bool, bool, int, int], Linked] | None = None
         for length in range(min(self._longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 key = words[start : start + length]
                 if key in self._by_words:
                     text = question[matches[start].start() : matches[start + length - 1].end()]
-                    found = Linked(text, self._nearest(key, text))
+                    linked = Linked(text, self._nearest(key, text))
                     means = not all(stem(word) in STOPWORDS for word in key)
                     # Every question may begin with a capital.
-                    is_name = text != text.lower() and (start > 0 or length > 1) and text in found.entities[0]
+                    is_name = text != text.lower() and (start > 0 or length > 1) and text in linked.entities[0]
                     rank = (means, is_name, length, len(text))
                     if best is None or rank > best[0]:
-                        best = rank, found
+                        best = rank, linked
         return best[1] if best is not None else self._link_wordless(question)
+
+    @cached_property
+    def _labels(self) -> tuple[dict[tuple[str, ...], dict[str, None]], dict[str, dict[str, None]]]:
+        """The entities by the words of their labels, and by labels without any word ("$")."""
+        by_words: dict[tuple[str, ...], dict[str, None]] = {}
+        wordless: dict[str, dict[str, None]] = {}
+        names = [self.index.name(number) for number in range(len(self.index.entities))]
+        others = [(label, owner) for label, owners in self.other_names.items() for owner in owners]
+        for label, name in (*zip(names, names, strict=True), *others):
+            words = _words(label)
+            owners = by_words.setdefault(words, {}) if words else wordless.setdefault(label, {})
+            owners[name] = None
+        return by_words, wordless
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._by_words), default=0)
+
+    @property
+    def _by_words(self) -> dict[tuple[str, ...], dict[str, None]]:
+        return self._labels[0]
+
+    def _named(self, name: str) -> tuple[str, ...]:
+        """The entities of a name, or of a label with capitals and punctuation aside; empty where there are none."""
+        if self.index.find(name) is not None:
+            return (name,)
+        words = _words(name)
+        labelled = self._by_words.get(words, {}) if words else self._labels[1].get(name, {})
+        return tuple(self.other_names.get(name, ())) or tuple(sorted(labelled))
 
     def _nearest(self, words: tuple[str, ...], text: str) -> tuple[str, ...]:
         """Of entities whose labels differ in capitals only, those that the question writes as they are."""
@@ -113,8 +136,8 @@ class EntityLinker:
 
     def _link_wordless(self, question: str) -> Linked | None:
         for part in sorted(question.split(), key=len, reverse=True):
-            if part in self._wordless:
-                return Linked(part, tuple(sorted(self._wordless[part])))
+            if part in self._labels[1]:
+                return Linked(part, tuple(sorted(self._labels[1][part])))
         return None
 
 

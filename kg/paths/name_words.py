@@ -14,6 +14,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.graphs import GraphIndex, Ids
+from kg.paths.features import WordShares
 from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
@@ -32,23 +33,14 @@ class NameWords:
 
     def __init__(self, index: GraphIndex) -> None:
         self._index = index
-        bags = [_stems(index.name(number)) for number in range(len(index.entities))]
-        places: dict[str, list[int]] = {}
-        for number, bag in enumerate(bags):
-            for word in bag:
-                places.setdefault(word, []).append(number)
-        self._places = {word: np.array(found, dtype=np.int32) for word, found in places.items()}
-        self._rarity = {word: math.log(len(bags) / len(found)) for word, found in places.items()}
-        self._total = np.array([sum(self._rarity[word] for word in bag) or 1.0 for bag in bags], dtype=np.float32)
+        names = [_stems(index.name(number)) for number in range(len(index.entities))]
+        self._shares = WordShares(names, lambda count, holding: math.log(count / holding))
 
     def question(self, question: str, topics: Sequence[str], ids: Ids) -> QuestionWords:
         """The entities whose names share words with a question, the words of its topics aside."""
-        aside = {word for topic in topics for word in _stems(topic)}
-        weights = np.zeros(len(self._total), dtype=np.float32)
-        for word in _stems(question):
-            if word in self._places and word not in aside and word not in STOPWORDS:
-                weights[self._places[word]] += self._rarity[word]
-        weights = weights * weights / self._total  # the shared words, times their share of the name
+        aside = {word for topic in topics for word in _stems(topic)} | STOPWORDS
+        sums = self._shares.sums([word for word in _stems(question) if word not in aside])
+        weights: FloatArray = (sums * sums / self._shares.total).astype(np.float32)  # times their share of the name
         weights[ids] = 0
         return QuestionWords(self._index, weights)
 
@@ -88,6 +80,3 @@ class QuestionWords:
                 place = np.searchsorted(reached, ends)
                 way[place] = np.maximum(way[place], self._weights[others].max())
         return self._weights[reached], self._beside[reached], way
-
-
-__all__ = ["NameWords", "QuestionWords"]

@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -60,23 +60,6 @@ class RelationStep:
     def depth(self) -> int:
         """Relations followed so far."""
         return int(self.paths.shape[1])
-
-
-class RelationScorer(Protocol):
-    """A scorer of the steps of entity paths."""
-
-    @property
-    def rules(self) -> TopicRules:
-        """The rules for topic entities."""
-        ...
-
-    def log_probabilities(self, step: RelationStep) -> FloatArray:
-        """Of every relation, and in the last column of stopping; shape ``(states, relations + 1)``.
-
-        The probabilities of a row sum to 1 at the most; what is not offered there has ``-inf``. At depth 0 stopping is
-        not offered; from depth 1 on it always is.
-        """
-        ...
 
 
 FORMAT = 1
@@ -125,10 +108,12 @@ class LearnedRelationScorer:
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def log_probabilities(self, step: RelationStep) -> FloatArray:
-        """See :class:`RelationScorer`."""
-        graph = self._graph(tuple(step.relations))
-        question = self._question(step.question, step.topics)
-        scores = graph.scores(step, question)
+        """Of every relation, and in the last column of stopping; shape ``(states, relations + 1)``.
+
+        The probabilities of a row sum to 1; what is not offered there has ``-inf``. At depth 0 stopping is not offered;
+        from depth 1 on it always is.
+        """
+        scores = self._graph(tuple(step.relations)).scores(step, RelationFeatures.of(step.question, step.topics))
         scores[:, :-1][~step.offered] = -np.inf
         if step.depth == 0:
             scores[:, -1] = -np.inf
@@ -139,23 +124,17 @@ class LearnedRelationScorer:
         return _Rows(self.weights)
 
     @cached_property
-    def _memory(self) -> dict[str, tuple[object, Any]]:
+    def _last(self) -> dict[tuple[str, ...], _Bound]:
         return {}
 
     def _graph(self, relations: tuple[str, ...]) -> _Bound:
         """The weights as they bear on one graph's relations; kept for the graph that was asked about last."""
-        known = self._memory.get("graph")
-        if known is None or known[0] != relations:
-            known = self._memory["graph"] = (relations, _Bound(self._rows, self.likeness, relations))
-        bound: _Bound = known[1]
+        bound = self._last.get(relations)
+        if bound is None:
+            bound = _Bound(self._rows, self.likeness, relations)
+            self._last.clear()
+            self._last[relations] = bound
         return bound
-
-    def _question(self, question: str, topics: tuple[str, ...]) -> RelationFeatures:
-        known = self._memory.get("question")
-        if known is None or known[0] != (question, topics):
-            known = self._memory["question"] = ((question, topics), RelationFeatures.of(question, topics))
-        features: RelationFeatures = known[1]
-        return features
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

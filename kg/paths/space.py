@@ -22,7 +22,7 @@ import numpy as np
 from kg.arrays import BoolArray, DoubleArray, IntArray
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex, Ids
-from kg.paths.scorer import RelationScorer, RelationStep
+from kg.paths.scorer import LearnedRelationScorer, RelationStep
 from kg.search import (
     Action,
     BeamConfig,
@@ -158,7 +158,7 @@ class EntitySpace:
     """
 
     def __init__(
-        self, index: GraphIndex, question: str, topics: Ids, scorer: RelationScorer, config: PathConfig
+        self, index: GraphIndex, question: str, topics: Ids, scorer: LearnedRelationScorer, config: PathConfig
     ) -> None:
         self.index = index
         self.question = question
@@ -221,7 +221,7 @@ def answer_question(
     index: GraphIndex,
     question: str,
     topics: Sequence[str],
-    scorer: RelationScorer,
+    scorer: LearnedRelationScorer,
     config: PathConfig | None = None,
 ) -> EntityPathAnswer:
     """Answers a question about entities of a graph.

@@ -17,7 +17,7 @@ import numpy as np
 
 from kg.errors import DataError
 from kg.graphs import GraphIndex, Ids
-from kg.paths import EntitySpace, PathConfig, RelationScorer, TopicRules, without
+from kg.paths import EntitySpace, LearnedRelationScorer, PathConfig, TopicRules, without
 from kg.search import beam_search
 
 LEAST_LIKE = 0.1
@@ -100,7 +100,7 @@ def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops:
     return LocatedExample(example, index, topics, ((place, *(index.relation(name) for name in example.path)),))
 
 
-def propose(located: LocatedExample, scorer: RelationScorer, hops: int) -> LocatedExample:
+def propose(located: LocatedExample, scorer: LearnedRelationScorer, hops: int) -> LocatedExample:
     """Returns the example with the paths of a scorer that reach exactly the answers, if there are any."""
     config = PathConfig(max_depth=hops, answer_threshold=0.0)
     if not len(located.topics):

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 import dspy
 
 from kg.growing import GrowingGraph, TypeMeaning, TypeProposals
-from kg.paths import LearnedRelationScorer, RelationScorer
+from kg.paths import LearnedRelationScorer
 from programs.thoughts.config import Thoughts, ThoughtsConfig
 from programs.thoughts.insert import Insert
 from programs.thoughts.retrieve import Retrieve, Rows
@@ -44,7 +44,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         self,
         tools: ToolManager,
         config: ThoughtsConfig | None = None,
-        scorer: RelationScorer | None = None,
+        scorer: LearnedRelationScorer | None = None,
         meaning: TypeMeaning | None = None,
     ) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ import dspy
 
 from kg.errors import ProgramError, QueryError
 from kg.growing import BasicFact, QueryResult, facts_behind, retrieved_paths
-from kg.paths import RelationScorer
+from kg.paths import LearnedRelationScorer
 from kg.search import Derivation
 from programs.beam import BeamQA
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
@@ -48,7 +48,7 @@ class GrowingSearch(Search):
 
     signature = DefineQuery
 
-    def __init__(self, work: Work, scorer: RelationScorer, *, rows_wanted: bool = False) -> None:
+    def __init__(self, work: Work, scorer: LearnedRelationScorer, *, rows_wanted: bool = False) -> None:
         self.work, self.scorer, self.rows_wanted = work, scorer, rows_wanted
         self.question, self.attempts = work.question, work.config.repairs + 1  # type: ignore[misc]
         self.rows: Rows | None = None
@@ -135,7 +135,7 @@ class Retrieve(BeamQA):
         relations: The scorer of the beam's relations.
     """
 
-    def __init__(self, relations: RelationScorer) -> None:
+    def __init__(self, relations: LearnedRelationScorer) -> None:
         super().__init__(signature=DefineQuery, explain=True)
         self.relations = relations
         self.need_for_math = dspy.Predict(NeedForMath)

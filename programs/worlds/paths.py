@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from kg.paths import EntityPath, EntityPathAnswer, PathConfig, PathRanker, QuestionGraph, RelationScorer, Topics
+from kg.paths import EntityPath, EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics
 from kg.paths import answer_question as answer_by_beam
 from kg.search import SearchStatistics
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
@@ -58,7 +58,7 @@ class PathWorld(World):
     """
 
     graph: QuestionGraph
-    scorer: RelationScorer
+    scorer: LearnedRelationScorer
     name: str = ""
     topics: tuple[str, ...] = ()
     config: PathConfig = field(default_factory=PathConfig)

@@ -10,7 +10,7 @@ from experiments.data.graphs import EndpointGraph, OneGraph, OwnGraphs, form_of
 from kg.errors import DataError
 from kg.graphs import stores
 from kg.graphs.index import GraphIndex
-from kg.paths.question_graph import QuestionGraph
+from kg.paths.linking import QuestionGraph
 
 TURTLE = """
 @prefix : <http://x/> .

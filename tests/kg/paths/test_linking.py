@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from kg.paths.linking import EntityLinker, Linked
+from kg.graphs import GraphIndex
+from kg.paths.linking import Linked, QuestionGraph
 
 NAMES = ["Tom Hanks", "Hanks", "director", "Roadkill", "The Who", "what", "1984", "$", "Quo Vadis, Baby?", "ludwig_ii"]
 
 
+def _graph(names: list[str], other_names: dict[str, tuple[str, ...]] | None = None) -> QuestionGraph:
+    return QuestionGraph(GraphIndex.from_triples([(name, "is", name) for name in names]), other_names or {})
+
+
 @pytest.fixture
-def linker() -> EntityLinker:
-    return EntityLinker(NAMES, {"Thomas Hanks": ["Tom Hanks"], "Big Film": ["Big (1988)", "Big (2000)"]})
+def linker() -> QuestionGraph:
+    return _graph(NAMES, {"Thomas Hanks": ("Tom Hanks",), "Big Film": ("Big (1988)", "Big (2000)")})
 
 
 @pytest.mark.parametrize(
@@ -25,7 +30,7 @@ def linker() -> EntityLinker:
     ],
 )
 def test_the_entity_that_is_meant_is_found(
-    linker: EntityLinker, question: str, label: str, entities: tuple[str, ...]
+    linker: QuestionGraph, question: str, label: str, entities: tuple[str, ...]
 ) -> None:
     found = linker.link(question)
     assert found == Linked(label, entities)
@@ -33,7 +38,7 @@ def test_the_entity_that_is_meant_is_found(
     assert not found.is_ambiguous
 
 
-def test_a_label_of_several_entities_is_ambiguous(linker: EntityLinker) -> None:
+def test_a_label_of_several_entities_is_ambiguous(linker: QuestionGraph) -> None:
     found = linker.link("who starred in big film")
     assert found is not None
     assert found.is_ambiguous
@@ -41,14 +46,14 @@ def test_a_label_of_several_entities_is_ambiguous(linker: EntityLinker) -> None:
 
 
 def test_capitals_tell_entities_apart() -> None:
-    linker = EntityLinker(["Alien", "ALIEN"])
+    linker = _graph(["Alien", "ALIEN"])
     assert linker.link("who directed Alien") == Linked("Alien", ("Alien",))
     assert linker.link("who directed alien") == Linked("alien", ("ALIEN", "Alien"))
-    assert linker.named("aLIEN!") == ("ALIEN", "Alien")
+    assert linker.topics("", ["aLIEN!"]).entities == ("ALIEN", "Alien")
 
 
-def test_a_question_without_an_entity_links_nothing(linker: EntityLinker) -> None:
+def test_a_question_without_an_entity_links_nothing(linker: QuestionGraph) -> None:
     assert linker.link("who sang") is None
     assert linker.link("") is None
-    assert EntityLinker([]).link("who directed Alien") is None
-    assert linker.named("nobody") == ()
+    assert _graph([]).link("who directed Alien") is None
+    assert linker.topics("", ["nobody"]).unknown == ("nobody",)

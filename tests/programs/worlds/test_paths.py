@@ -14,7 +14,7 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.graphs.index import GraphIndex
-from kg.paths.question_graph import QuestionGraph
+from kg.paths.linking import QuestionGraph
 from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
 from kg.paths.space import PathConfig
 from programs.kgqa import KGQA
