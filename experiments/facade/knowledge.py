@@ -170,7 +170,7 @@ def use_types(graph: GrowingGraph, file: str) -> int:
     from kg.growing import Schema
 
     def content(kind: Any) -> dict[str, Any]:
-        kept = ("created_by", "scope", "version", "justification")
+        kept = ("created_by", "version", "justification")
         return {name: value for name, value in asdict(kind).items() if name not in kept}
 
     wanted, schema = read_types(file).types, graph.schema
@@ -183,8 +183,8 @@ def use_types(graph: GrowingGraph, file: str) -> int:
     names = {kind.name for kind in wanted}
     changed = len(schema.types) - len(graph.schema.types)
     graph.change_schema(schema, Schema(tuple(kind for kind in graph.proposed.types if kind.name not in names)))
-    for left in graph.migrate():
-        say(f"left as it is: {left.node.key}: {left.problem}")
+    for node, problem in graph.migrate().items():
+        say(f"left as it is: {node}: {problem}")
     return changed
 
 
@@ -192,7 +192,7 @@ def types_as_json(kinds: Any) -> dict[str, list[dict[str, Any]]]:
     """Types as `finpath ingest --types FILE` reads them."""
     from kg.growing import EdgeType
 
-    left_out = ("created_by", "scope", "version")
+    left_out = ("created_by", "version")
     rows = [(kind, {name: value for name, value in asdict(kind).items() if name not in left_out}) for kind in kinds]
     return {
         "node_types": [row for kind, row in rows if not isinstance(kind, EdgeType)],
@@ -214,7 +214,7 @@ def known_node(graph: GrowingGraph, text: str) -> NodeKey:
     if not kind.strip() or not name.strip():
         raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
     key = NodeKey(kind.strip(), name)
-    graph.schema.node_type(key.type, graph.scope)  # an unknown type has near names of its own
+    graph.schema.node_type(key.type)  # an unknown type has near names of its own
     if graph.node(key) is not None:
         return key
     pairs = known_aliases(graph) if any(known.name == "Alias" for known in graph.schema.types) else []
@@ -236,7 +236,7 @@ def typed_value(graph: GrowingGraph, key: NodeKey, name: str, text: str) -> Any:
     Raises:
         DataError: The type has no such property, or it is the name by which the node is known.
     """
-    kind = graph.schema.node_type(key.type, graph.scope)
+    kind = graph.schema.node_type(key.type)
     if name not in kind.properties:
         raise DataError(f"{key.type} has no property {name!r}; it has {', '.join(kind.properties)}")
     if name in kind.required[:1] and text != key.name:

@@ -6,8 +6,9 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kg.growing.basis import BasicFact, facts_behind
+    from kg.growing.change import Applied, Origin
     from kg.growing.facts import Edge, Node
-    from kg.growing.graph import Applied, GrowingGraph, Origin
+    from kg.growing.graph import GrowingGraph
     from kg.growing.history import BuiltOnError, HistoryEntry, Replaced
     from kg.growing.likeness import SAME_MEANING, TypeMeaning, spelled
     from kg.growing.paths import COLUMNS, retrieved_paths

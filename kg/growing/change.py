@@ -49,7 +49,6 @@ class Change:
     Args:
         facts: What is stored.
         schema: The types that hold.
-        scope: The entity whose own types hold too.
         origin: Where the updates come from.
 
     Attributes:
@@ -59,10 +58,9 @@ class Change:
         result: What it amounts to.
     """
 
-    def __init__(self, facts: Facts, schema: Schema, scope: str | None, origin: Origin) -> None:
+    def __init__(self, facts: Facts, schema: Schema, origin: Origin) -> None:
         self._facts = facts
         self._schema = schema
-        self._scope = scope
         self._now = datetime.now(UTC)
         self._source = terms.source_term(" ".join(part for part in (origin.document, origin.place) if part))
         self._pending: dict[NamedNode, Node] = {}
@@ -109,13 +107,13 @@ class Change:
     def _add_node(self, update: AddNode) -> None:
         if not update.name.strip():
             raise SchemaError(f"a {update.type} needs a name")
-        kind = self._schema.node_type(update.type, self._scope)
+        kind = self._schema.node_type(update.type)
         known = self._known(update.key)
         given = {name: value for name, value in update.properties.items() if value is not None}
         if known is None:
             given = {**_named_by(kind, update.name), **given}
         properties = {**(dict(known.properties) if known else {}), **given}
-        self._schema.check_node(update.type, plain_properties(properties), self._scope)
+        self._schema.check_node(update.type, plain_properties(properties))
         written = terms.property_terms(kind, given)
         before = terms.property_terms(kind, known.properties) if known else {}
         for name, term in written.items():
@@ -147,16 +145,16 @@ class Change:
         for key in (update.source, update.target):
             if self._known(key) is None:
                 raise SchemaError(f"there is no node {key}: add it first")
-        schema, scope = self._schema, self._scope
-        schema.check_edge(update.type, update.source.type, update.target.type, update.properties, scope)
+        schema = self._schema
+        schema.check_edge(update.type, update.source.type, update.target.type, update.properties)
         subject = terms.edge_term(update.type, update.source, update.target)
         self.insert(subject, terms.DERIVED, self._source)
         stored = self._facts.about(subject)
         if stored:
-            self._restate_edge(update, schema.edge_type(update.type, scope), stored)
+            self._restate_edge(update, schema.edge_type(update.type), stored)
         elif subject not in self._edges:
             self._edges.add(subject)
-            self._write_edge(update, schema.edge_type(update.type, scope), subject)
+            self._write_edge(update, schema.edge_type(update.type), subject)
 
     def _restate_edge(self, update: AddEdge, kind: EdgeType, stored: Mapping[NamedNode, list[Any]]) -> None:
         """Gathers the triples of a stored edge: this source states them too."""
@@ -190,10 +188,10 @@ class Change:
         known = self._known(update.node)
         if known is None:
             raise SchemaError(f"there is no node {update.node}: add it first")
-        kind = self._schema.node_type(update.node.type, self._scope)
+        kind = self._schema.node_type(update.node.type)
         properties = {**known.properties, update.property: update.value}
         properties = {name: value for name, value in properties.items() if value is not None}
-        self._schema.check_node(update.node.type, plain_properties(properties), self._scope)
+        self._schema.check_node(update.node.type, plain_properties(properties))
         subject, predicate = terms.node_term(update.node), terms.property_term(update.property)
         self.added = [quad for quad in self.added if (quad.subject, quad.predicate) != (subject, predicate)]
         stored = self._facts.about(subject).get(predicate, [])

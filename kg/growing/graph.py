@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -29,10 +28,7 @@ from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
 from kg.growing.schema import EdgeType, Schema
 from kg.growing.schema_store import load_schema, schema_quads
 from kg.growing.updates import NodeKey, SetProperty, Update
-from kg.growing.wording import line_of
 from kg.locks import BusyError, FileLock
-
-__all__ = ["Applied", "Edge", "GrowingGraph", "Node", "Origin", "Outdated"]
 
 LOCK_FILE = "finpath.lock"
 """The file in a graph's folder by which processes take turns."""
@@ -41,28 +37,12 @@ USUAL_LIMITS = QueryLimits()
 """The default limits of a query."""
 
 
-@dataclass(frozen=True)
-class Outdated:
-    """A node that was written under an older version of its type.
-
-    Attributes:
-        node: As it is stored.
-        newest: The version that holds now.
-        problem: What its properties break of the newest version; ``None`` if nothing.
-    """
-
-    node: Node
-    newest: int
-    problem: str | None
-
-
 class GrowingGraph:
     """The graph. Use it as a context manager, or call ``close``. Threads may share it.
 
     Args:
         path: The database's folder, made if it is not there; ``None`` for a graph in memory.
         schema: The types to begin with, if the graph has none yet.
-        scope: The entity whose own types hold beside the global ones.
         read_only: Whether nothing can be written. Many processes may read a graph, or one may write it.
 
     Attributes:
@@ -76,11 +56,9 @@ class GrowingGraph:
         self,
         path: str | Path | None = None,
         schema: Schema | None = None,
-        scope: str | None = None,
         *,
         read_only: bool = False,
     ) -> None:
-        self.scope = scope
         self.writing = threading.RLock()
         self._read_only = read_only
         self._lock: FileLock | None = None
@@ -123,9 +101,9 @@ class GrowingGraph:
         Raises:
             SchemaError: A version of a type is not in it any more: a schema only grows.
         """
-        kept = {(kind.name, kind.scope, kind.version) for kind in schema.types}
+        kept = {(kind.name, kind.version) for kind in schema.types}
         with self.writing:
-            gone = [kind for kind in self._schema.types if (kind.name, kind.scope, kind.version) not in kept]
+            gone = [kind for kind in self._schema.types if (kind.name, kind.version) not in kept]
             if gone:
                 raise SchemaError(f"type {gone[0].name!r} (version {gone[0].version}) must stay: a schema only grows")
             changed = {terms.SCHEMA: schema}
@@ -173,7 +151,7 @@ class GrowingGraph:
 
     def in_words(self, entry: HistoryEntry) -> str:
         """Returns an entry of the history in one line, with its number, its source and its changes."""
-        return line_of(entry, lambda node: self._history.name_of(node, entry))
+        return self._history.in_words(entry)
 
     def undo(self, number: int) -> HistoryEntry:
         """Takes an update back in one transaction: its facts go, and the values that it replaced return.
@@ -194,7 +172,7 @@ class GrowingGraph:
 
     def copy(self) -> GrowingGraph:
         """Returns a copy in memory, whose changes do not reach this graph."""
-        made = GrowingGraph(None, None, self.scope)
+        made = GrowingGraph()
         made._store.bulk_extend(self._store.quads_for_pattern(None, None, None, None))
         made._schema, made._history = self._schema, History(made._store)
         return made
@@ -239,29 +217,28 @@ class GrowingGraph:
         """Returns the count of facts: nodes, their properties, and edges."""
         return sum(1 + len(node.properties) for node in self.nodes()) + sum(1 for _ in self.edges())
 
-    def outdated(self) -> Iterator[Outdated]:
-        """The nodes that were written under an older version of their type."""
-        for node in self.nodes():
-            newest = self._schema.node_type(node.key.type, self.scope).version
-            if node.version < newest:
-                yield Outdated(node, newest, self._problem(node))
-
-    def migrate(self) -> tuple[Outdated, ...]:
-        """Gives every outdated node that the newest version of its type allows that version, in one transaction.
+    def migrate(self) -> dict[NodeKey, str]:
+        """Gives each node of an older version of its type the newest version, if that allows it, in one transaction.
 
         Returns:
-            The nodes that are left, each with its problem: SetProperty mends them.
+            The nodes that keep their version, each with what its properties break of the newest one.
         """
-        removed, added = [], []
+        removed, added, problems = [], [], {}
         with self.writing:
-            found = list(self.outdated())
-            for entry in found:
-                if entry.problem is None:
-                    subject = terms.node_term(entry.node.key)
-                    removed.append(Quad(subject, terms.VERSION, Literal(entry.node.version), terms.KNOWLEDGE))
-                    added.append(Quad(subject, terms.VERSION, Literal(entry.newest), terms.KNOWLEDGE))
+            for node in self.nodes():
+                newest = self._schema.node_type(node.key.type).version
+                if node.version >= newest:
+                    continue
+                try:
+                    self._schema.check_node(node.key.type, plain_properties(node.properties))
+                except SchemaError as error:
+                    problems[node.key] = str(error)
+                    continue
+                subject = terms.node_term(node.key)
+                removed.append(Quad(subject, terms.VERSION, Literal(node.version), terms.KNOWLEDGE))
+                added.append(Quad(subject, terms.VERSION, Literal(newest), terms.KNOWLEDGE))
             self._write(removed, added)
-        return tuple(entry for entry in found if entry.problem is not None)
+        return problems
 
     def query(self, sparql: str, limits: QueryLimits = USUAL_LIMITS) -> QueryResult:
         """The rows of a reading query, run where it can neither write, nor reach out, nor outlive its time.
@@ -330,20 +307,13 @@ class GrowingGraph:
         )
 
     def _checked(self, updates: Sequence[Update], origin: Origin) -> Change:
-        change = Change(self._facts, self._schema, self.scope, origin)
+        change = Change(self._facts, self._schema, origin)
         for place, update in enumerate(updates):
             try:
                 change.add(update)
             except SchemaError as error:
                 raise SchemaError(f"update {place} ({type(update).__name__}): {error}") from error
         return change
-
-    def _problem(self, node: Node) -> str | None:
-        try:
-            self._schema.check_node(node.key.type, plain_properties(node.properties), self.scope)
-        except SchemaError as error:
-            return str(error)
-        return None
 
     def _replace(self, schemas: Mapping[NamedNode, Schema]) -> None:
         new = [quad for name, schema in schemas.items() for quad in schema_quads(schema, name)]

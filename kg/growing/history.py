@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import unquote
@@ -24,6 +24,11 @@ from kg.growing import terms
 
 _CONTENT = NamedNode(terms.KG + "entryContent")
 _JSON = NamedNode(terms.PREFIXES["rdf"] + "JSON")
+_MOST = 3
+"""The most new nodes and edges that are named one by one."""
+
+_ALIAS, _NO_ALIAS = "alias_of", "not_alias_of"
+
 _WRITING = (terms.VERSION, terms.ADDED)
 """Notes on the writing of a node or an edge, which go with it."""
 
@@ -79,12 +84,6 @@ class HistoryEntry:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     undone: bool = False
-
-    def __str__(self) -> str:
-        source = " ".join(part for part in (self.document, self.place) if part)
-        changes = "; ".join(map(str, self.replaced))
-        what = changes if changes else f"{len(self.added)} triples"
-        return f"{self.number}  {source}: {what}{' (undone)' if self.undone else ''}"
 
 
 class BuiltOnError(SchemaError):
@@ -224,19 +223,68 @@ class History:
                 continue
         return [entries[number] for number in sorted(found, reverse=True)]
 
-    def name_of(self, node: str, entry: HistoryEntry) -> str:
-        """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``.
+    def in_words(self, entry: HistoryEntry) -> str:
+        """Returns an entry in one line, with its number, its source and its changes.
 
-        Args:
-            node: The IRI.
-            entry: An entry that has it.
+        New nodes and edges are named, or counted where there are many ("12 nodes, 30 edges").
         """
+        source = " ".join(part for part in (entry.document, entry.place) if part)
+        changes = "; ".join(self._changes(entry)) or "nothing new"
+        return f"{entry.number}  {source}: {changes}{' (undone)' if entry.undone else ''}"
+
+    def _changes(self, entry: HistoryEntry) -> list[str]:
+        """Returns the changes of an entry, each in words; none where it only confirms what was stored."""
+        added = quads_of(entry.added)
+        new = [terms.text_of(quad.subject) for quad in added if quad.predicate == terms.RDF_TYPE]
+        nodes = [node for node in new if node.startswith(terms.NODE)]
+        direct: dict[frozenset[object], Quad] = {}  # a symmetric edge has two triples
+        for quad in filter(_is_direct, added):
+            direct.setdefault(frozenset((quad.subject, quad.predicate, quad.object)), quad)
+        edges = list(direct.values())
+        replaced = list(map(str, entry.replaced))
+        if len(nodes) + len(edges) <= _MOST:
+            return [*self._new(entry, nodes, edges), *replaced, *self._first_values(entry, added, nodes)]
+        counted = [f"{len(found)} {kind}" for found, kind in ((nodes, "nodes"), (edges, "edges")) if found]
+        return [", ".join(counted), *replaced]
+
+    def _new(self, entry: HistoryEntry, nodes: Sequence[str], edges: Sequence[Quad]) -> Iterator[str]:
+        """Yields the new nodes that no new edge names, and the new edges."""
+        joined = {terms.text_of(end) for quad in edges for end in (quad.subject, quad.object)}
+        yield from (f"new {self._name(node, entry)}" for node in nodes if node not in joined)
+        for quad in edges:
+            kind = quad.predicate.value.removeprefix(terms.EDGE)
+            source, target = (self._name(terms.text_of(end), entry) for end in (quad.subject, quad.object))
+            if kind in (_ALIAS, _NO_ALIAS):
+                taken = " taken back from " if kind == _NO_ALIAS else " of "
+                yield f"alias {source.partition('(')[2].removesuffix(')')}{taken}{target}"
+            else:
+                yield f"{source} {kind} {target}"
+
+    def _first_values(self, entry: HistoryEntry, added: Sequence[Quad], nodes: Sequence[str]) -> Iterator[str]:
+        """Yields the values of properties that had none, of nodes that are not new."""
+        replaced = {(value.node, value.property) for value in entry.replaced}
+        for quad in added:
+            subject, name = terms.text_of(quad.subject), quad.predicate.value.removeprefix(terms.PROPERTY)
+            is_value = quad.predicate.value.startswith(terms.PROPERTY) and subject.startswith(terms.NODE)
+            if is_value and subject not in nodes and isinstance(quad.object, Literal):
+                node = self._name(subject, entry)
+                if (node, name) not in replaced:
+                    yield str(Replaced(node, name, None, (), terms.json_value(quad.object)))
+
+    def _name(self, node: str, entry: HistoryEntry) -> str:
+        """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``."""
         kind, _, plain = node.removeprefix(terms.NODE).partition("/")
         labels = self._store.quads_for_pattern(NamedNode(node), terms.LABEL, None, terms.KNOWLEDGE)
-        found = next(labels, None) or _label(node, entry)
-        if found is None:
-            found = next((quad for one in reversed(self.entries()) if (quad := _label(node, one))), None)
-        return f"{kind}({terms.text_of(found.object) if found is not None else unquote(plain)})"
+        label = next(labels, None) or _label(node, entry)
+        if label is None:
+            label = next((quad for other in reversed(self.entries()) if (quad := _label(node, other))), None)
+        return f"{kind}({terms.text_of(label.object) if label is not None else unquote(plain)})"
+
+
+def _is_direct(quad: Quad) -> bool:
+    """Whether a triple leads from one node to another."""
+    ends = (terms.text_of(quad.subject), terms.text_of(quad.object))
+    return quad.predicate.value.startswith(terms.EDGE) and all(end.startswith(terms.NODE) for end in ends)
 
 
 def _label(node: str, entry: HistoryEntry) -> Quad | None:

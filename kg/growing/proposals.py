@@ -84,9 +84,9 @@ class TypeProposals:
             return self._extended(name, properties, justification)
 
     def _extended(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
-        schema, scope = self._graph.schema, self._graph.scope
-        edge = any(kind.name == name for kind in schema.edge_types(scope))
-        current = schema.edge_type(name, scope) if edge else schema.node_type(name, scope)
+        schema = self._graph.schema
+        edge = any(kind.name == name for kind in schema.edge_types())
+        current = schema.edge_type(name) if edge else schema.node_type(name)
         taken = [one for one in properties if one in current.properties]
         if taken or not properties:
             raise SchemaError(f"{name!r} has {', '.join(taken)} already" if taken else "properties must not be empty")
@@ -152,7 +152,7 @@ class TypeProposals:
         if self._meaning is None:
             return
         is_edge = isinstance(new, EdgeType)
-        found: Sequence[NodeType] = schema.edge_types(new.scope) if is_edge else schema.node_types(new.scope)
+        found: Sequence[NodeType] = schema.edge_types() if is_edge else schema.node_types()
         near = [(self._meaning.probability(new, kind), kind) for kind in found if _comparable(new, kind)]
         likely = [pair for pair in near if pair[0] >= SAME_MEANING and pair[1].name not in differs_from]
         if likely:

@@ -5,8 +5,8 @@
 
 The process holds a copy of the graph in memory and reads nothing else: it knows neither the database nor the network.
 Updates are not in its grammar, and it is killed when the time is over. After a change of the graph the next query
-starts from a new copy. Threads may share a reader: it runs their queries one after the other. A process that is forked
-starts a reader of its own. Ctrl-C does not reach the reader, and it ends itself where nobody stops a query.
+starts from a new copy. Threads may share a reader: it runs their queries one after the other. Ctrl-C does not reach the
+reader, and it ends itself where nobody stops a query.
 """
 
 from __future__ import annotations
@@ -81,7 +81,6 @@ class IsolatedReader:
         self._process: subprocess.Popen[str] | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
         self._unread = False  # whether a reply may wait in the pipe
-        _READERS.add(self)
 
     def query(self, sparql: str, limits: QueryLimits) -> QueryResult:
         """Returns the rows of a SELECT, or the one row of an ASK.
@@ -127,21 +126,6 @@ class IsolatedReader:
                 self._finalizer()
             self._process = self._finalizer = None
             self._unread = False
-
-    def forget(self) -> None:
-        """Leaves the process to the one that started it: this is a fork, which shares its pipes."""
-        process, self._process = self._process, None
-        if self._finalizer is not None:
-            self._finalizer.detach()
-            self._finalizer = None
-        self._lock, self._unread = threading.RLock(), False  # a thread of the other process may have had the lock
-        if process is not None:
-            process.returncode = 0  # it is no child of this process
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for stream in (process.stdin, process.stdout):
-                if stream is not None and not stream.closed:
-                    os.dup2(nothing, stream.fileno())  # what is not sent yet must not reach it
-            os.close(nothing)
 
     def _start(self) -> None:
         environment = {"PYTHONPATH": str(_ROOT), "PATH": os.environ.get("PATH", ""), "PYTHONUTF8": "1"}
@@ -196,19 +180,6 @@ class IsolatedReader:
         if reply["id"] != number:
             raise QueryError("the process that runs queries answered another query")
         return reply
-
-
-_READERS: weakref.WeakSet[IsolatedReader] = weakref.WeakSet()
-"""All readers of this process."""
-
-
-def _forget_all() -> None:
-    for reader in list(_READERS):
-        reader.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

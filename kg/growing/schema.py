@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache
@@ -62,7 +62,6 @@ class NodeType:
         properties_schema: JSON Schema of an object.
         example: Properties that a node of the type could have.
         created_by: Who made it.
-        scope: The one entity (an aide, a report) for which it holds; ``None`` for all.
         version: From 1.
         justification: Why the types that were there did not suffice.
         labels: Further words for it: "event" for ``MarketEvent``.
@@ -73,7 +72,6 @@ class NodeType:
     properties_schema: Mapping[str, Any]
     example: Mapping[str, Any] = field(default_factory=dict)
     created_by: CreatedBy = "user"
-    scope: str | None = None
     version: int = 1
     justification: str = ""
     labels: tuple[str, ...] = ()
@@ -128,49 +126,41 @@ class Schema:
 
     types: tuple[NodeType | EdgeType, ...] = ()
 
-    def node_types(self, scope: str | None = None) -> tuple[NodeType, ...]:
-        """The current node types: the global ones and those of a scope."""
-        return tuple(kind for kind in self._current(scope) if not isinstance(kind, EdgeType))
+    def node_types(self) -> tuple[NodeType, ...]:
+        """The current node types."""
+        return tuple(kind for kind in self._current() if not isinstance(kind, EdgeType))
 
-    def edge_types(self, scope: str | None = None) -> tuple[EdgeType, ...]:
-        """The current edge types: the global ones and those of a scope."""
-        return tuple(kind for kind in self._current(scope) if isinstance(kind, EdgeType))
+    def edge_types(self) -> tuple[EdgeType, ...]:
+        """The current edge types."""
+        return tuple(kind for kind in self._current() if isinstance(kind, EdgeType))
 
-    def node_type(self, name: str, scope: str | None = None, version: int | None = None) -> NodeType:
+    def node_type(self, name: str) -> NodeType:
         """A node type by its name.
 
         Raises:
             SchemaError: There is none; the message offers the nearest names.
         """
-        return self._named(name, scope, version, "node type")
+        return self._named(name, "node type")
 
-    def edge_type(self, name: str, scope: str | None = None, version: int | None = None) -> EdgeType:
+    def edge_type(self, name: str) -> EdgeType:
         """An edge type by its name.
 
         Raises:
             SchemaError: There is none; the message offers the nearest names.
         """
-        found = self._named(name, scope, version, "edge type")
+        found = self._named(name, "edge type")
         assert isinstance(found, EdgeType)
         return found
 
-    def check_node(
-        self, name: str, properties: Mapping[str, Any], scope: str | None = None, version: int | None = None
-    ) -> None:
+    def check_node(self, name: str, properties: Mapping[str, Any]) -> None:
         """Raises SchemaError unless a node of this type may have exactly these properties."""
-        kind = self.node_type(name, scope, version)
-        _check_properties(kind, properties)
+        _check_properties(self.node_type(name), properties)
 
     def check_edge(
-        self,
-        name: str,
-        source_type: str,
-        target_type: str,
-        properties: Mapping[str, Any] | None = None,
-        scope: str | None = None,
+        self, name: str, source_type: str, target_type: str, properties: Mapping[str, Any] | None = None
     ) -> None:
         """Raises SchemaError unless an edge of this type may join nodes of these types with these properties."""
-        kind = self.edge_type(name, scope)
+        kind = self.edge_type(name)
         ends = (
             [(source_type, target_type), (target_type, source_type)] if kind.symmetric else [(source_type, target_type)]
         )
@@ -188,15 +178,13 @@ class Schema:
             SchemaError: The type is not well-formed, its name is taken, or it says what another says already.
         """
         check_type(new)
-        taken = [kind for kind in self._current(new.scope) if kind.name == new.name]
+        taken = [kind for kind in self._current() if kind.name == new.name]
         if taken:
             raise SchemaError(f"the name {new.name!r} is taken: {taken[0].description}")
         if new.version != 1:
             raise SchemaError(f"a new type has version 1, got {new.version}")
         self._check_ends(new)
-        same_kind = [
-            kind for kind in self._current(new.scope) if isinstance(kind, EdgeType) == isinstance(new, EdgeType)
-        ]
+        same_kind = [kind for kind in self._current() if isinstance(kind, EdgeType) == isinstance(new, EdgeType)]
         twin = next((kind for kind in same_kind if alike(new, kind)), None)
         if twin is not None:
             raise SchemaError(
@@ -213,28 +201,24 @@ class Schema:
         Raises:
             SchemaError: There is no such type to change, or the new content is not well-formed.
         """
-        what: TypeKind = "edge type" if isinstance(changed, EdgeType) else "node type"
-        old = self._named(changed.name, changed.scope, None, what)
+        old = self._named(changed.name, "edge type" if isinstance(changed, EdgeType) else "node type")
         check_type(changed)
         self._check_ends(changed)
         return replace(self, types=(*self.types, replace(changed, version=old.version + 1)))
 
-    def _current(self, scope: str | None) -> Iterator[NodeType | EdgeType]:
-        newest = {(kind.name, kind.scope): kind for kind in self.types}
-        return (kind for kind in newest.values() if kind.scope in (None, scope))
+    def _current(self) -> Iterable[NodeType | EdgeType]:
+        return {kind.name: kind for kind in self.types}.values()
 
-    def _named(self, name: str, scope: str | None, version: int | None, what: TypeKind) -> NodeType | EdgeType:
-        edge = what == "edge type"
-        visible = [kind for kind in self.types if kind.scope in (None, scope) and isinstance(kind, EdgeType) == edge]
-        found = [kind for kind in visible if kind.name == name and version in (None, kind.version)]
-        if not found:
-            raise SchemaError(f"there is no {what} {name!r}; {nearest(name, (kind.name for kind in visible))}")
-        return found[-1]
+    def _named(self, name: str, what: TypeKind) -> NodeType | EdgeType:
+        current = {kind.name: kind for kind in self.types if isinstance(kind, EdgeType) == (what == "edge type")}
+        if name not in current:
+            raise SchemaError(f"there is no {what} {name!r}; {nearest(name, current)}")
+        return current[name]
 
     def _check_ends(self, new: NodeType | EdgeType) -> None:
         if isinstance(new, EdgeType):
             for name in (*new.source_types, *new.target_types):
-                self.node_type(name, new.scope)
+                self.node_type(name)
 
 
 def check_type(new: NodeType | EdgeType) -> None:

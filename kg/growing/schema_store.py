@@ -26,10 +26,7 @@ def schema_quads(schema: Schema, graph: NamedNode = terms.SCHEMA) -> list[Quad]:
 
 
 def _type_quads(kind: NodeType | EdgeType, order: int, graph: NamedNode) -> Sequence[Quad]:
-    scope = f"{kind.scope}/" if kind.scope is not None else ""
-    subject = NamedNode(
-        terms.source_term(f"{scope}{kind.name}/{kind.version}").value.replace("/source/", "/type-version/")
-    )
+    subject = NamedNode(terms.source_term(f"{kind.name}/{kind.version}").value.replace("/source/", "/type-version/"))
     content = json.dumps(asdict(kind), ensure_ascii=False, sort_keys=True)
     return [
         Quad(subject, terms.RDF_TYPE, _CLASSES[type(kind)], graph),
@@ -48,6 +45,7 @@ def load_schema(store: Store, graph: NamedNode = terms.SCHEMA) -> Schema:
         for quad in store.quads_for_pattern(None, terms.RDF_TYPE, name, graph):
             about = {q.predicate: q.object for q in store.quads_for_pattern(quad.subject, None, None, graph)}
             content = json.loads(terms.text_of(about[_CONTENT]))
+            content.pop("scope", None)  # earlier versions wrote it, always empty
             for field in ("source_types", "target_types", "labels", "inverse_labels"):
                 if field in content:
                     content[field] = tuple(content[field])

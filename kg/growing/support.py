@@ -20,7 +20,7 @@ from kg.errors import SchemaError
 from kg.growing.graph import GrowingGraph
 from kg.growing.triples import without_legal_form
 from kg.growing.updates import AddEdge, AddNode, NodeKey, Update
-from kg.text import STOPWORDS, tokens
+from kg.text import STOPWORDS, split_sentences, tokens
 
 VERBATIM = 6
 """Words up to which a text must be the source's own; longer ones may sum it up."""
@@ -31,7 +31,6 @@ SUMMED_UP = 0.5
 PASSAGE = 3
 """Sentences in a row that state one thing together."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'])|\n+")
 _CELLS = " | "
 """The mark between the cells of a table's row, as documents are read."""
 
@@ -82,7 +81,7 @@ def likely_span(update: Update, text: str) -> str:
 
 def _node_span(update: AddNode, source: _Source, graph: GrowingGraph) -> str:
     stored = graph.node(update.key)
-    rules: Mapping[str, Any] = graph.schema.node_type(update.type, graph.scope).properties_schema.get("properties", {})
+    rules: Mapping[str, Any] = graph.schema.node_type(update.type).properties_schema.get("properties", {})
     before = dict(stored.properties) if stored is not None else {}
     name = f"{update.type} {update.name!r}"
     span = source.named(update.key, "node") if stored is not None else source.stated(update.name, f"the name of {name}")
@@ -105,7 +104,7 @@ class _Source:
     """
 
     def __init__(self, text: str) -> None:
-        sentences = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+        sentences = [sentence for part in text.splitlines() for sentence in split_sentences(part)]
         self._passages: list[tuple[str, frozenset[str], str]] = []
         header = ""
         for one in sentences:

@@ -22,7 +22,7 @@ _FILE = Path(__file__).with_name("types.json")
 
 @cache
 def investment_schema() -> Schema:
-    """Returns the seed types, made by the system, for every scope."""
+    """Returns the seed types, made by the system."""
     schema = Schema()
     for kind in types_of(json.loads(_FILE.read_text(encoding="utf-8")), "system"):
         schema = schema.with_type(kind)

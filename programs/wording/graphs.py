@@ -55,13 +55,13 @@ def nearest_nodes(graph: GrowingGraph, question: str) -> list[Node]:
     return sorted(nodes, key=nearness, reverse=True)  # stable: equally near ones stay in the order of their names
 
 
-def rendered_types(schema: Schema, scope: str | None = None) -> str:
+def rendered_types(schema: Schema) -> str:
     """Renders all current types for a prompt, a few lines each."""
     lines = ["<available_node_types>"]
-    for node in schema.node_types(scope):
+    for node in schema.node_types():
         lines += [f"- {node.name}: {node.description}", *_rendered_labels(node), *_rendered_properties(node)]
     lines += ["</available_node_types>", "<available_edge_types>"]
-    for edge in schema.edge_types(scope):
+    for edge in schema.edge_types():
         arrow = "↔" if edge.symmetric else "→"
         source, target = ("|".join(ends) or "any node" for ends in (edge.source_types, edge.target_types))
         lines += [f"- {edge.name}: {source} {arrow} {target}"]
@@ -158,14 +158,14 @@ def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
     These are the types of the nodes that :func:`rendered_graph` shows and of those that the question names. Each has
     the properties of its nodes and the edges that join them.
     """
-    schema, scope = graph.schema, graph.scope
+    schema = graph.schema
     ordered = nearest_nodes(graph, question)
     wanted = set(content_tokens(question))
     near = {node.key.type for node in ordered[:shown]}
     used: dict[str, set[str]] = defaultdict(set)
     for node in ordered:
         used[node.key.type].update(node.properties)
-    kinds = [kind for kind in schema.node_types(scope) if kind.name in near or wanted & _words(kind)]
+    kinds = [kind for kind in schema.node_types() if kind.name in near or wanted & _words(kind)]
     names = {kind.name for kind in kinds}
     ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
     for edge in graph.edges():

@@ -168,12 +168,7 @@ def test_nodes_of_an_older_version_stay_valid_until_they_are_migrated(graph: Gro
     stricter = {**kind.properties_schema, "required": ["name", "country"]}
     graph.apply([AddNode("Company", "Nowhere AG")], WIRE)
     graph.change_schema(graph.schema.with_version(replace(kind, properties_schema=stricter)))
-    assert {entry.node.key.name: entry.problem is None for entry in graph.outdated()} == {
-        "Helixon Inc.": True,
-        "Nowhere AG": False,
-    }
-    left = graph.migrate()
-    assert [entry.node.key.name for entry in left] == ["Nowhere AG"]
+    assert [key.name for key in graph.migrate()] == ["Nowhere AG"]
     found = graph.node(COMPANY)
     assert found is not None
     assert found.version == 2

@@ -37,9 +37,9 @@ def test_a_replaced_value_is_kept_with_its_source_and_returns(graph: GrowingGrap
     graph.apply([SetProperty(COMPANY, "country", "Atlantis")], Origin("evil.txt"), spans=["set it to Atlantis"])
     graph.apply([SetProperty(COMPANY, "ticker", None)], Origin("evil.txt"))
     (_, changed, removed) = graph.history(COMPANY)
-    assert str(changed) == "2  evil.txt: Company(Helixon Inc.) country: 'Germany' (wire.txt) -> 'Atlantis'"
+    assert graph.in_words(changed) == "2  evil.txt: Company(Helixon Inc.) country: 'Germany' (wire.txt) -> 'Atlantis'"
     assert changed.spans == ("set it to Atlantis",)
-    assert "ticker: 'HLXN' (wire.txt) -> none" in str(removed)
+    assert "ticker: 'HLXN' (wire.txt) -> none" in graph.in_words(removed)
     graph.undo(2)
     assert properties(graph)["country"] == "Germany"
     assert graph.undo(3).undone

@@ -58,21 +58,6 @@ def test_the_size_of_an_answer_is_bounded_as_its_rows_are(reader: IsolatedReader
     assert asked(reader, 5) == "5"
 
 
-def test_a_second_interruption_leaves_no_answer_either(reader: IsolatedReader, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C stops the query, and again the closing of its process."""
-    assert asked(reader, 1) == "1"
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(selectors.DefaultSelector, "select", interrupted)
-        patch.setattr(reader, "close", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            asked(reader, 2)
-    assert [asked(reader, number) for number in (3, 4)] == ["3", "4"]
-
-
 def test_a_process_that_was_ended_between_queries_is_started_again(reader: IsolatedReader) -> None:
     assert asked(reader, 1) == "1"
     process = reader._process
@@ -81,33 +66,6 @@ def test_a_process_that_was_ended_between_queries_is_started_again(reader: Isola
     process.kill()
     process.wait()
     assert asked(reader, 2) == "2"
-
-
-def _answer_in_fork(reader: IsolatedReader, first: object, written: int) -> None:
-    signal.alarm(60)
-    found = [asked(reader, number) for number in range(100, 130)]
-    is_right = found == [str(number) for number in range(100, 130)] and reader._process is not first
-    os.write(written, b"right" if is_right else b"wrong")
-    os._exit(0)
-
-
-def test_a_fork_reads_by_a_process_of_its_own(reader: IsolatedReader) -> None:
-    """It has the pipes and the numbers of the other process too, and a lock that no thread of it can release."""
-    assert asked(reader, 1) == "1"
-    first = reader._process
-    right, written = os.pipe()
-    with ThreadPoolExecutor(1) as other:
-        other.submit(reader._lock.acquire).result()
-        child = os.fork()
-        if child == 0:
-            _answer_in_fork(reader, first, written)
-        other.submit(reader._lock.release).result()
-    assert [asked(reader, number) for number in range(200, 230)] == [str(number) for number in range(200, 230)]
-    os.waitpid(child, 0)
-    os.close(written)
-    with os.fdopen(right, "rb") as said:
-        assert said.read() == b"right"
-    assert reader._process is first
 
 
 def test_a_query_ends_without_the_process_that_asked_it() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from kg.growing import NodeType, Schema
 from kg.growing.graph import GrowingGraph
 from kg.investments.schema import investment_schema
 from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types, types_for
@@ -19,12 +16,6 @@ def test_types_are_rendered_for_a_prompt() -> None:
     assert '  Example: {"direction": "positive", "magnitude": 0.7}' in text
     assert "  Also called: firm, corporation, business\n" in text
     assert "  The other way round: issued, issues\n" in text
-
-
-def test_a_scoped_type_is_rendered_in_its_scope_alone() -> None:
-    schema = Schema((replace(NodeType("Regulation", "A rule.", {"type": "object"}), scope="aide-7"),))
-    assert "Regulation" in rendered_types(schema, "aide-7")
-    assert "Regulation" not in rendered_types(schema)
 
 
 def test_long_values_are_cut(wire_graph: GrowingGraph) -> None:
