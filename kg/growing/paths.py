@@ -20,7 +20,7 @@ from kg.growing.graph import GrowingGraph
 from kg.growing.query import QueryResult
 from kg.growing.terms import EDGE, EDGE_TYPE, FROM, LABEL, NODE, PROPERTY, TO
 from kg.growing.triples import without_legal_form
-from kg.paths import PathConfig, QuestionGraph, LearnedRelationScorer, answer_question
+from kg.paths import LearnedRelationScorer, PathConfig, QuestionGraph, answer_question
 
 PATHS = PathConfig(answer_threshold=0.5)
 """The beam's settings: a path answers where the probability of its end is above 0.5."""

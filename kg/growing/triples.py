@@ -89,11 +89,11 @@ def _agreed(graph: GrowingGraph, key: NodeKey) -> Iterator[tuple[str, str]]:
 def _words(graph: GrowingGraph) -> Iterator[Triple]:
     """Yields the names of the schema's types, edges and properties."""
     schema = graph.schema
-    for kind in schema.node_types(graph.scope):
+    for kind in schema.node_types():
         yield from _named(terms.type_term(kind.name).value, kind.name, kind.labels)
-    for edge in schema.edge_types(graph.scope):
+    for edge in schema.edge_types():
         yield from _named(terms.edge_type_term(edge.name).value, edge.name, edge.labels)
-    for own in (*schema.node_types(graph.scope), *schema.edge_types(graph.scope)):
+    for own in (*schema.node_types(), *schema.edge_types()):
         for name in own.properties:
             yield from _named(terms.property_term(name).value, name, own.labels_of(name))
 
