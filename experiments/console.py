@@ -1,36 +1,63 @@
-"""The output of a command: stages, progress bars and tables on a terminal, plain lines in a pipe.
+"""Output of commands, and the files that they write.
 
-    >>> print(format_table(["program", "turns"], [["beam", 746]]))
-    program  turns
-    --------------
-    beam       746
+    >>> print(format_table(["name", "turns"], [["beam", 746]]))
+    name  turns
+    -----------
+    beam    746
 
-Results go to standard output, and messages about the work go to standard error. Control characters of a report or of a
-model's reply are written as escapes; no text changes the terminal.
+Results go to standard output, and messages about the work go to standard error. A terminal shows colours, tables that
+fit, and a sign of life; ``NO_COLOR`` switches colours off, and pipes get plain text. Control characters of a report or
+of a model's reply are written as escapes. Files are written completely or not at all.
 """
 
 from __future__ import annotations
 
+import errno
 import functools
+import io
 import json
 import math
+import os
 import re
+import shutil
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from decimal import Decimal
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from urllib.parse import urlsplit
 from weakref import WeakSet
 
-from experiments.files import check_target, write_text
-from experiments.terminal import folded_table, terminal_width, wants_colour, write_coloured
+from kg.errors import ConfigError, DataError
+from kg.files import replacing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SHIPPED_FOLDER = Path(__file__).parent / "shipped"
+"""The folder of the programs that ship with finpath."""
+
+SAMPLE_FOLDER = Path(__file__).parent / "sample"
+"""The folder of the data that ships with finpath."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and newline, and those that reverse the direction of text."""
 
 _USER = re.compile(r"(?<=://)[^/@\s'\"]*@")
+_LEAST_WIDTH, _NO_LIMIT = 20, 100_000
+_RULE = "    \n    \n--- \n    \n    \n    \n    \n    \n"
+"""Rich's drawing of a table: a line below the headers, and nothing else."""
+
+_STYLES = (
+    ("bold", r"^A  .*?(?=   \(|$)"),
+    ("dim", r"^ {2,3}(path|read in|calculated|read|asked|question|answer|gold|rank|understood|tool|path \d+:) "),
+    ("green", r"\(right\)|^ *(?:\d+  )?better\b|^right {2,}|\+\d+\.\d+ points"),
+    ("red", r"^ *(?:\d+  )?worse\b|^wrong {2,}|\(wrong\)|-\d+\.\d+ points|wrong (?=[a-z]+\)$)"),
+    ("yellow", r"no answer: .*$|no difference is shown"),
+)
 
 
 def printable(text: str) -> str:
@@ -43,10 +70,29 @@ def without_password(text: str) -> str:
     return _USER.sub("[…]@", text)
 
 
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that shows colours, and ``NO_COLOR`` is not set."""
+    return _is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+def terminal_width() -> int | None:
+    """The number of columns of standard output; ``None`` where it is no terminal."""
+    return max(_LEAST_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+
+
 def show(text: str = "") -> None:
-    """Writes a part of the result to standard output, in colour on a terminal."""
+    """Writes a part of the result to standard output; a terminal has verdicts and answers in colour."""
     if wants_colour(sys.stdout):
-        write_coloured(printable(text), sys.stdout)
+        from rich.text import Text
+
+        styled = Text(printable(text))
+        for style, pattern in _STYLES:
+            styled.highlight_regex(f"(?m){pattern}", style=style)
+        _console(sys.stdout).print(styled, soft_wrap=True)
     else:
         sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
@@ -56,6 +102,26 @@ def say(text: str) -> None:
     """Writes a message about the work to standard error."""
     sys.stderr.write(printable(text) + "\n")
     sys.stderr.flush()
+
+
+def _console(stream: TextIO, **options: Any) -> Console:
+    from rich.console import Console
+
+    return Console(
+        file=stream, no_color=not wants_colour(stream), highlight=False, markup=False, emoji=False, **options
+    )
+
+
+@contextmanager
+def waiting(title: str) -> Iterator[Callable[[str], None]]:
+    """Shows a spinner on standard error while the block lasts; gives a function that names the step."""
+    if not _is_terminal(sys.stderr):
+        yield lambda _: None
+        return
+    from rich.text import Text
+
+    with _console(sys.stderr).status(Text(title)) as status:
+        yield lambda text: status.update(Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis"))
 
 
 @functools.cache
@@ -100,22 +166,25 @@ class Stages:
 
 
 def format_table(
-    headers: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    right: Collection[int] = (),
-    *,
-    width: int | None = None,
+    headers: Sequence[str], rows: Sequence[Sequence[object]], right: Collection[int] = (), *, width: int | None = None
 ) -> str:
     """A table in plain text, numbers and the columns ``right`` to the right; floats have three decimals.
 
     Cells are folded where a line would have more than ``width`` characters (``None`` for no limit).
     """
-    numeric = [
-        column
-        for column in range(len(headers))
-        if rows and all(isinstance(row[column], int | float) or row[column] is None for row in rows)
-    ]
-    return folded_table(headers, [list(map(_cell, row)) for row in rows], {*numeric, *right}, width)
+    from rich.box import Box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=Box(_RULE, ascii=True), show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, header in enumerate(headers):
+        numeric = bool(rows) and all(row[place] is None or isinstance(row[place], int | float) for row in rows)
+        table.add_column(Text(header), justify="right" if numeric or place in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    out = io.StringIO()
+    _console(out, width=width or _NO_LIMIT).print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").splitlines())
 
 
 def _cell(value: object) -> str:
@@ -188,3 +257,80 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check_target(path: str | Path, name: str, *, folder: bool | None = False) -> None:
+    """Raises ConfigError where a file or folder cannot be written.
+
+    Args:
+        path: The file or folder; its parents need not exist.
+        name: Its name in the message.
+        folder: Whether it is a folder; ``None`` for either.
+    """
+    kind = {True: "folder", False: "file", None: "file or folder"}[folder]
+    target = Path(os.path.realpath(path))
+    if folder is not None and folder != target.is_dir() and (target.is_dir() or target.is_file()):
+        raise ConfigError(f"{name} must be a {kind}, {path} is a {'file' if folder else 'folder'}")
+    if (reason := why_unwritable(target)) is not None:
+        raise ConfigError(f"{name} must be a {kind} that can be written, got {path}: {reason}")
+
+
+def why_unwritable(target: Path) -> str | None:
+    """Returns the reason why a file or folder cannot be made or replaced, if so."""
+    place = next(parent for parent in target.absolute().parents if parent.exists())
+    error = None if os.access(place, os.W_OK) else errno.EACCES
+    error = error if place.is_dir() else errno.ENOTDIR
+    return f"{place}: {os.strerror(error)}" if error is not None else None
+
+
+def check_address(address: str) -> None:
+    """Raises ConfigError where an address is malformed, or holds a user or a password: addresses are written down."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError as error:
+        raise ConfigError(f"this is no address: {error}") from None
+    if "@" in parts.netloc:
+        raise ConfigError("an address must hold no user and no password")
+
+
+def read_text(path: str | Path) -> str:
+    """Returns the text of a UTF-8 file.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise DataError(f"cannot be read: {reason}", file=str(path)) from error
+
+
+def read_object(path: str | Path, content: str) -> dict[str, Any]:
+    """Returns the JSON object in a file.
+
+    Raises:
+        DataError: The file cannot be read, or is no object with ``content``.
+    """
+    try:
+        value = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"is not JSON: {error}", file=str(path)) from error
+    if not isinstance(value, dict):
+        raise DataError(f"must be an object with {content}", file=str(path))
+    return value
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Writes a UTF-8 file completely or not at all; makes its folder.
+
+    Raises:
+        DataError: It cannot be written; half a character of a pair is one reason.
+    """
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"cannot be written: {error}", file=str(path)) from error
+    with replacing(path) as file:
+        file.write(content)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from experiments.files import SAMPLE_FOLDER
+from experiments.console import SAMPLE_FOLDER
 from experiments.tasks import is_right, load_geography
 from programs.conversation import ConversationQA
 from programs.turns import Turn

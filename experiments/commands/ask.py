@@ -22,9 +22,8 @@ from experiments.commands.options import (
     track_option,
     written_pairs,
 )
-from experiments.console import say, show
+from experiments.console import say, show, terminal_width, waiting
 from experiments.lms import LMConfig, reach_lm
-from experiments.terminal import terminal_width, waiting
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:

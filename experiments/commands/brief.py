@@ -12,7 +12,7 @@ import click
 from experiments.commands.ingest import day_option
 from experiments.commands.options import FILE, OUT_FILE, Command, WriteFigures, json_option
 from experiments.console import say, show
-from experiments.files import write_text
+from experiments.console import write_text
 
 
 @click.command(cls=Command, epilog="finpath brief knowledge --database portfolio.db --user ann --html briefing.html")

@@ -31,9 +31,8 @@ from experiments.commands.options import (
     track_option,
     written_pairs,
 )
-from experiments.console import say
+from experiments.console import say, waiting, wants_colour
 from experiments.lms import LMConfig, reach_lm
-from experiments.terminal import waiting, wants_colour
 
 if TYPE_CHECKING:
     from experiments.tracking import Tracker

@@ -13,8 +13,7 @@ from experiments.commands.options import (
     json_option,
     open_tracker,
 )
-from experiments.console import say, show
-from experiments.terminal import terminal_width
+from experiments.console import say, show, terminal_width
 
 _CHANGED = 10
 """Turns of different outcome that the text names."""

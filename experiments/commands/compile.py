@@ -28,9 +28,8 @@ from experiments.commands.options import (
     take_choice,
     written_pairs,
 )
-from experiments.console import Stages, show
+from experiments.console import Stages, show, terminal_width
 from experiments.lms import LMConfig
-from experiments.terminal import terminal_width
 from kg.errors import ConfigError, LMError
 
 if TYPE_CHECKING:

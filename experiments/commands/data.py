@@ -6,7 +6,7 @@ import zipfile
 
 import click
 
-from experiments.commands.options import FILE, SOURCE, WORK_FOLDER, Group, WriteFigures, json_option
+from experiments.commands.options import FILE, OUT_FOLDER, SOURCE, Group, WriteFigures, json_option
 from experiments.console import say, show
 
 
@@ -17,7 +17,7 @@ def command() -> None:
 
 @command.command("fetch", epilog="finpath data fetch --out convfinqa")
 @click.option(
-    "--out", type=WORK_FOLDER, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)"
+    "--out", type=OUT_FOLDER, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)"
 )
 @json_option
 def fetch_convfinqa(out: str, write_figures: WriteFigures) -> None:

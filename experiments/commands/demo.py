@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import WORK_FOLDER, Command, WriteFigures, json_option, open_tracker
-from experiments.console import Stages, show
-from experiments.terminal import terminal_width
+from experiments.commands.options import OUT_FOLDER, Command, WriteFigures, json_option, open_tracker
+from experiments.console import Stages, show, terminal_width
 
 if TYPE_CHECKING:
     from experiments.data import ConversationRecord
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, epilog="finpath demo --json out.json")
 @click.option(
     "--out",
-    type=WORK_FOLDER,
+    type=OUT_FOLDER,
     default="runs/demo",
     metavar="FOLDER",
     help="the folder of the compiled programs (runs/demo)",

@@ -29,9 +29,8 @@ from experiments.commands.options import (
     take_choice,
     written_pairs,
 )
-from experiments.console import say, show
+from experiments.console import say, show, terminal_width
 from experiments.lms import LMConfig
-from experiments.terminal import terminal_width
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:

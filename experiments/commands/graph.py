@@ -27,9 +27,7 @@ from experiments.commands.options import (
     options,
     read_pairs,
 )
-from experiments.console import format_table, say, shorten, show, write_share
-from experiments.files import read_text
-from experiments.terminal import terminal_width
+from experiments.console import format_table, read_text, say, shorten, show, terminal_width, write_share
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:

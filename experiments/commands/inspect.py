@@ -18,9 +18,7 @@ from experiments.commands.options import (
     json_option,
     open_tracker,
 )
-from experiments.console import show
-from experiments.files import write_text
-from experiments.terminal import terminal_width
+from experiments.console import show, terminal_width, write_text
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.options import FILE, OUT_FILE, SOURCE, Group, WriteFigures, json_option, lm_options
-from experiments.console import say, show
-from experiments.files import write_text
+from experiments.console import say, show, write_text
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError
 

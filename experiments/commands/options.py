@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import click
 
-from experiments.console import json_output, say
-from experiments.files import check_target
+from experiments.console import check_target, json_output, say
 from experiments.lms import LMConfig, check_local
 from kg.errors import ConfigError
 
@@ -51,27 +50,24 @@ class Target(click.Path):
 
     Args:
         folder: Whether it is a folder; ``None`` for either.
-        inside: Whether the folder is filled where it is, and not replaced as a whole.
     """
 
-    def __init__(self, *, folder: bool | None = False, inside: bool = False) -> None:
+    def __init__(self, *, folder: bool | None = False) -> None:
         super().__init__(readable=False, path_type=str)
-        self.folder, self.inside = folder, inside
+        self.folder = folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Returns the path, after a file was written next to it and removed.
+        """Returns the path.
 
         Raises:
             ConfigError: The place cannot be written.
         """
         if ctx is None or not ctx.resilient_parsing:
-            name = param.name if param is not None and param.name is not None else "path"
-            check_target(value, name, folder=self.folder, inside=self.inside)
+            check_target(value, str(getattr(param, "name", "path")), folder=self.folder)
         return value
 
 
 OUT_FILE, OUT_FOLDER, OUT_PLACE = Target(), Target(folder=True), Target(folder=None)
-WORK_FOLDER = Target(folder=True, inside=True)
 
 
 class _Examples:

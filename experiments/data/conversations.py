@@ -35,8 +35,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
+from experiments.console import SAMPLE_FOLDER
 from experiments.data.format import checked_rows, code_of_checks, gold_answer
-from experiments.files import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError
 from kg.files import UNREADABLE
 from kg.reports import Report

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from experiments.console import check_address
 from experiments.data.conversations import find_parts
-from experiments.files import check_address
 from kg.errors import ConfigError, DataError
 from kg.files import replacing
 

@@ -19,9 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Self
 
-from experiments.console import say
+from experiments.console import SAMPLE_FOLDER, check_address, say
 from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
-from experiments.files import SAMPLE_FOLDER, check_address
 from kg.errors import ConfigError, DataError
 from kg.graphs import (
     INVERSE,

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from experiments.files import SAMPLE_FOLDER
+from experiments.console import SAMPLE_FOLDER
 from kg.errors import DataError
 from kg.news import NewsDocument, parse_document
 from programs.tools import WebLimits, fetch

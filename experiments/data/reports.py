@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.console import say
+from experiments.console import read_text, say
 from experiments.data.conversations import document_of, find_part, find_parts, reports_of
 from experiments.data.format import read_records, repaired
-from experiments.files import read_text
 from kg.errors import DataError
 from kg.reports import Ontology, Report, build_ontology
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.files import SHIPPED_FOLDER, read_object
+from experiments.console import SHIPPED_FOLDER, read_object
 from kg.errors import DataError, SchemaError
 from kg.growing import Schema
 from kg.investments import investment_schema, types_of

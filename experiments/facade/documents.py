@@ -12,8 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from experiments.console import read_object
 from experiments.data import find_report, read_report
-from experiments.files import read_object
 from experiments.pages import describe_source
 from kg.errors import DataError
 from kg.readers import is_file_list, read_files

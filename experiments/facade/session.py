@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import dspy
 from dspy.utils.callback import BaseCallback
 
-from experiments.console import printable, write_share
-from experiments.files import read_text, write_text
-from experiments.terminal import waiting
+from experiments.console import printable, read_text, waiting, write_share, write_text
 from experiments.tracking import QuestionLog
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import local_name

@@ -14,9 +14,8 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.console import say, write_share
+from experiments.console import SAMPLE_FOLDER, check_address, read_text, say, write_share
 from experiments.facade.documents import resolve_report
-from experiments.files import SAMPLE_FOLDER, check_address, read_text
 from kg.errors import ConfigError, DataError
 from kg.facts import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import is_file_list

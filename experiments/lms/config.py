@@ -20,8 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.console import say
-from experiments.files import check_address
+from experiments.console import check_address, say
 from kg.errors import ConfigError, LMError
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.console import say
-from experiments.files import SHIPPED_FOLDER
+from experiments.console import SHIPPED_FOLDER, say
 from experiments.tracking import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.files import OLD, folder_beside, restore, sync_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from experiments.files import SHIPPED_FOLDER
+from experiments.console import SHIPPED_FOLDER
 
 if TYPE_CHECKING:
     from kg.encoders import TextEncoder

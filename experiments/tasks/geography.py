@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from experiments.files import SAMPLE_FOLDER
+from experiments.console import SAMPLE_FOLDER
 from experiments.saved import question_reader
 from kg.facts import FactGraph, read_file
 from kg.parsing import QuestionReader

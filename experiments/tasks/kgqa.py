@@ -17,10 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.console import format_table, percent
+from experiments.console import format_table, percent, write_text
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions
 from experiments.evaluation.task import Description, EvaluationConfig, Scored, Task
-from experiments.files import write_text
 from experiments.saved import SavedProgram
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from kg.errors import FinpathError

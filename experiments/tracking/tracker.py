@@ -28,8 +28,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.console import without_password
-from experiments.files import TRACKING_URI, why_unwritable
+from experiments.console import why_unwritable, without_password
 from experiments.tracking.environment import PROCESS_TAG, this_process
 from kg.errors import TrackingError
 from kg.locks import locked
@@ -82,7 +81,7 @@ class TrackingConfig:
         experiment: Name of the MLflow experiment.
     """
 
-    uri: str = TRACKING_URI
+    uri: str = "sqlite:///mlflow.db"
     experiment: str = "finpath"
 
     @classmethod

@@ -20,11 +20,11 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from experiments.console import read_text
 from experiments.data.conversations import find_parts
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.facade.documents import _read_report
-from experiments.files import read_text
 from kg.facts import FactGraph, read_file
 from kg.graphs import GraphIndex
 from kg.parsing import QuestionReader

@@ -1,6 +1,11 @@
+"""Output in a pipe and on a terminal: tables, figures as JSON, colour and a spinner."""
+
 from __future__ import annotations
 
+import io
 import json
+import re
+import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,8 +19,9 @@ from experiments.console import (
     json_output,
     percent,
     progress,
-    shorten,
     show,
+    terminal_width,
+    waiting,
     write_answer,
 )
 
@@ -23,10 +29,6 @@ from experiments.console import (
 def test_numbers_stand_to_the_right() -> None:
     table = format_table(["name", "turns"], [["beam", 746], ["a", None]])
     assert table.splitlines() == ["name  turns", "-----------", "beam    746", "a         -"]
-
-
-def test_a_table_without_rows_is_its_header() -> None:
-    assert format_table(["a", "b"], []).splitlines() == ["a  b", "----"]
 
 
 def test_percent_shows_the_interval() -> None:
@@ -61,13 +63,6 @@ def test_stages_are_said_and_summed(capsys: pytest.CaptureFixture[str]) -> None:
     assert stages.table().splitlines()[-1].startswith("together")
 
 
-def test_a_bar_says_nothing_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    bar = progress(2, "turns")
-    bar.update()
-    bar.close()
-    assert capsys.readouterr().err == ""
-
-
 def test_a_bar_outlives_that_dspy_empties_the_list_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     made = tqdm.__new__
 
@@ -78,11 +73,6 @@ def test_a_bar_outlives_that_dspy_empties_the_list_of_bars(monkeypatch: pytest.M
 
     monkeypatch.setattr(tqdm, "__new__", emptied)
     progress(2, "turns").close()
-
-
-def test_shorten_cuts_at_a_word() -> None:
-    assert shorten("one two three", 9) == "one ..."
-    assert shorten("one", 9) == "one"
 
 
 @pytest.mark.parametrize(
@@ -108,3 +98,67 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
 def test_no_password_of_an_address_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     show("cannot open postgresql://ann:hunter2@host/db and http://host/a@b")
     assert capsys.readouterr().out == "cannot open postgresql://[…]@host/db and http://host/a@b\n"
+
+
+ROWS = [["right answers (exe_accuracy)", "41.7% [33.3, 50.8]", "55.1% [43.8, 66.2]"], ["turns", "127", "127"]]
+HEADERS = ["", "compiled", "shipped beam on sample/dev.json"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.mark.parametrize("width", [30, 50, 70])
+def test_a_table_fits_its_width_and_loses_nothing(width: int) -> None:
+    text = format_table(HEADERS, ROWS, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    kept, given = (sorted(re.sub(r"[\s-]", "", one)) for one in (text, "".join([*HEADERS, *map("".join, ROWS)])))
+    assert kept == given
+
+
+def test_the_width_is_that_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert terminal_width() is None
+    monkeypatch.setattr("sys.stdout", Terminal())
+    monkeypatch.setenv("COLUMNS", "50")
+    assert terminal_width() == 50
+
+
+def test_verdicts_have_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "A  $5 thousand   (exactly 5, confidence 96%)\nbetter: 3, worse: 1\n[b] is no markup"
+    out = Terminal()
+    monkeypatch.setattr("sys.stdout", out)
+    show(text)
+    assert "\x1b[1mA  $5 thousand\x1b[0m" in out.getvalue()
+    assert "\x1b[32mbetter\x1b[0m" in out.getvalue()
+    assert re.sub(r"\x1b\[\d+m", "", out.getvalue()) == text + "\n"
+    for variable, value, stream in (("NO_COLOR", "1", Terminal()), ("NO_COLOR", "", io.StringIO())):
+        monkeypatch.setenv(variable, value)
+        monkeypatch.setattr("sys.stdout", stream)
+        show(text)
+        assert stream.getvalue() == text + "\n"
+
+
+def test_a_spinner_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Terminal()
+    monkeypatch.setattr("sys.stderr", out)
+    with waiting("load the program") as step:
+        time.sleep(0.3)
+        step("asking a model\nwith two lines")
+        time.sleep(0.3)
+    assert "load the program" in out.getvalue()
+    assert "asking a model with two lines" in out.getvalue()
+
+
+def test_a_pipe_has_no_spinner(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stderr", out)
+    with waiting("load the program") as step:
+        step("asking")
+    assert out.getvalue() == ""

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from experiments.console import wants_colour
 from experiments.facade.session import ChatSession, talk
 from experiments.facade.subjects import Subject, find_subject
-from experiments.terminal import wants_colour
 from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[3]

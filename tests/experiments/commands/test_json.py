@@ -19,7 +19,7 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.commands.options import Target
-from experiments.files import SAMPLE_FOLDER
+from experiments.console import SAMPLE_FOLDER
 
 GRAPH = "--graph sample:graph --questions sample:train --format metaqa --no-track"
 # In their order: later verbs use what earlier ones wrote. The last word is the exit code, * for 0 or 1.

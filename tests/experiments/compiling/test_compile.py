@@ -12,9 +12,9 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.compiling import CompileJob, compile_program, report_job, reports
+from experiments.console import SHIPPED_FOLDER
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import evaluate
-from experiments.files import SHIPPED_FOLDER
 from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program
 from experiments.tasks import ConvFinQA
