@@ -171,9 +171,9 @@ def save(program: ConversationQA, folder: str | Path) -> Path:
     Raises:
         ConfigError: The folder holds other files.
     """
-    from experiments.saved import ProgramOrigin, save_program
+    from experiments.saved import save_program
 
-    return save_program(program, folder, ProgramOrigin())
+    return save_program(program, folder)
 
 
 def main() -> int:

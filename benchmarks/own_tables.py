@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--answer", choices=["always", "confident"], default="confident")
     options = parser.parse_args()
     part = set(json.loads((FOLDER / "part.json").read_text(encoding="utf-8"))[options.part])
-    program = with_program_settings(find_program(options.program).program, [f"answer={options.answer}"])
+    program = with_program_settings(find_program(options.program).program, {"answer": options.answer})
     counts: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for line in (FOLDER / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         one = json.loads(line)

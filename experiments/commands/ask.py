@@ -20,7 +20,6 @@ from experiments.commands.options import (
     report_options,
     threads_option,
     track_option,
-    written_pairs,
 )
 from experiments.console import say, show, terminal_width, waiting
 from experiments.lms import LMConfig, reach_lm
@@ -95,7 +94,7 @@ def command(
         rule = "questions must follow, or be in a file (--questions), and must not be empty"
         raise ConfigError(f"{rule}; the subject is {', '.join(words)}")
     with waiting("read what the questions are about"):
-        subject = find_subject(words, data, program, written_pairs(settings))
+        subject = find_subject(words, data, program, settings)
     if insert and subject.kind != "growing graph":
         raise ConfigError(f"insert is for a growing graph, got a {subject.kind}")
     say(f"* {subject.title}")

@@ -29,7 +29,6 @@ from experiments.commands.options import (
     lm_options,
     report_options,
     track_option,
-    written_pairs,
 )
 from experiments.console import say, waiting, wants_colour
 from experiments.lms import LMConfig, reach_lm
@@ -75,7 +74,7 @@ def command(
     from experiments.tracking import asked
 
     with waiting("read what the conversation is about"):
-        subject = find_subject(about, data, program, written_pairs(settings))
+        subject = find_subject(about, data, program, settings)
     say(f"* {subject.title}")
     with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, "chat", subject.title, lm.params()) as log:
         chat = ChatSession(subject, sys.stdout, colour=wants_colour(sys.stdout))

@@ -208,7 +208,7 @@ def _compile_reports(
         chain,
         lm=lm,
         other_lms={role: other for role, other in others.items() if other is not None},
-        program_settings=written_pairs({key: value for key, value in settings.items() if key not in of_optimizers}),
+        program_settings={key: value for key, value in settings.items() if key not in of_optimizers},
         dialogues=read_dialogues(dialogues) if dialogues else None,
         train_turns=train_turns,
         val_turns=val_turns,

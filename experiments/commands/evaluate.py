@@ -128,7 +128,7 @@ def _evaluate_reports(
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    changed = with_program_settings(saved.program, written_pairs(settings))
+    changed = with_program_settings(saved.program, settings)
     saved = replace(saved, program=changed, changes=changes)
     task = conversation_task(loaded, answer)
     evaluation = evaluate(saved, task, run.config(lm), tracker=tracker, run_name=run.run_name, resume=run.resume)

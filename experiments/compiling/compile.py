@@ -21,7 +21,8 @@ from typing import Any
 
 from experiments.console import Stages
 from experiments.lms import LMConfig
-from experiments.saved import SavedProgram, check_replaceable, load_program, log_model, save_program
+from experiments.saved import SavedProgram, check_replaceable, load_program, save_program
+from experiments.serving import log_model
 from experiments.tracking import (
     DataInput,
     Run,

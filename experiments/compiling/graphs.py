@@ -14,7 +14,7 @@ import numpy as np
 from experiments.compiling.compile import CompileJob, Fit
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions, OneGraph, Triple
 from experiments.lms import LMConfig
-from experiments.saved import path_reader, shipped_encoder
+from experiments.saved import parse_reader, shipped_encoder
 from experiments.tracking import DataInput
 from kg.errors import DataError, FinpathError
 from kg.graphs import GraphIndex
@@ -95,8 +95,9 @@ def fit_graphs(
     scorer = fit_relation_scorer(index, examples, training, seed)
     if not ranked:
         return KGQA(scorer, search)
-    graphs, vectors = [index] * len(examples), shipped_encoder().vectors
-    ranker = fit_path_ranker(graphs, examples, vectors, scorer.rules, training.max_hops, reader=path_reader())
+    graphs, vectors, reader = [index] * len(examples), shipped_encoder().vectors, parse_reader()
+    scores = reader.scores if reader is not None else None
+    ranker = fit_path_ranker(graphs, examples, vectors, scorer.rules, training.max_hops, reader=scores)
     return KGQA(scorer, search, ranker=ranker)
 
 

@@ -42,7 +42,7 @@ def report_job(
     *,
     lm: LMConfig = NO_LM,
     other_lms: Mapping[Role, LMConfig] | None = None,
-    program_settings: Sequence[str] = (),
+    program_settings: Mapping[str, str] | None = None,
     dialogues: Dialogues | None = None,
     train_turns: int = 60,
     val_turns: int = 24,
@@ -59,7 +59,7 @@ def report_job(
         optimizers: One after the other; none leaves the program as it starts out, with its ontology.
         lm: The program's language model.
         other_lms: The models of other roles; by default the program's own. Its budget is for all together.
-        program_settings: ``KEY=VALUE`` texts, as :func:`experiments.saved.with_program_settings` takes them.
+        program_settings: Settings, as :func:`experiments.saved.with_program_settings` takes them.
         dialogues: Further training conversations, without reports; those of the train split are left out.
         train_turns: Turns that prompt optimizers learn from, at most.
         val_turns: Turns of other reports that select a program, at most.
@@ -81,7 +81,7 @@ def report_job(
     def fit(run: Run, tell: Callable[[str], None]) -> Fit:
         lms = _language_models(lm, other_lms or {})
         compiled = compile_chain(
-            with_program_settings(_student(reference, train, tracker), program_settings),
+            with_program_settings(_student(reference, train, tracker), program_settings or {}),
             optimizers,
             conversation_examples(learned),
             lms=lms,
@@ -100,7 +100,8 @@ def report_job(
         return Fit(compiled.program, figures, compiled.failure)
 
     names = "+".join(step.name for step in optimizers)
-    different = [*([] if lm.is_none else [lm.name]), *([f"seed {seed}"] if seed else []), *program_settings]
+    changes = [f"{key}={value}" for key, value in (program_settings or {}).items()]
+    different = [*([] if lm.is_none else [lm.name]), *([f"seed {seed}"] if seed else []), *changes]
     settings = [(step.name, {key: _plain(value) for key, value in step.settings.items()}) for step in optimizers]
     return CompileJob(
         name=f"{Path(reference.removeprefix(SHIPPED)).name}-{names or 'uncompiled'}"
@@ -116,7 +117,7 @@ def report_job(
             "program": reference,
             "optimizers": names or "none",
             **{f"{name}.{key}": value for name, values in settings for key, value in values.items()},
-            **({"program_settings": " ".join(program_settings)} if program_settings else {}),
+            **({"program_settings": " ".join(changes)} if changes else {}),
             **{f"{role}_lm": other.name for role, other in (other_lms or {}).items()},
             **lm.params(),
         },

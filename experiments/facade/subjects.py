@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from pathlib import Path
@@ -96,7 +96,7 @@ def find_subject(
     about: Sequence[str],
     data: str = "sample:dev",
     program: str = "beam",
-    settings: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
 ) -> Subject:
     """The subject that the words of a command line name.
 
@@ -105,14 +105,14 @@ def find_subject(
             report's id in ``data``; or files of tables and text.
         data: Conversations whose reports an id is looked up in.
         program: The program for reports; or for graphs one of the kinds kgqa or queries.
-        settings: Settings of that program, as ``KEY=VALUE``.
+        settings: Settings of that program by name.
 
     Raises:
         FinpathError: There is no such report, file or program; or settings are given and it has none.
     """
     kind = kind_of(about)
     if kind == "report":
-        return _report(about, data, program, settings)
+        return _report(about, data, program, settings or {})
     if settings:
         raise ConfigError(f"set is for programs about reports, got a {kind}")
     if kind == "graph":
@@ -137,7 +137,7 @@ def _subject(
     return Subject(kind, f"{kind} {title}", program, world, why, describe, answer_figures)
 
 
-def _report(about: Sequence[str], data: str, program: str, settings: Sequence[str]) -> Subject:
+def _report(about: Sequence[str], data: str, program: str, settings: Mapping[str, str]) -> Subject:
     from experiments.pages import basis_of, describe_turn, turn_figures
     from experiments.saved import find_program, with_program_settings
 

@@ -31,7 +31,7 @@ from experiments.commands.main import _stop_on_sigterm
 from experiments.data.conversations import LoadedData
 from experiments.evaluation.evaluator import evaluate
 from experiments.evaluation.task import EvaluationConfig
-from experiments.saved.programs import SavedProgram
+from experiments.saved import SavedProgram
 from experiments.tasks.convfinqa import ConvFinQA
 from experiments.tracking.tracker import Tracker, TrackingConfig
 from tests.experiments.conftest import ScriptedQA, make_conversation

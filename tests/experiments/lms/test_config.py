@@ -16,7 +16,7 @@ from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms import config as lms
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
-from experiments.saved import ProgramOrigin, SavedProgram, find_program, save_program
+from experiments.saved import SavedProgram, find_program, save_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, LMError
@@ -202,7 +202,7 @@ def test_a_key_is_nowhere_but_in_the_environment(
     program = find_program("beam").program
     config = LMConfig("openai/m", api_base=telling)
     program.set_lm(make_lm(config))
-    save_program(program, tmp_path / "saved", ProgramOrigin(lm=dataclasses.asdict(config)))
+    save_program(program, tmp_path / "saved", {"lm": dataclasses.asdict(config)})
     with pytest.raises(LMError, match=r"wrong key: Bearer \[OPENAI_API_KEY\]"):
         reach_lm(config)
     written = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -11,8 +11,7 @@ import dspy
 import numpy as np
 import pytest
 
-from experiments.saved import ProgramOrigin, find_program, load_program, save_program
-from experiments.saved.programs import CONFIG, EVIDENCE, SCORER
+from experiments.saved import CONFIG, EVIDENCE, SCORER, find_program, load_program, save_program
 from kg.calculations import DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
 from kg.encoders import TextEncoder
@@ -34,9 +33,7 @@ def program() -> ConversationQA:
 
 @pytest.fixture
 def folder(program: ConversationQA, tmp_path: Path) -> Path:
-    return save_program(
-        program, tmp_path / "mine", ProgramOrigin(optimizers=({"name": "scorer", "settings": {}},), seed=3)
-    )
+    return save_program(program, tmp_path / "mine", {"optimizers": [{"name": "scorer", "settings": {}}], "seed": 3})
 
 
 def test_a_saved_program_answers_as_before(program: ConversationQA, folder: Path) -> None:
@@ -55,7 +52,7 @@ def test_instructions_and_demonstrations_are_kept(program: ConversationQA, tmp_p
     predictor.signature = predictor.signature.with_instructions("changed")
     outputs = dict.fromkeys(predictor.signature.output_fields, "1")
     predictor.demos = [{"question": "q", **outputs}]
-    loaded = load_program(save_program(program, tmp_path / "other", ProgramOrigin())).program.predictors()[0]
+    loaded = load_program(save_program(program, tmp_path / "other")).program.predictors()[0]
     assert loaded.signature.instructions == "changed"
     assert loaded.demos[0]["question"] == "q"
 
@@ -64,14 +61,14 @@ def test_prompts_with_other_fields_are_refused(tmp_path: Path) -> None:
     program = ConversationQA.for_graphs()
     predict = program.beam.understand.predict
     predict.signature = predict.signature.delete("readings")
-    folder = save_program(program, tmp_path / "earlier", ProgramOrigin())
+    folder = save_program(program, tmp_path / "earlier")
     rule = "prompts of beam.understand.predict have 6 fields, finpath's have 7: compile it again"
     with pytest.raises(TrackingError, match=rule):
         load_program(folder)
 
 
 def test_saving_again_replaces_and_leaves_nothing_behind(program: ConversationQA, folder: Path) -> None:
-    save_program(program, folder, ProgramOrigin(seed=4))
+    save_program(program, folder, {"seed": 4})
     assert load_program(folder).config["seed"] == 4
     assert [path.name for path in folder.parent.iterdir()] == ["mine"]
 
@@ -79,7 +76,7 @@ def test_saving_again_replaces_and_leaves_nothing_behind(program: ConversationQA
 def test_what_is_no_saved_program_is_not_replaced(program: ConversationQA, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(ConfigError, match="out must be a new or empty folder"):
-        save_program(program, tmp_path, ProgramOrigin())
+        save_program(program, tmp_path)
     assert (tmp_path / "thesis.txt").exists()
 
 
@@ -108,12 +105,6 @@ def test_broken_folders_are_named(folder: Path, tmp_path: Path) -> None:
         load_program(folder)
 
 
-def test_a_folder_without_a_kind_is_read(folder: Path) -> None:
-    config = json.loads((folder / CONFIG).read_text())
-    (folder / CONFIG).write_text(json.dumps({key: value for key, value in config.items() if key != "kind"}))
-    assert load_program(folder).program.kind == "beam"
-
-
 def test_programs_are_found_by_folder_only_without_a_tracker(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_program(str(folder)).name == "mine"
     monkeypatch.chdir(folder.parent)
@@ -136,7 +127,7 @@ def test_the_encoder_is_kept_in_a_folder_of_its_own(
     program: ConversationQA, encoder: TextEncoder, tmp_path: Path
 ) -> None:
     program.turn.reader.scorer = replace(program.turn.reader.scorer, encoder=encoder)
-    folder = save_program(program, tmp_path / "one", ProgramOrigin())
+    folder = save_program(program, tmp_path / "one")
     saved = load_program(folder)
     assert saved.program.scorer.encoder.files == encoder.files
     assert saved.program.scorer.sha256 == program.scorer.sha256
@@ -154,7 +145,7 @@ def test_a_scorer_that_lost_its_encoder_is_refused(
     program: ConversationQA, encoder: TextEncoder, tmp_path: Path
 ) -> None:
     program.turn.reader.scorer = replace(program.turn.reader.scorer, encoder=encoder)
-    folder = save_program(program, tmp_path / "one", ProgramOrigin())
+    folder = save_program(program, tmp_path / "one")
     config = json.loads((folder / CONFIG).read_text())
     files = {name: sha256 for name, sha256 in config["files"].items() if not name.startswith("encoder/")}
     (folder / CONFIG).write_text(json.dumps({**config, "files": files}))
@@ -165,7 +156,7 @@ def test_a_scorer_that_lost_its_encoder_is_refused(
 def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
     plan = EvidencePlan(5, Blend({"beam": 0.9, "share": 0.25}, {"rest": 1}))
     program.evidence = EvidenceConfig(seed=3, plans={"openai/gpt": plan})
-    saved = load_program(save_program(program, tmp_path / "one", ProgramOrigin())).program
+    saved = load_program(save_program(program, tmp_path / "one")).program
     assert saved.evidence == program.evidence
     assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {
         "beam": 0.9,
@@ -184,7 +175,7 @@ def test_a_saved_program_cannot_bring_its_own_model(
     """It would be asked in place of the user's, with the user's key."""
     for _, predictor in program.named_predictors():
         predictor.lm = dspy.LM("openai/planted")
-    folder = save_program(program, tmp_path / "planted", ProgramOrigin())
+    folder = save_program(program, tmp_path / "planted")
     assert "openai/planted" in (folder / "program.json").read_text(encoding="utf-8")
     loaded = load_program(folder).program
     assert [predictor.lm for _, predictor in loaded.named_predictors() if predictor.lm is not None] == []

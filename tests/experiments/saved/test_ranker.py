@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.saved import programs, references
+from experiments import saved
 from kg.arrays import FloatArray
 from kg.errors import TrackingError
 from kg.graphs import GraphIndex
@@ -33,16 +33,16 @@ TINY = Letters()
 
 
 def test_a_ranker_is_saved_with_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(references, "shipped_encoder", lambda: TINY)
+    monkeypatch.setattr(saved, "shipped_encoder", lambda: TINY)
     (vector,) = TINY.vectors(["who made it"])
     memory = QuestionMemory(np.array([vector]), (((("directed_by",), 1.0),),), (("Big",),))
     ranker = PathRanker(TINY.vectors, {"same path": 20.0}, memory)
     program = KGQA(LearnedRelationScorer.untrained(), PathConfig(max_depth=1), ranker=ranker)
-    config = programs._write_kgqa(program, tmp_path)
-    read = programs._read_kgqa(tmp_path, {**config, "files": {programs.RANKER: ""}})
+    config = saved._write_kgqa(program, tmp_path)
+    read = saved._read_kgqa(tmp_path, {**config, "files": {saved.RANKER: ""}})
     assert read(question="who made Alien?", graph=GRAPH, topics=["Alien"]).answers[0][0] == "Scott"
     del config["ranker_encoder_sha256"]
     with pytest.raises(TrackingError, match="another encoder"):
-        programs._read_kgqa(tmp_path, {**config, "files": {programs.RANKER: ""}})
-    kept = programs._read_kgqa(tmp_path, {**config, "files": {}})
+        saved._read_kgqa(tmp_path, {**config, "files": {saved.RANKER: ""}})
+    kept = saved._read_kgqa(tmp_path, {**config, "files": {}})
     assert kept.ranker is None

@@ -12,7 +12,8 @@ import pytest
 from experiments.commands import main as cli
 from experiments.data import find_report
 from experiments.lms import LMConfig
-from experiments.saved import ProgramOrigin, SavedProgram, find_program, load_program, log_model, save_program
+from experiments.saved import SavedProgram, find_program, load_program, save_program
+from experiments.serving import log_model
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
@@ -40,7 +41,7 @@ def _logged(tracker: Tracker, saved: SavedProgram, graph: QuestionGraph | None =
 
 def test_a_logged_report_program_answers_as_the_saved_one(tracker: Tracker, tmp_path: Path) -> None:
     program = find_program("beam").program
-    saved = load_program(save_program(program, tmp_path / "program", ProgramOrigin()))
+    saved = load_program(save_program(program, tmp_path / "program"))
     report = find_report("MRLW/2020/page_49.pdf", "sample:dev")
     questions = ["what was the net income in 2020?", "and in 2018?"]
     request = {"report": dataclasses.asdict(report), "questions": questions}
@@ -57,7 +58,7 @@ def test_a_program_that_is_not_saved_is_logged_with_a_folder_of_its_own(tracker:
 
 
 def test_a_logged_graph_program_has_its_graph_or_takes_triples(tracker: Tracker, tmp_path: Path) -> None:
-    saved = load_program(save_program(KGQA(LearnedRelationScorer.untrained()), tmp_path / "program", ProgramOrigin()))
+    saved = load_program(save_program(KGQA(LearnedRelationScorer.untrained()), tmp_path / "program"))
     graph = QuestionGraph(GraphIndex.from_triples((s, p, o) for s, p, o in TRIPLES))
     own = _logged(tracker, saved, graph)
     [row] = own.predict({"questions": ["who directed Alien?"]})["answers"]

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from experiments.data import conversation_examples, load_conversations
-from experiments.saved import ProgramOrigin, load_program, save_program
+from experiments.saved import load_program, save_program
 from kg.calculations import DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import ConfigError, DataError
@@ -82,7 +82,7 @@ def test_the_scorer_has_encoder_blend_and_confidence(
 
 
 def test_a_saved_program_answers_as_before(compiled: ConversationQA, train: list[dspy.Example], tmp_path: Path) -> None:
-    loaded = load_program(save_program(compiled, tmp_path / "mine", ProgramOrigin())).program
+    loaded = load_program(save_program(compiled, tmp_path / "mine")).program
     for one in train[:2]:
         before, after = (program(report=one.report, questions=one.questions).turns for program in (compiled, loaded))
         assert [turn.candidates for turn in before] == [turn.candidates for turn in after]

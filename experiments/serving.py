@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.lms import LMConfig
-from experiments.saved.programs import ProgramOrigin, SavedProgram, save_program
+from experiments.saved import SavedProgram, save_program
 from experiments.tracking import model_packages
 from experiments.tracking.tracker import quiet_mlflow
 
@@ -30,7 +30,7 @@ _NO_NAME = re.compile(r"[/:.%\"']")
 
 
 def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, graph: QuestionGraph | None = None) -> str:
-    """Logs a saved program as a model of a run.
+    """Logs a saved program as a model of a run: its folder, and the code that serves it in place of a pickle.
 
     The run may have ended; its status stays as it is, also where this is stopped.
 
@@ -50,28 +50,24 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, gra
 
     name, params = _NO_NAME.sub("-", run.name) or "model", tracker.client.get_run(run.id).data.params
     # MLflow's start_run would make a finished run a running one, and a kill would leave it so.
-    made = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
-    previous = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(tracker.config.uri)
-    logger = logging.getLogger("mlflow")
+    model = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
+    previous, logger = mlflow.get_tracking_uri(), logging.getLogger("mlflow")
     level = logger.level
+    mlflow.set_tracking_uri(tracker.config.uri)
     try:
         with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
             logger.setLevel(logging.ERROR)
             warnings.simplefilter("ignore")  # MLflow's advice on types
-            has_folder = "files" in saved.config  # a shipped program with nothing fitted has none
-            folder = (
-                saved.folder
-                if has_folder
-                else save_program(saved.program, Path(temporary) / "program", ProgramOrigin())
-            )
+            folder = saved.folder
+            if "files" not in saved.config:  # a shipped program with nothing fitted has no folder
+                folder = save_program(saved.program, Path(temporary) / "program")
             artifacts = {"program": str(folder)}
             if graph is not None and len(graph.index) <= MOST_TRIPLES:
                 artifacts["graph"] = str(Path(temporary) / "graph.npz")
                 graph.index.save(artifacts["graph"])
             logged = mlflow.pyfunc.log_model(
                 name=name,
-                model_id=made.model_id,
+                model_id=model.model_id,
                 python_model=str(Path(__file__).with_name("serve.py")),
                 artifacts=artifacts,
                 model_config={"lm": {key: value for key, value in asdict(lm).items() if key != "budget"}},
@@ -81,5 +77,5 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, gra
     finally:
         logger.setLevel(level)
         mlflow.set_tracking_uri(previous)
-    tracker.client.log_outputs(run.id, [LoggedModelOutput(made.model_id, step=0)])
+    tracker.client.log_outputs(run.id, [LoggedModelOutput(model.model_id, step=0)])
     return str(logged.model_uri)

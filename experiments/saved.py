@@ -18,14 +18,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.console import SHIPPED_FOLDER, say
-from experiments.tracking import describe_environment
 from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.files import OLD, folder_beside, restore, sync_folder
 
@@ -34,8 +33,13 @@ if TYPE_CHECKING:
 
     from experiments.tracking import Tracker
     from kg.calculations import DerivationScorer
+    from kg.encoders import TextEncoder
+    from kg.facts import FactGraph
+    from kg.growing import TypeMeaning
+    from kg.parsing import ParseReader, QuestionReader
     from kg.paths import PathRanker
     from kg.reports import Ontology
+    from kg.vocabulary import Thesaurus
     from programs.conversation import ConversationQA
 
 FORMAT = 1
@@ -51,27 +55,7 @@ SHIPPED = "shipped:"
 REPORT_KINDS = ("beam", "agent")
 """Kinds of programs about reports: the beam search, and the tool agent, which needs a language model."""
 
-UNTRAINED = "untrained"
-"""The name of the program for graphs that knows relations only by the words of their names."""
-
-
-@dataclass(frozen=True)
-class ProgramOrigin:
-    """The origin of a program.
-
-    Attributes:
-        optimizers: Name and settings of each optimizer that compiled it, in order; empty without any.
-        seed: The optimizers' seed.
-        train: Name and hash of the data that it was compiled on.
-        lm: Name and settings of the language model that it was compiled with.
-        run_id: The MLflow run that compiled it.
-    """
-
-    optimizers: tuple[Mapping[str, Any], ...] = ()
-    seed: int | None = None
-    train: Mapping[str, Any] | None = None
-    lm: Mapping[str, Any] | None = None
-    run_id: str | None = None
+_UNTRAINED = "untrained"
 
 
 @dataclass(frozen=True)
@@ -95,16 +79,16 @@ class SavedProgram:
 
 def shipped_programs() -> list[str]:
     """Returns the names of the programs that ship with finpath."""
-    return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), "agent", UNTRAINED})
+    return sorted({*(path.parent.name for path in SHIPPED_FOLDER.glob(f"*/{CONFIG}")), "agent", _UNTRAINED})
 
 
-def save_program(program: Any, folder: str | Path, origin: ProgramOrigin | Mapping[str, Any]) -> Path:
+def save_program(program: Any, folder: str | Path, origin: Mapping[str, Any] | None = None) -> Path:
     """Writes a program's folder completely or not at all; replaces an earlier saved program.
 
     Args:
         program: A program of any kind.
         folder: The folder.
-        origin: The program's origin.
+        origin: The program's origin: optimizers with their settings, seed, train data, language model, MLflow run.
 
     Raises:
         ConfigError: ``folder`` holds other files.
@@ -116,7 +100,7 @@ def save_program(program: Any, folder: str | Path, origin: ProgramOrigin | Mappi
         new = temporary / "new"
         new.mkdir()
         try:
-            _write(program, new, asdict(origin) if isinstance(origin, ProgramOrigin) else origin)
+            _write(program, new, origin or {})
         except OSError as error:
             error.filename = str(target)
             raise
@@ -137,6 +121,8 @@ def check_replaceable(folder: Path) -> None:
 
 
 def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
+    from experiments.tracking import describe_environment
+
     if hasattr(program, "ontology"):
         own = _write_report_program(program, folder)
     else:
@@ -185,8 +171,6 @@ def _write_kgqa(program: Any, folder: Path) -> dict[str, Any]:
     if program.ranker is not None:
         import numpy as np
 
-        from experiments.saved.references import shipped_encoder
-
         np.savez_compressed(folder / RANKER, **program.ranker.to_arrays())
         ranked = {"ranker_encoder_sha256": shipped_encoder().sha256}
     own = {"kind": "kgqa", "settings": asdict(program.config)}
@@ -232,9 +216,7 @@ def _read_report_program(folder: Path, config: Mapping[str, Any]) -> Conversatio
 
     files = config["files"]
     scorer = _read_scorer(folder, files) if SCORER in files else None
-    ontology = _ontology_of(_text(folder / ONTOLOGY))
-    program = unfitted_program(config["kind"], ontology, scorer, _tuples(config["settings"]))
-    # The first programs were saved without it.
+    program = unfitted_program(config["kind"], _ontology_of(_text(folder / ONTOLOGY)), scorer, config["settings"])
     if config.get("unmapped", "keep") != program.unmapped:
         program = program.with_unmapped(config["unmapped"])
     if EVIDENCE in files:
@@ -257,7 +239,7 @@ def unfitted_program(
         return ConversationQA(AgentQA(reader, AgentConfig(**(settings or {}))))
     from kg.calculations import DerivationConfig
 
-    config = DerivationConfig.from_saved(settings) if settings is not None else None
+    config = DerivationConfig.from_saved(_tuples(settings)) if settings is not None else None
     return ConversationQA.unfitted(ontology, scorer=scorer, config=config)
 
 
@@ -275,7 +257,6 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
 
     Without the weights of the reader, which are fetched if the extra ``news`` is installed, it ranks without reading.
     """
-    from experiments.saved.references import path_reader, shipped_encoder
     from kg.arrays import read_arrays
     from kg.paths import PathRanker
 
@@ -284,7 +265,8 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
         raise TrackingError(f"{folder}: the ranker was fitted with another encoder than the shipped one: fit it again")
     ranker = PathRanker.from_arrays(encoder.vectors, read_arrays(folder / RANKER))
     if ranker.reading:
-        ranker.reader = path_reader()
+        reader = parse_reader()
+        ranker.reader = reader.scores if reader is not None else None
     return ranker
 
 
@@ -316,7 +298,7 @@ def _read_scorer(folder: Path, files: Mapping[str, str]) -> DerivationScorer:
 
 @lru_cache(maxsize=2)
 def _ontology_of(turtle: str) -> Ontology:
-    """The ontology of a text; programs that are read one after the other share it."""
+    """The ontology of a text; programs that are read one after the other share it, and the scorer."""
     from kg.reports import Ontology
 
     return Ontology.from_turtle(turtle)
@@ -324,7 +306,6 @@ def _ontology_of(turtle: str) -> Ontology:
 
 @lru_cache(maxsize=2)
 def _scorer_of(weights: str, encoder: tuple[tuple[str, bytes], ...] | None) -> DerivationScorer:
-    """The scorer of a text, with the encoder of some files; programs that are read one after the other share it."""
     from kg.calculations import DerivationScorer
     from kg.encoders import TextEncoder
 
@@ -368,44 +349,38 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
     Raises:
         TrackingError: There is no such program, or it cannot be read.
     """
-    if reference.startswith(SHIPPED) and reference.removeprefix(SHIPPED) in shipped_programs():
-        return find_program(reference.removeprefix(SHIPPED))
+    name = reference.removeprefix(SHIPPED)
+    if name in shipped_programs():
+        return _shipped(name)
     if reference.startswith(("runs:/", "models:/")):
         if tracker is None:
             raise TrackingError(f"{reference} needs a tracking store")
         return load_program(_program_folder(tracker.download(reference)), reference)
     is_path = os.sep in reference or "/" in reference or reference.startswith(".")
-    if not is_path and (SHIPPED_FOLDER / reference / CONFIG).is_file():
-        return load_program(SHIPPED_FOLDER / reference, reference)
-    if not is_path and reference in shipped_programs():
-        return _untrained() if reference == UNTRAINED else _unfitted(reference)
-    if Path(reference).is_dir():
-        return load_program(_program_folder(Path(reference)))
-    if tracker is not None and (uri := _tracked_uri(reference, tracker)) is not None:
-        return load_program(_program_folder(tracker.download(uri)), reference)
-    if is_path:  # a run's name may hold a slash, too
-        return load_program(_program_folder(Path(reference)))
-    raise TrackingError(
-        f"no program {reference!r}: it is neither one that ships with finpath ({', '.join(shipped_programs())}), "
-        "nor a folder, nor the name of a compile run or registered model"
-    )
+    if not Path(reference).is_dir():
+        if tracker is not None and (uri := _tracked_uri(reference, tracker)) is not None:
+            return load_program(_program_folder(tracker.download(uri)), reference)
+        if not is_path:  # a run's name may hold a slash, too
+            shipped = ", ".join(shipped_programs())
+            rest = "nor a folder, nor the name of a compile run or registered model"
+            raise TrackingError(f"no program {reference!r}: it is neither one that ships ({shipped}), {rest}")
+    return load_program(_program_folder(Path(reference)))
 
 
-def _unfitted(kind: str) -> SavedProgram:
-    """Returns a program for reports that needs no fitting, with the ontology of the shipped beam."""
+def _shipped(name: str) -> SavedProgram:
+    """A shipped program; one that is not fitted has no folder, and for reports the ontology of the shipped beam."""
+    if (SHIPPED_FOLDER / name / CONFIG).is_file():
+        return load_program(SHIPPED_FOLDER / name, name)
+    if name == _UNTRAINED:
+        from kg.paths import LearnedRelationScorer, PathConfig
+        from programs.kgqa import KGQA
+
+        scorer = LearnedRelationScorer.untrained()
+        config: dict[str, Any] = {"kind": "kgqa", "scorer_sha256": scorer.sha256}
+        return SavedProgram(KGQA(scorer, PathConfig()), name, SHIPPED_FOLDER, config)
     ontology = load_program(SHIPPED_FOLDER / "beam").program.ontology
-    config: dict[str, Any] = {"kind": kind, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
-    return SavedProgram(unfitted_program(kind, ontology), kind, SHIPPED_FOLDER / "beam", config)
-
-
-def _untrained() -> SavedProgram:
-    """Returns the program for graphs that is not fitted."""
-    from kg.paths import LearnedRelationScorer, PathConfig
-    from programs.kgqa import KGQA
-
-    scorer = LearnedRelationScorer.untrained()
-    config = {"kind": "kgqa", "scorer_sha256": scorer.sha256}
-    return SavedProgram(KGQA(scorer, PathConfig()), UNTRAINED, SHIPPED_FOLDER, config)
+    config = {"kind": name, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
+    return SavedProgram(unfitted_program(name, ontology), name, SHIPPED_FOLDER / "beam", config)
 
 
 def _tracked_uri(reference: str, tracker: Tracker) -> str | None:
@@ -417,7 +392,7 @@ def _tracked_uri(reference: str, tracker: Tracker) -> str | None:
 
 def _program_folder(path: Path) -> Path:
     """Returns the folder itself, or the saved program inside an MLflow model or run."""
-    places = (path, path / "finpath", path / "program", *path.glob("artifacts/*"))
+    places = (path, path / "program", *path.glob("artifacts/*"))
     return next((place for place in places if (place / CONFIG).exists()), path)
 
 
@@ -433,14 +408,12 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} is not JSON: {error}") from error
     if not isinstance(config, dict) or not isinstance(config.get("files", {}), dict):
         raise TrackingError(f"{folder}: the saved program's {CONFIG} must be an object with files by name")
-    missing = {"format", "settings", "files", "scorer_sha256"} - set(config)
+    missing = {"format", "kind", "settings", "files", "scorer_sha256"} - set(config)
     if missing:
         raise TrackingError(f"{folder}: the saved program's {CONFIG} lacks {', '.join(sorted(missing))}")
     if config["format"] != FORMAT:
         raise TrackingError(f"{folder}: {CONFIG} has format {config['format']}; this finpath reads format {FORMAT}")
-    # The first programs were saved without a kind.
-    inferred = "kgqa" if RELATIONS in config["files"] else "beam" if SCORER in config["files"] else "agent"
-    return {"kind": inferred, **config}
+    return config
 
 
 def _check_files(folder: Path, files: Mapping[str, str]) -> None:
@@ -475,13 +448,13 @@ def _tuples(value: Any) -> Any:
     return {key: _tuples(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> ConversationQA:
+def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) -> ConversationQA:
     """A copy of a program with other settings.
 
     Args:
         program: The program.
-        settings: The use of its language model, ``page_tokens=3000``; and ``unmapped=keep`` or ``fail``, the treatment
-            of line items outside the ontology.
+        settings: The use of its language model, as ``page_tokens`` and ``3000``; and ``unmapped``, ``keep`` or
+            ``fail``, the treatment of line items outside the ontology.
 
     Raises:
         ConfigError: It has no such setting.
@@ -489,18 +462,15 @@ def with_program_settings(program: ConversationQA, settings: Sequence[str]) -> C
     from optimize.settings import with_setting
 
     changed = program.with_unmapped(program.unmapped)
-    for text in settings:
-        key, equals, value = text.partition("=")
-        if key.strip() == "unmapped":
-            if value.strip() not in ("keep", "fail"):
-                raise ConfigError(f"unmapped must be 'keep' or 'fail', got {value.strip()!r}")
-            changed = changed.with_unmapped(value.strip())  # type: ignore[arg-type]
-            continue
-        evidence = getattr(changed.turn, "evidence", None)
-        if not equals or evidence is None:
-            rule = "a program's setting is written KEY=VALUE" if not equals else f"{program.kind} has no settings"
-            raise ConfigError(f"{rule}, got {text!r}")
-        changed.evidence = with_setting(evidence, key.strip(), value.strip())
+    for key, value in settings.items():
+        if key == "unmapped":
+            if value not in ("keep", "fail"):
+                raise ConfigError(f"unmapped must be 'keep' or 'fail', got {value!r}")
+            changed = changed.with_unmapped(value)  # type: ignore[arg-type]
+        elif (evidence := getattr(changed.turn, "evidence", None)) is None:
+            raise ConfigError(f"{program.kind} has no settings, got {key}={value}")
+        else:
+            changed.evidence = with_setting(evidence, key, value)
     return changed
 
 
@@ -512,12 +482,51 @@ def with_graph_settings(saved: SavedProgram, changes: Mapping[str, int]) -> Save
     """
     from programs.kgqa import KGQA
 
-    if not isinstance(saved.program, KGQA):
-        raise ConfigError(
-            f"{saved.name} is of kind {saved.config.get('kind')!r}; questions about graphs need kind 'kgqa'"
-        )
     own = saved.program
+    if not isinstance(own, KGQA):
+        kind = saved.config.get("kind")
+        raise ConfigError(f"{saved.name} is of kind {kind!r}; questions about graphs need kind 'kgqa'")
     program = KGQA(own.scorer, replace(own.config, **changes), own.ranker)
     program.load_state(own.dump_state())
     changed = [f"{name.removeprefix('output_')}={value}" for name, value in changes.items()]
     return replace(saved, program=program, changes=(*saved.changes, *changed))
+
+
+@lru_cache(maxsize=1)
+def shipped_encoder() -> TextEncoder:
+    """The encoder of the shipped program, whose vectors know words that are not in a graph."""
+    from kg.encoders import TextEncoder
+
+    return TextEncoder.read(SHIPPED_FOLDER / "beam" / "encoder")
+
+
+@lru_cache(maxsize=1)
+def shipped_thesaurus() -> Thesaurus:
+    """The shipped table of senses, from WordNet."""
+    from kg.vocabulary import Thesaurus
+
+    return Thesaurus.read(SHIPPED_FOLDER / "thesaurus" / "thesaurus.npz")
+
+
+@lru_cache(maxsize=1)
+def shipped_meaning() -> TypeMeaning:
+    """The comparison of types by meaning, with the shipped encoder and thesaurus."""
+    from kg.growing import TypeMeaning
+
+    return TypeMeaning(shipped_encoder().vectors, shipped_thesaurus().likeness)
+
+
+def parse_reader() -> ParseReader | None:
+    """Returns the reader of questions and parses; ``None`` without the extra ``news``, as a printed note explains."""
+    from experiments.lms.reader import fetch_reader
+    from kg.parsing import ParseReader
+
+    fetch_reader()
+    return ParseReader.load()
+
+
+def question_reader(graph: FactGraph) -> QuestionReader:
+    """Returns the reader of questions about any graph, with the shipped vectors, senses and weights."""
+    from kg.parsing import QuestionReader
+
+    return QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader())
