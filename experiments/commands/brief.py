@@ -11,8 +11,7 @@ import click
 
 from experiments.commands.ingest import day_option
 from experiments.commands.options import FILE, OUT_FILE, Command, WriteFigures, json_option
-from experiments.console import say, show
-from experiments.console import write_text
+from experiments.console import say, show, write_text
 
 
 @click.command(cls=Command, epilog="finpath brief knowledge --database portfolio.db --user ann --html briefing.html")

@@ -185,9 +185,6 @@ def test_the_command_saves_and_writes_figures(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("references --dev /nonexistent --set nonsense=1", "--dev does not apply to references"),
-        ("references --set nonsense=1", "--set does not apply to references"),
-        ("references --lm openai/x", "--lm does not apply to references"),
         ("beam --format metaqa", "--format does not apply to programs for reports"),
         ("kgqa --format metaqa --optimizer gepa", "--optimizer does not apply to kgqa"),
         ("queries --train-turns 3", "--train-turns does not apply to queries"),
