@@ -26,11 +26,6 @@ from experiments.console import say, show, write_text
     "risk_tolerance, investment_horizon, goals, preferences); it is only read",
 )
 @click.option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile")
-@click.option(
-    "--prices",
-    metavar="FILE|URL",
-    help="closing prices as CSV with the columns date, symbol and close, which are noted",
-)
 @click.option("--all", "whole", is_flag=True, help="as if there were no profile")
 @click.option("--html", type=OUT_FILE, metavar="FILE", help="write the briefings as a page here too")
 @day_option
@@ -39,7 +34,6 @@ def command(
     graph: str,
     database: str,
     user: str,
-    prices: str | None,
     whole: bool,
     html: str | None,
     today: date,
@@ -53,14 +47,12 @@ def command(
     from experiments.facade.knowledge import open_graph
     from experiments.pages import CAUTION, briefings_page
     from programs.advisor import Advisor, briefings, shaped, symbol_problems
-    from programs.tools import WebLimits, read_prices
 
     portfolio = read_portfolio(database, user)
     profile = None if whole else portfolio.profile
-    closes = read_prices(prices, WebLimits()) if prices is not None else None
     with open_graph(graph) as opened:
         Advisor(opened).reflect(today)
-        every = briefings(opened, portfolio, today, closes)
+        every = briefings(opened, portfolio, today)
         unknown = symbol_problems(opened, portfolio)
     given = every if profile is None else shaped(every, profile)
     for problem in unknown:

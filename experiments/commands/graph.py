@@ -11,7 +11,6 @@ counted; the others are checked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -140,10 +139,8 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
         entries = opened.history() if history else ()
         lines = [opened.in_words(entry) for entry in entries]
         newest = {(type(kind), kind.name): kind for kind in opened.schema.types}
-    for company in companies:
-        ticker = f" ({company.ticker})" if company.ticker else ""
-        also = f"; also {', '.join(company.aliases)}" if company.aliases else ""
-        show(f"{company.name}{ticker}: {company.facts} facts, {company.events} events{also}")
+    for company, names in companies.items():
+        show(f"{company}; also {', '.join(names)}" if names else company)
     for kind in waiting:
         show(f"type {kind.name} waits (by {kind.created_by}): {kind.description}\n    why: {kind.justification}")
     for entry, line in zip(entries, lines, strict=True):
@@ -154,7 +151,7 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
             **types_as_json(newest.values()),
             "waiting": types_as_json(waiting),
             "facts": facts,
-            "companies": [asdict(company) for company in companies],
+            "companies": companies,
             "aliases": aliases,
             "history": [
                 {"number": entry.number, "document": entry.document, "line": line, "undone": entry.undone}

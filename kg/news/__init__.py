@@ -7,7 +7,6 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.news.aliases import (
         BY_HAND,
-        KnownCompany,
         join_alias,
         known_aliases,
         known_companies,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
         retrieved_answers,
         state_of,
     )
-    from kg.news.answers import POLAR, AnswerConfidence, SpanAnswers, TextAnswer
+    from kg.news.answers import POLAR, AnswerConfidence, SpanAnswers, TextAnswer, span_confidence
     from kg.news.documents import NewsDocument, parse_document
     from kg.news.facts import (
         NAME_KINDS,
@@ -54,7 +53,6 @@ __all__ = [
     "Fact",
     "FactRelation",
     "Insertion",
-    "KnownCompany",
     "Library",
     "NearDocument",
     "NewsDocument",
@@ -82,6 +80,7 @@ __all__ = [
     "plain_name",
     "relations",
     "retrieved_answers",
+    "span_confidence",
     "state_of",
     "stored_facts",
     "stored_passages",

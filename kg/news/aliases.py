@@ -1,7 +1,7 @@
 """Names that stand for an entity: those that documents state, and those that a person joined.
 
     join_alias(graph, "NVTK", NodeKey("Company", "Novatek Semiconductors Inc."))
-    known_companies(graph)[0].aliases      # ('NVTK',)
+    known_companies(graph)["Novatek Semiconductors Inc."]      # ('NVTK',)
 
 A person gives a name to one entity only, and it then goes before what documents say. Each name is one entry of the
 history, so ``graph.undo`` restores what was before. Statements move with their name.
@@ -10,9 +10,8 @@ history, so ``graph.undo`` restores what was before. Statements move with their 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, Applied, GrowingGraph, NodeKey, Origin, SetProperty, Update
@@ -95,45 +94,14 @@ def _moved(graph: GrowingGraph, before: str, after: str) -> Iterator[Update]:
                 yield SetProperty(node.key, end, after)
 
 
-@dataclass(frozen=True)
-class KnownCompany:
-    """A company of a graph.
-
-    Attributes:
-        name: Its name.
-        ticker: Its ticker, or the symbol of an instrument that it issued; empty where none is known.
-        aliases: Its other names and symbols.
-        facts: Statements of documents with the company as subject or value.
-        events: Events that affect it.
-    """
-
-    name: str
-    ticker: str = ""
-    aliases: tuple[str, ...] = ()
-    facts: int = 0
-    events: int = 0
-
-
-def known_companies(graph: GrowingGraph) -> list[KnownCompany]:
-    """Returns the companies of a graph by name, without those whose name a person gave to another node."""
-    others: defaultdict[NodeKey, dict[str, None]] = defaultdict(dict)
+def known_companies(graph: GrowingGraph) -> dict[str, tuple[str, ...]]:
+    """Returns the companies of a graph with their other names and symbols, without those that are names of others."""
     given = {plain_name(alias): entity for alias, entity in names_by_hand(graph)}
+    others: defaultdict[NodeKey, list[str]] = defaultdict(list)
+    for edge in graph.edges(kind="issued_by"):
+        others[edge.target].append(edge.source.name)
     for alias, entity in known_aliases(graph):
-        others[entity][alias.name] = None
-    symbols = {edge.target: edge.source.name for edge in graph.edges(kind="issued_by")}
-    events = Counter(edge.target for edge in graph.edges(kind="affects") if edge.source.type == "MarketEvent")
-    has_statements = any(kind.name == "Statement" for kind in graph.schema.types)
-    ends = (
-        {plain_name(str(node.properties[end])) for end in ("subject", "value")}
-        for node in (graph.nodes("Statement") if has_statements else ())
-    )
-    facts = Counter(name for names in ends for name in names)
-    companies = []
-    for node in graph.nodes("Company"):
-        plain = plain_name(node.key.name)
-        if given.get(plain, node.key) != node.key:
-            continue
-        ticker = str(node.properties.get("ticker", "")) or symbols.get(node.key, "")
-        aliases = tuple(name for name in others[node.key] if name != ticker)
-        companies.append(KnownCompany(node.key.name, ticker, aliases, facts[plain], events[node.key]))
-    return companies
+        others[entity].append(alias.name)
+    keys = (node.key for node in graph.nodes("Company"))
+    own = (key for key in keys if given.get(plain_name(key.name), key) == key)
+    return {key.name: tuple(dict.fromkeys(others[key])) for key in own}

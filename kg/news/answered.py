@@ -42,7 +42,6 @@ class AnsweredFact:
         passage: The sentence that states it.
         confidence: In [0, 1].
         reader: What read the sentence: ``spans``, or the name of a model.
-        against: Sentences of other documents with another value.
         path: The edges from the document to the question, one text each; of a retrieved fact.
     """
 
@@ -52,7 +51,6 @@ class AnsweredFact:
     passage: Passage
     confidence: float
     reader: str = "spans"
-    against: tuple[Passage, ...] = ()
     path: tuple[str, ...] = ()
 
     @property
@@ -156,8 +154,6 @@ def _fact_updates(graph: GrowingGraph, question: NodeKey, fact: AnsweredFact, pl
         yield SetProperty(fact.key, "valid_to", None)
     yield AddEdge("answers_question", fact.key, question)
     yield AddEdge("shown_by_passage", fact.key, fact.passage.key)
-    for passage in fact.against:
-        yield AddEdge("contested_by_passage", fact.key, passage.key)
 
 
 def _answers(graph: GrowingGraph, key: NodeKey) -> list[Node]:
@@ -169,29 +165,20 @@ def _answers(graph: GrowingGraph, key: NodeKey) -> list[Node]:
 
 
 def _retrieved(graph: GrowingGraph, node: Node, question: NodeKey) -> AnsweredFact:
-    ends: dict[str, list[Passage]] = {"shown_by_passage": [], "contested_by_passage": []}
-    edges = [edge for edge in graph.edges(node.key) if edge.type in ends]
-    for edge in edges:
-        passage = graph.node(edge.target)
-        if passage is not None:
-            ends[edge.type].append(passage_of(passage))
-    keys = {edge.target for edge in edges if edge.type == "shown_by_passage"}
-    news = [edge for key in keys for edge in graph.edges(key) if edge.type == "has_passage"]
-    path = tuple(f"{edge.source} -> {edge.type} -> {edge.target}" for edge in (*news, *edges))
     given = node.properties
+    passage = Passage(str(given["document"]), date.fromisoformat(published_day(node)), 0, str(given["sentence"]))
+    edges = [edge for edge in graph.edges(node.key) if edge.type == "shown_by_passage"]
+    for edge in edges:
+        stored = graph.node(edge.target)
+        passage = passage_of(stored) if stored is not None else passage
+    news = [edge for shown in edges for edge in graph.edges(shown.target) if edge.type == "has_passage"]
+    path = tuple(f"{edge.source} -> {edge.type} -> {edge.target}" for edge in (*news, *edges))
     return AnsweredFact(
         str(given["subject"]),
         str(given["relation"]),
         str(given["value"]),
-        next(iter(ends["shown_by_passage"]), None) or _of_undone_document(node),
+        passage,
         float(given["confidence"]),
         str(given.get("reader", "spans")),
-        tuple(ends["contested_by_passage"]),
         (*path, f"{node.key} -> answers_question -> {question}"),
     )
-
-
-def _of_undone_document(node: Node) -> Passage:
-    """Returns the sentence that an answer keeps where its document was taken back."""
-    given = node.properties
-    return Passage(str(given["document"]), date.fromisoformat(published_day(node)), 0, str(given["sentence"]))

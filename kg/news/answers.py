@@ -72,7 +72,6 @@ class TextAnswer:
         why: The reason, where there is no answer.
         steps: The calculation of a value that is calculated.
         features: What the confidence depends on.
-        against: Sentences of other documents with another value.
         shares: The share of each value that is read, by :func:`kg.news.values.compared`.
     """
 
@@ -82,7 +81,6 @@ class TextAnswer:
     why: str = ""
     steps: str = ""
     features: Mapping[str, float] = field(default_factory=dict)
-    against: tuple[Passage, ...] = ()
     shares: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def rated(self, model: AnswerConfidence) -> TextAnswer:
@@ -181,8 +179,6 @@ MOST_LISTED, LEAST_LISTED, MOST_BETWEEN = 6, 0.02, 8
 """Values of one sentence that are answered together, the least share of one, and the characters between two."""
 
 _LEAST_SHARE = 1e-4
-LEAST_AGAINST = 0.1
-"""The least share of a value that speaks against the answer."""
 
 
 def proposals_of(readings: Sequence[WindowReading]) -> list[TextAnswer]:
@@ -235,12 +231,10 @@ def _proposal(
         "amount": float(compared(best.value)[0] == "amount"),
         "day": float(re.fullmatch(r"\d{4}(?:-\d\d){1,2}", best.value) is not None),
     }
-    against = [one for one in rivals if one.share >= LEAST_AGAINST and one.spans[0][2].name != document.name]
     return TextAnswer(
         tuple(one.value for one in group),
         tuple(part.passage for part in parts),
         features=features,
-        against=tuple(one.spans[0][1].passage for one in against),
         shares={compared(one.value): one.share for one in candidates},
     )
 

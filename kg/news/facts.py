@@ -4,8 +4,7 @@
     stored_facts(graph)      # Fact("Orvane Semiconductor", "company", "acquires", "Brightlane Photonics", ...)
 
 ``relations.json`` has the relations, each with the kinds of its subjects and objects. A newer statement of a relation
-with one value at a time supersedes the older one: that gets ``valid_to`` and stays. Amounts of the same day that differ
-are joined by ``contradicts``.
+with one value at a time supersedes the older one: that gets ``valid_to`` and stays.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ NAME_KINDS = ("company", "person", "place", "product", "name")
 _FOLDER = Path(__file__).parent
 _NODE_TYPES = {"company": "Company", "person": "Person", "place": "Place", "product": "Product", "name": "Product"}
 _KINDS = {"Company": "company", "Institution": "company", "Person": "person", "Place": "place", "Product": "product"}
-_AMOUNTS = frozenset(("money", "count", "percent"))
 
 
 class FactRelation(BaseModel):
@@ -199,7 +197,7 @@ def _own_updates(graph: GrowingGraph, fact: Fact, subject: NodeKey) -> Iterator[
 def _statement(
     fact: Fact, news: NodeKey, ends: tuple[NodeKey | None, NodeKey | None], stored: Sequence[Fact]
 ) -> Iterator[Update]:
-    older = [one for one in stored if _replaces(fact, one) or _contradicts(fact, one)]
+    older = [one for one in stored if _replaces(fact, one)]
     newer = [one.published for one in older if one.published > fact.published]
     names = {"object": "value", "object_kind": "value_kind", "published": "published_at"}
     given = {names.get(one.name, one.name): getattr(fact, one.name) for one in fields(fact)}
@@ -217,26 +215,14 @@ def _statement(
         if one.published < fact.published and not one.valid_to:
             yield SetProperty(other, "valid_to", fact.published)
             yield AddEdge("supersedes", key, other)
-        elif one.published == fact.published:
-            yield AddEdge("contradicts", key, other)
-
-
-def _is_family(fact: Fact, other: Fact) -> bool:
-    """Whether two facts are of one subject and relation, with different values."""
-    same = plain_name(fact.subject) == plain_name(other.subject) and fact.relation == other.relation
-    return same and plain_name(fact.object) != plain_name(other.object)
 
 
 def _replaces(fact: Fact, other: Fact) -> bool:
-    """Whether two facts are values of one relation that has one value at a time."""
+    """Whether two facts are different values of one relation that has one value at a time."""
     rule = relations().get(fact.relation)
-    return rule is not None and rule.single and _is_family(fact, other)
-
-
-def _contradicts(fact: Fact, other: Fact) -> bool:
-    """Whether two documents of one day give a relation different amounts."""
-    apart = fact.document != other.document and fact.published == other.published
-    return apart and {fact.object_kind, other.object_kind} <= _AMOUNTS and _is_family(fact, other)
+    is_single = rule is not None and rule.single and fact.relation == other.relation
+    same = plain_name(fact.subject) == plain_name(other.subject)
+    return is_single and same and plain_name(fact.object) != plain_name(other.object)
 
 
 def applicable(graph: GrowingGraph, updates: list[tuple[Update, str]]) -> tuple[list[tuple[Update, str]], list[str]]:

@@ -17,7 +17,6 @@ from kg.growing import GrowingGraph, Node, NodeKey, node_term
 from kg.investments import event_date, grouped_events, insights_about
 from kg.news import number_of, stored_passages
 from programs.advisor.portfolio import Portfolio, Profile
-from programs.tools import Prices
 
 _LEAST = {"conservative": 0.0, "moderate": 0.0, "aggressive": 0.6}
 """The least strength of what is shown by risk tolerance; who takes risks is spared weak observations."""
@@ -79,7 +78,7 @@ class Briefing:
         citations: The IRIs of the insight and of its events in the graph.
         action: buy, sell or hold for a signal; else ``""``.
         strength: The insight's confidence in [0, 1].
-        notes: What the profile says of it, and the price.
+        notes: What the profile says of it.
         events: The events that it rests on, the newest first.
     """
 
@@ -97,14 +96,13 @@ class Briefing:
         return asdict(self)
 
 
-def briefings(graph: GrowingGraph, portfolio: Portfolio, today: date, prices: Prices | None = None) -> list[Briefing]:
+def briefings(graph: GrowingGraph, portfolio: Portfolio, today: date) -> list[Briefing]:
     """Returns a briefing for each instrument with a fresh insight; what is held comes before what is watched.
 
     Args:
         graph: The graph.
         portfolio: What is held and watched.
         today: The current day.
-        prices: Closing prices, which are added as notes.
     """
     found = []
     for symbol in dict.fromkeys((*portfolio.held, *portfolio.watched)):
@@ -112,7 +110,6 @@ def briefings(graph: GrowingGraph, portfolio: Portfolio, today: date, prices: Pr
         if not insights:
             continue
         insight, edges = insights[0]  # the newest, which has the events of those before it
-        note = () if prices is None else (_price_note(symbol, prices.close(symbol, today), prices.source),)
         held = portfolio.held.get(symbol)
         whose = f"You hold {held:g} {symbol}" if held is not None else f"You watch {symbol}"
         action, strength = str(insight.properties.get("action") or ""), float(insight.properties.get("strength", 0))
@@ -120,7 +117,7 @@ def briefings(graph: GrowingGraph, portfolio: Portfolio, today: date, prices: Pr
         citations = (node_term(key).value for key in (insight.key, *(edge.target for edge in edges)))
         events = tuple(_events(graph, [edge.target for edge in edges]))
         text = f"{whose}. {insight.key.name}{signal} (strength {strength:.2g})."
-        found.append(Briefing(symbol, held is not None, text, tuple(citations), action, strength, note, events))
+        found.append(Briefing(symbol, held is not None, text, tuple(citations), action, strength, events=events))
     return found
 
 
@@ -166,13 +163,6 @@ def _differing(reports: Sequence[Node], publishers: dict[str, str]) -> str:
         value, document = str(node.properties["value"]), node.sources[0]
         stated.setdefault(number_of(value), f"{value} ({publishers.get(document) or document})")
     return " / ".join(stated.values()) if len(stated) > 1 else ""
-
-
-def _price_note(symbol: str, close: tuple[date, float] | None, source: str) -> str:
-    """Returns the last price of an instrument in words, with its source."""
-    if close is None:
-        return f"no price of {symbol} in {source}"
-    return f"{symbol} closed at {close[1]:g} on {close[0]} ({source})"
 
 
 def shaped(given: Sequence[Briefing], profile: Profile) -> list[Briefing]:

@@ -3,17 +3,14 @@
 from programs.tools.addresses import WebLimits, fetch
 from programs.tools.documents import NOTHING
 from programs.tools.manager import TOOLS, ToolLimits, ToolManager, ToolSettings, load_tools
-from programs.tools.prices import Prices, read_prices
 
 __all__ = [
     "NOTHING",
     "TOOLS",
-    "Prices",
     "ToolLimits",
     "ToolManager",
     "ToolSettings",
     "WebLimits",
     "fetch",
     "load_tools",
-    "read_prices",
 ]

@@ -125,8 +125,7 @@ class GraphAnswers:
         facts = retrieved_answers(graph, question, self._state)
         if not facts:
             return SupportedAnswers()
-        against = dict.fromkeys(f"otherwise {passage.quoted}" for fact in facts for passage in fact.against)
-        lines = (*dict.fromkeys(fact.passage.quoted for fact in facts), *against)
+        lines = tuple(dict.fromkeys(fact.passage.quoted for fact in facts))
         confidence = min(fact.confidence for fact in facts)
         return SupportedAnswers(tuple(fact.value for fact in facts), lines, "", confidence, tuple(facts))
 
@@ -138,14 +137,12 @@ class GraphAnswers:
             answer: The values, each with its sentence.
             reader: What read the sentences.
         """
-        against = tuple(map(self.as_published, answer.against))
         facts = [
             AnsweredFact(
                 self._subject(question, passage), question, value, self.as_published(passage), answer.confidence, reader
             )
             for value, passage in zip(answer.values, answer.passages, strict=True)
         ]
-        facts[0] = replace(facts[0], against=against)
         if self._grows is None:
             self._grows = self._graph.copy()
         with self._grows.writing:

@@ -32,7 +32,18 @@ import dspy
 from dspy import lm15
 
 from kg.errors import LMError
-from kg.news import POLAR, AnswerConfidence, NearDocument, Passage, TextAnswer, compared, days_in, number_of, value_of
+from kg.news import (
+    POLAR,
+    AnswerConfidence,
+    NearDocument,
+    Passage,
+    TextAnswer,
+    compared,
+    days_in,
+    number_of,
+    span_confidence,
+    value_of,
+)
 from kg.text import WEEKDAYS
 from programs.lm import GBNF, quoted
 from programs.worlds.news.calculations import calculate
@@ -135,13 +146,17 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
 
 
 def _own_features(values: Sequence[str], own: TextAnswer) -> dict[str, float]:
-    """Returns the features of an answer by what the span reader reads."""
+    """Returns the features of an answer by what the span reader reads, and by its answer where it gives one."""
     keys = set(map(compared, values))
+    confidence = own.confidence if own.values and own.confidence >= span_confidence().threshold else 0.0
     agrees = keys == set(map(compared, own.values))
+    others = [share for key, share in own.shares.items() if key not in keys]
     return {
-        "agreed": own.confidence if agrees else 0.0,
-        "against": own.confidence if own.values and not agrees else 0.0,
+        "agreed": confidence if agrees else 0.0,
+        "against": confidence if not agrees else 0.0,
         "read": min((own.shares.get(key, 0.0) for key in keys), default=0.0),
+        "read other": max(others, default=0.0),
+        "read none": own.features.get("none", 0.0),
         "polar": float(tuple(values) in (("yes",), ("no",))),
         "several": float(len(values) > 1),
     }
