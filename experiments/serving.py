@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram, save_program
-from experiments.tracking import model_packages
-from experiments.tracking.tracker import quiet_mlflow
+from experiments.tracking import model_packages, quiet_mlflow
 
 if TYPE_CHECKING:
     from experiments.tracking import Run, Tracker

@@ -27,7 +27,8 @@ from kg.errors import ConfigError
 
 if TYPE_CHECKING:
     from experiments.facade.subjects import Subject
-    from experiments.tracking import QuestionLog, Tracker
+    from experiments.traces import QuestionLog
+    from experiments.tracking import Tracker
     from programs.turns import AnyTurn
 
 ABOUT = (
@@ -87,7 +88,7 @@ def command(
     import dspy
 
     from experiments.facade.subjects import find_subject, split_words
-    from experiments.tracking import asked
+    from experiments.traces import asked
 
     words, own = split_words([about, *questions])
     if (not own) == (file is None) or not all(question.strip() for question in own):

@@ -71,7 +71,7 @@ def command(
 
     from experiments.facade.session import ChatSession, talk
     from experiments.facade.subjects import find_subject
-    from experiments.tracking import asked
+    from experiments.traces import asked
 
     with waiting("read what the conversation is about"):
         subject = find_subject(about, data, program, settings)

@@ -32,7 +32,7 @@ _CHANGED = 10
 @json_option
 def command(runs: tuple[str, ...], seed: int, no_track: bool, write_figures: WriteFigures) -> None:
     """Compares evaluations on the same turns by paired tests."""
-    from experiments.evaluation import compare
+    from experiments.compare import compare
     from experiments.pages import describe_comparison
 
     tracker = open_tracker(writes=not no_track)

@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 @json_option
 def command(out: str, write_figures: WriteFigures) -> None:
     """Compiles, evaluates and compares programs on the shipped sample."""
+    from experiments.compare import compare
     from experiments.compiling import compile_program, report_job
     from experiments.data import load_conversations
-    from experiments.evaluation import EvaluationConfig, compare, evaluate
+    from experiments.evaluation import EvaluationConfig, evaluate
     from experiments.pages import describe_comparison
     from experiments.saved import find_program
     from experiments.tasks import ConvFinQA

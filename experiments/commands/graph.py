@@ -216,8 +216,8 @@ def check(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFi
     The graphs are checked against SHACL shapes if pyshacl is installed. The exit code is 1 if a report failed or
     violates the shapes.
     """
+    from experiments.coverage import check_files
     from experiments.data import read_ontology
-    from experiments.evaluation.coverage import check_files
     from kg.reports import can_validate
 
     learned = read_ontology(ontology, [DEFAULT_TRAIN])

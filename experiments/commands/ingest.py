@@ -93,7 +93,7 @@ def command(
 
     from experiments.data import SAMPLE_NEWS, read_documents, recorded_replies
     from experiments.facade.knowledge import DocumentIngestion, open_graph, use_types
-    from experiments.tracking import asked
+    from experiments.traces import asked
 
     if not documents and types is None:
         raise ConfigError("documents must be given, or --types FILE")

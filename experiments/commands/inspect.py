@@ -74,9 +74,9 @@ def _turns(
     failed: bool,
     prompts: bool,
 ) -> dict[str, object]:
-    from experiments.evaluation import choose_turn, read_reports, read_turns
+    from experiments.compare import choose_turn, read_reports, read_turns
     from experiments.pages import describe_scored_turn, describe_trace, make_pages, scored_turn_figures
-    from experiments.tracking import read_traces
+    from experiments.traces import read_traces
     from kg.errors import TrackingError
 
     turns, more = read_turns(record, tracker), {}

@@ -38,7 +38,7 @@ def command(
 
     The exit code is 1 if the alias was not set.
     """
-    from experiments.evaluation import PromotionConfig, promote
+    from experiments.promote import PromotionConfig, promote
 
     tracker = open_tracker(writes=True)
     baseline = find_run(tracker, against) if against else None

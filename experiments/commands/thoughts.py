@@ -213,7 +213,7 @@ def command(
 
     from experiments.data import read_types
     from experiments.facade.knowledge import copied_graph
-    from experiments.tracking import asked
+    from experiments.traces import asked
     from kg.growing import GrowingGraph
 
     if not question.strip():

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +34,6 @@ from experiments.tracking import (
     metric_name,
     open_run,
     run_tags,
-    temporary_folder,
 )
 from kg.errors import ConfigError
 
@@ -111,7 +111,11 @@ def compile_program(
         check_replaceable(Path(out))
     name, stages = run_name or job.name, stages if stages is not None else Stages()
     tags = {**run_tags(job.seed), "finpath.data_sha256": " ".join(data.sha256 for data in job.data)}
-    with open_run(tracker, job.kind, name, tags=tags) as run, temporary_folder() as here:
+    with (
+        open_run(tracker, job.kind, name, tags=tags) as run,
+        tempfile.TemporaryDirectory(prefix="finpath-") as temporary,
+    ):
+        here = Path(temporary)
         run.log_params(job.params)
         for data in job.data:
             run.log_data(data)

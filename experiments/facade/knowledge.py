@@ -25,7 +25,7 @@ from programs.advisor import Advisor, GraphAnswers
 from programs.lm import concurrently
 
 if TYPE_CHECKING:
-    from experiments.tracking import QuestionLog
+    from experiments.traces import QuestionLog
     from kg.growing import NodeKey
     from kg.news import NewsDocument
     from programs.advisor import Ingestion

@@ -18,7 +18,7 @@ import dspy
 from dspy.utils.callback import BaseCallback
 
 from experiments.console import printable, read_text, waiting, write_share, write_text
-from experiments.tracking import QuestionLog
+from experiments.traces import QuestionLog
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import local_name
 from programs.turns import Conversation

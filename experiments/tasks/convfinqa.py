@@ -16,11 +16,12 @@ import dataclasses
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 from experiments.console import format_table, percent, write_answer
 from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation.task import (
+from experiments.evaluation import (
     DETAILS,
     ONTOLOGY,
     REPORTS,
@@ -30,22 +31,22 @@ from experiments.evaluation.task import (
     Scored,
     ScoreT,
     Task,
-    accuracy_figures,
 )
 from experiments.pages import make_pages
 from experiments.saved import SavedProgram
-from experiments.tracking import REPORT_TAG, DataInput, Run, RunKind, TraceFacts, sectioned
+from experiments.traces import REPORT_TAG, TraceFacts
+from experiments.tracking import DataInput, Run, RunKind, sectioned
 from kg.errors import DataError
 from optimize.metrics import (
     ScoredTurn,
     TurnScore,
-    read_score,
     score_record,
     score_turn,
     summarise,
     verdict,
 )
-from optimize.metrics.abstention import AnswerScore, abstention_figures, read_gold, risk_coverage
+from optimize.metrics.abstention import AnswerScore, abstention_figures, risk_coverage
+from optimize.metrics.statistics import with_intervals
 from programs.conversation import ConversationQA
 from programs.turns import Turn, plain, turn_record
 
@@ -78,26 +79,18 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
             raise DataError("has no gold answers to evaluate against", file=self.name)
         return conversations
 
-    def size(self, item: ConversationRecord) -> int:
-        """Returns the number of questions."""
-        return len(item.questions)
-
-    def source(self, item: ConversationRecord) -> str:
-        """Returns the report's id."""
-        return item.report.id
-
-    def prepared(self, saved: SavedProgram) -> SavedProgram:
+    def _program(self, saved: SavedProgram) -> Any:
         """Returns the program with the task's rule for abstention."""
         evidence, scorer = (getattr(saved.program, name, None) for name in ("evidence", "scorer"))
         if evidence is None or scorer is None or scorer.confidence is None or evidence.answer == self.abstention:
-            return saved
+            return saved.program
         program = saved.program.deepcopy()
         program.evidence = dataclasses.replace(evidence, answer=self.abstention)
-        return dataclasses.replace(saved, program=program)
+        return program
 
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
         """Returns program, model, data, limit and seed."""
-        program, data = saved.program, self.data
+        program, data = self._program(saved), self.data
         settings = dataclasses.asdict(program.config)
         evidence = program.evidence.to_dict() if program.evidence is not None else None
         key = {
@@ -148,16 +141,17 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
             "data_problems": len(data.problems),
         }
         used = len(data.conversations[: config.limit])
-        return Description(key, params, tags, figures, DataInput(data.name, data.sha256, data.split, used))
+        used_data = DataInput(data.name, data.sha256, data.split, used)
+        return Description(program, key, params, tags, figures, used_data)
 
-    def answer(self, program: ConversationQA, item: ConversationRecord) -> Iterator[tuple[Turn, ScoreT, bool]]:
+    def answer(self, program: ConversationQA, item: ConversationRecord) -> Iterator[Turn]:
         """Yields the turns of a conversation."""
         state, broken = None, None
         try:
             state = program.start(program.world(item.report))
         except Exception as error:  # noqa: BLE001 - a report that cannot be used costs its own turns only
             broken = error
-        for index, question in enumerate(item.questions):
+        for question in item.questions:
             try:
                 if state is None:
                     assert broken is not None
@@ -169,21 +163,15 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
                 logger.warning("a turn about %s failed: %s", item.report.id, message)
                 turn = Turn(question, failure="error", message=message)
                 state = state.after(turn) if state is not None else None
-            yield (turn, *self.score(item, index, turn))
+            yield turn
 
-    def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[ScoreT, bool]:
-        """Returns the score of a turn, and whether it is right."""
-        raise NotImplementedError
-
-    def log_items(
-        self,
-        run: Run,
-        saved: SavedProgram,
-        items: Sequence[ConversationRecord],
-        scored: Sequence[Scored[Turn, ScoreT]],  # noqa: ARG002
+    def log(
+        self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, ScoreT]]
     ) -> None:
-        """Logs the reports and the ontology, so that a turn can be inspected without the original files."""
-        reports = {one.report.id: one.report for one in items}
+        """Logs the figures, and the reports and the ontology, so that a turn can be inspected without the files."""
+        run.log_metrics(sectioned(figures))
+        names = {one.item for one in scored}
+        reports = {one.report.id: one.report for one in self.data.conversations if one.id in names}
         texts = {
             name: {"pre_text": one.pre_text, "table": one.table, "post_text": one.post_text}
             for name, one in reports.items()
@@ -191,57 +179,45 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         run.log_text(REPORTS, json.dumps(texts, ensure_ascii=False))
         run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
 
+    def _report(self, scored: Scored[Turn, ScoreT]) -> str:
+        """Returns the id of a turn's report."""
+        return self._reports[scored.item]
+
+    @cached_property
+    def _reports(self) -> dict[str, str]:
+        return {one.id: one.report.id for one in self.data.conversations}
+
 
 class ConvFinQA(ConversationTask[TurnScore]):
     """Conversations with gold programs."""
 
     def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[TurnScore, bool]:
-        """Returns the score of a turn, before the rest of its conversation is answered."""
+        """Returns the score of a turn, and whether its answer is right."""
         score = score_turn(item, index, turn)
         return score, score.exact
 
-    def score_record(self, score: TurnScore) -> Any:
-        """Returns a score as JSON."""
-        return score_record(score)
-
-    def read_score(self, record: Any, turn: Turn) -> TurnScore:  # noqa: ARG002
-        """Returns a score from its record."""
-        return read_score(record)
-
     def figures(self, scored: Sequence[Scored[Turn, TurnScore]], *, seed: int) -> dict[str, Any]:
-        """Returns the official figures, tokens and failures."""
-        scores = [one.score for one in scored]
-        return {
-            **summarise(scores, seed=seed),
-            "prompt_tokens": sum(one.prompt_tokens for one in scores),
-            "completion_tokens": sum(one.completion_tokens for one in scores),
-            "failures_lm_timeout": sum(map(_is_timeout, scores)),
-        }
+        """Returns the official figures, costs and failures."""
+        return summarise([one.score for one in scored], seed=seed)
 
-    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, TurnScore]]) -> None:
-        """Logs the figures and both tables."""
-        run.log_metrics(sectioned(figures))
+    def log(
+        self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, TurnScore]]
+    ) -> None:
+        """Logs figures, reports, both tables, and pages of the first conversations that have a wrong turn."""
+        if run.id is None:
+            return
+        super().log(run, saved, figures, scored)
         run.log_description(figures_table([run.name], [figures]))
-        run.log_table(TURNS, [_turn_row(one) for one in scored])
+        run.log_table(TURNS, [_turn_row(one, self._report(one)) for one in scored])
         keys = [{"conversation_id": one.item, "turn_index": one.index} for one in scored]
         run.log_table(DETAILS, [{**key, **turn_record(one.turn)} for key, one in zip(keys, scored, strict=True)])
-
-    def log_items(
-        self,
-        run: Run,
-        saved: SavedProgram,
-        items: Sequence[ConversationRecord],
-        scored: Sequence[Scored[Turn, TurnScore]],
-    ) -> None:
-        """Logs the reports, and pages of the first conversations that have a wrong turn."""
-        super().log_items(run, saved, items, scored)
         groups: dict[str, list[ScoredTurn]] = {}
         for one in scored:
-            groups.setdefault(one.item, []).append(ScoredTurn(one.source, one.score, one.turn))
+            groups.setdefault(one.item, []).append(ScoredTurn(self._report(one), one.score, one.turn))
         failed = [turns for turns in groups.values() if not all(turn.score.exact for turn in turns)]
         if failed:
-            texts = make_pages(failed[:_PAGES], {one.report.id: one.report for one in items}, run.name)
-            for file, text in texts.items():
+            reports = {one.report.id: one.report for one in self.data.conversations}
+            for file, text in make_pages(failed[:_PAGES], reports, run.name).items():
                 run.log_text(f"pages/{file}", text)
 
     def trace(self, scored: Scored[Turn, TurnScore]) -> TraceFacts:
@@ -254,9 +230,9 @@ class ConvFinQA(ConversationTask[TurnScore]):
         outputs["understanding"] = plain(turn.understanding)
         return TraceFacts(
             name=f"{scored.item} turn {scored.index + 1}",
-            inputs={"question": turn.question, "report": scored.source},
+            inputs={"question": turn.question, "report": self._report(scored)},
             outputs=_present({**outputs, "path": chosen.path if chosen is not None else None}),
-            tags={REPORT_TAG: scored.source, "finpath.stage": score.stage},
+            tags={REPORT_TAG: self._report(scored), "finpath.stage": score.stage},
             error=turn.message if turn.failure in ("lm_error", "error") else None,
             verdicts={"exe_accuracy": (score.exact, verdict(score)), **confidence},
             expected=_present({"answer": write_answer(score.gold_answer), "program": score.gold_program}),
@@ -276,27 +252,28 @@ class OpenAnswers(ConversationTask[AnswerScore]):
         score = AnswerScore(turn.answer, turn.confidence if turn.confidence is not None else 0.0, gold[index])
         return score, score.is_right or (score.answer is None and score.gold is None)
 
-    def score_record(self, score: AnswerScore) -> Any:
-        """Returns a score as JSON."""
-        return {"confidence": score.confidence, "gold": plain(score.gold)}
-
-    def read_score(self, record: Any, turn: Turn) -> AnswerScore:
-        """Returns a score from its record."""
-        return AnswerScore(turn.answer, record["confidence"], read_gold(record["gold"]))
-
     def figures(self, scored: Sequence[Scored[Turn, AnswerScore]], *, seed: int) -> dict[str, Any]:
         """Returns the metrics of abstention, and ``accuracy`` with its interval over conversations."""
         scores = [one.score for one in scored]
         return {
-            **accuracy_figures(scored, seed=seed),
+            "turns": len(scored),
+            "conversations": len({one.item for one in scored}),
+            "right": sum(one.right for one in scored),
+            **with_intervals(
+                [one.item for one in scored], {"accuracy": ([one.right for one in scored], None)}, seed=seed
+            ),
             "failed_turns": sum(one.turn.failure is not None for one in scored),
             **abstention_figures(scores),
             "risk_coverage": risk_coverage(scores),
         }
 
-    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, AnswerScore]]) -> None:
-        """Logs the figures and a row for each question."""
-        run.log_metrics(sectioned(figures))
+    def log(
+        self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, AnswerScore]]
+    ) -> None:
+        """Logs the figures, the reports and a row for each question."""
+        if run.id is None:
+            return
+        super().log(run, saved, figures, scored)
         rows = [
             {
                 "conversation_id": one.item,
@@ -310,6 +287,20 @@ class OpenAnswers(ConversationTask[AnswerScore]):
             for one in scored
         ]
         run.log_table("answers", rows)
+
+    def trace(self, scored: Scored[Turn, AnswerScore]) -> TraceFacts:
+        """Returns the trace of a turn with its gold and its verdict."""
+        turn, report = scored.turn, self._report(scored)
+        failure = turn.message if turn.failure is not None else None
+        return TraceFacts(
+            name=f"{scored.item} turn {scored.index + 1}",
+            inputs={"question": turn.question, "report": report},
+            outputs=_present({"answer": write_answer(turn.answer), "failure": failure}),
+            tags={REPORT_TAG: report},
+            verdicts={"right": (scored.right, ""), "confidence": (scored.score.confidence, "")},
+            expected={"answer": write_answer(scored.score.gold)},
+            spans=_search_span(scored),
+        )
 
 
 def conversation_task(
@@ -360,19 +351,13 @@ def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
     return format_table(["", *names], rows, width=width)
 
 
-def _is_timeout(score: TurnScore) -> bool:
-    """Whether a timeout is the reason of an ``lm_error``."""
-    said = score.message.lower()  # clients call it LMTimeoutError, or "read timed out"
-    return score.failure == "lm_error" and ("timeout" in said or "timed out" in said)
-
-
-def _turn_row(one: Scored[Turn, TurnScore]) -> dict[str, Any]:
+def _turn_row(one: Scored[Turn, TurnScore], report: str) -> dict[str, Any]:
     candidates = [
         f"{place}. {write_answer(found.answer)} = {found.derivation} ({found.score:.2f})"
         for place, found in enumerate(one.turn.candidates[:_CANDIDATES_IN_ROW], start=1)
     ]
     return {
-        "report": one.source,
+        "report": report,
         **score_record(one.score),
         "candidates": "; ".join(candidates),
         "tool_calls": len(one.turn.tool_calls),
@@ -383,7 +368,7 @@ def _present(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _search_span(one: Scored[Turn, TurnScore]) -> list[dict[str, Any]]:
+def _search_span(one: Scored[Turn, Any]) -> list[dict[str, Any]]:
     """Returns the search as a retrieval span between the first module and the last, with its candidates."""
     top = [span for span in one.spans if span["type"] == "CHAIN"]
     start, end = (top[0]["end"] or one.start, top[-1]["start"]) if len(top) > 1 else (one.start, one.end)

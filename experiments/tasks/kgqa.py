@@ -19,9 +19,10 @@ from typing import Any
 
 from experiments.console import format_table, percent, write_text
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions
-from experiments.evaluation.task import Description, EvaluationConfig, Scored, Task
+from experiments.evaluation import Description, EvaluationConfig, Scored, Task
 from experiments.saved import SavedProgram
-from experiments.tracking import DataInput, Run, TraceFacts, sectioned
+from experiments.traces import TraceFacts
+from experiments.tracking import DataInput, Run, sectioned
 from kg.errors import FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.kgqa import KGQA
@@ -42,7 +43,6 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
     """
 
     run_kind = "kgqa"
-    unit = "questions"
 
     def __init__(
         self, source: GraphSource, loaded: LoadedQuestions, *, link: bool = False, predictions: Path | None = None
@@ -53,10 +53,6 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
     def items(self, limit: int | None = None) -> Sequence[KGQuestion]:
         """Returns the questions."""
         return self.loaded.questions[:limit]
-
-    def source(self, item: KGQuestion) -> str:  # noqa: ARG002
-        """Returns the name of the graph."""
-        return self.graphs.name
 
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
         """Returns program, model, graph, data and limit."""
@@ -79,31 +75,22 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         tags = {f"finpath.{name}": str(figures[name]) for name in _TAGS}
         data = DataInput(self.loaded.name, self.loaded.sha256, "kgqa", len(self.items(config.limit)))
         params = {name: value for name, value in figures.items() if not name.endswith("sha256")}
-        return Description(figures, {**params, "seed": config.seed}, tags, figures, data)
+        return Description(program, figures, {**params, "seed": config.seed}, tags, figures, data)
 
-    def answer(
-        self,
-        program: KGQA,
-        item: KGQuestion,
-    ) -> Iterator[tuple[PathTurn, KGQAScore, bool]]:
-        """Yields the answer to a question, scored by its graph; an error in reading the graph costs this only."""
+    def answer(self, program: KGQA, item: KGQuestion) -> Iterator[PathTurn]:
+        """Yields the answer to a question; an error in reading its graph costs this question only."""
         try:
             graph = self.graphs.of(item)
         except FinpathError as error:
-            turn = PathTurn(item.question, failure="error", message=str(error))
+            yield PathTurn(item.question, failure="error", message=str(error))
         else:
             given = () if self.link else item.topics
-            turn = program(question=item.question, graph=graph, topics=given).turn
+            yield program(question=item.question, graph=graph, topics=given).turn
+
+    def score(self, item: KGQuestion, index: int, turn: PathTurn) -> tuple[KGQAScore, bool]:  # noqa: ARG002
+        """Returns the score of an answer, and whether the first one is right."""
         score = score_question(item, turn)
-        yield turn, score, score.rank == 1
-
-    def score_record(self, score: KGQAScore) -> Any:
-        """Returns a score as JSON."""
-        return dataclasses.asdict(score)
-
-    def read_score(self, record: Any, turn: PathTurn) -> KGQAScore:  # noqa: ARG002
-        """Returns a score from its record."""
-        return KGQAScore(**{**record, "gold": tuple(record["gold"])})
+        return score, score.rank == 1
 
     def figures(self, scored: Sequence[Scored[PathTurn, KGQAScore]], *, seed: int) -> dict[str, Any]:
         """Returns the figures of :func:`optimize.metrics.summarise_kgqa`, and the counts of unreadable data."""
@@ -113,12 +100,18 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         figures["graph_problems"], figures["truncated_graphs"] = self.graphs.problem_count, self.graphs.truncated
         return figures
 
-    def log(self, run: Run, figures: Mapping[str, Any], scored: Sequence[Scored[PathTurn, KGQAScore]]) -> None:
+    def log(
+        self,
+        run: Run,
+        saved: SavedProgram,  # noqa: ARG002
+        figures: Mapping[str, Any],
+        scored: Sequence[Scored[PathTurn, KGQAScore]],
+    ) -> None:
         """Logs figures and a row for each question; writes the predictions file."""
         run.log_metrics(sectioned(figures))
         run.log_description(kgqa_table([run.name], [figures]))
         names = ("id", "question", "answer", "gold", "rank", "f1", "failure", "message", "seconds")
-        records = [self.score_record(one.score) for one in scored]
+        records = [dataclasses.asdict(one.score) for one in scored]
         run.log_table("questions", [{name: record[name] for name in names} for record in records])
         if self.predictions is not None:
             questions = {one.id: one for one in self.loaded.questions}
@@ -130,7 +123,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         score = scored.score
         return TraceFacts(
             name=score.id,
-            inputs={"question": score.question, "graph": scored.source},
+            inputs={"question": score.question, "graph": self.graphs.name},
             outputs={"answer": score.answer, "failure": score.message or None},
             error=score.message if score.failure in ("lm_error", "error") else None,
             verdicts={"hit_at_1": (score.rank == 1, score.message or "")},

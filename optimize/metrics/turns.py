@@ -33,7 +33,6 @@ from kg.text import find_quantities
 from optimize.metrics.equality import program_match
 from optimize.metrics.statistics import expected_calibration_error, with_intervals
 from programs.turns import Failure, Turn, plain, read_exactly
-from signatures.understand import Understanding
 
 RECALL_AT = (1, 3, 5, 10, 20)
 """The depths of the candidates at which recall is reported."""
@@ -149,9 +148,9 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
         raise DataError("has no gold answers to score against", place=f"conversation {conversation.id!r}")
     gold_program, gold_answer = conversation.programs[index], conversation.answers[index]
     error = diagnose(turn, gold_program, gold_answer, conversation.report)
-    read, page = turn.understanding, {}
-    if isinstance(read, Understanding):
-        page = {"rows_cut": read.rows_cut, "sentences_cut": read.sentences_cut, "refused": len(read.refused)}
+    read, page = plain(turn.understanding), dict[str, Any]()  # a turn that was read back has it as JSON
+    if isinstance(read, Mapping) and "refused" in read:
+        page = {"rows_cut": read["rows_cut"], "sentences_cut": read["sentences_cut"], "refused": len(read["refused"])}
     return TurnScore(
         conversation_id=conversation.id,
         turn_index=index,

@@ -18,7 +18,8 @@ from experiments.evaluation import evaluate
 from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program
 from experiments.tasks import ConvFinQA
-from experiments.tracking import Tracker, read_traces
+from experiments.traces import read_traces
+from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError, UnmappedRowError
 from optimize.optimizers import parse_optimizers
 from programs.lm.guarded import GuardedLM

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.main import main
+from experiments.compare import compare
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, compare, evaluate
+from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.pages import describe_comparison
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA

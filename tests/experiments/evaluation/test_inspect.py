@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.main import finpath, main
+from experiments.compare import choose_turn, read_turns
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, choose_turn, evaluate, read_turns
+from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.pages import describe_scored_turn
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
+from experiments.compare import compare
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, compare, evaluate
-from experiments.evaluation.evaluator import written_program
+from experiments.evaluation import EvaluationConfig, evaluate, written_program
 from experiments.lms import LMConfig
 from experiments.pages import describe_comparison
 from experiments.saved import SavedProgram, find_program

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from experiments import promote as module
 from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation import EvaluationConfig, PromotionConfig, evaluate, promote
-from experiments.evaluation import promotion as module
+from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.promote import PromotionConfig, promote
 from experiments.saved import SavedProgram, find_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import RunRecord, Tracker

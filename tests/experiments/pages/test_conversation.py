@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.commands.main import main
+from experiments.compare import read_turns
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, evaluate, read_turns
+from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.pages.html import conversation_page, page_files, render
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA

@@ -14,8 +14,7 @@ from dspy.utils import DummyLM
 from experiments.compiling.graphs import fit_graphs
 from experiments.data import GraphSource, LoadedQuestions
 from experiments.data.graphs import OwnGraphs
-from experiments.evaluation import Evaluation, EvaluationConfig, evaluate, journals_folder
-from experiments.evaluation import evaluator as evaluate_module
+from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
 from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, find_program, load_program, save_program, with_graph_settings
 from experiments.tasks import KGQuestions
@@ -121,7 +120,7 @@ def test_a_stopped_evaluation_goes_on(
         evaluated(saved, predictions=file, tracker=tracker)
     assert len(file.read_text("utf-8").splitlines()) == 5
     # Killed during a write: only a part of the last line is in the journal.
-    [journal] = journals_folder().glob("*.jsonl")
+    [journal] = (tmp_path / "cache" / "evaluations").glob("*.jsonl")
     journal.write_bytes(journal.read_bytes()[:-20])
     again = evaluated(saved, predictions=file, tracker=tracker, resume=True)
     assert asked[6:] == [question.id for question in QUESTIONS[4:]]
@@ -134,7 +133,7 @@ def test_a_stopped_evaluation_goes_on(
 @pytest.mark.parametrize("threads", [1, 4])
 def test_models_are_asked_and_counted(saved: SavedProgram, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     lm = DummyLM([{"chosen": "[1]"}] * 16)
-    monkeypatch.setattr(evaluate_module, "reach_lm", lambda *_: {"lm": lm})
+    monkeypatch.setattr("experiments.evaluation.reach_lm", lambda *_: {"lm": lm})
     evaluation = evaluated(saved, lm=LMConfig("openai/scripted"), threads=threads)
     assert evaluation.figures["lm_calls_per_question"] == 1.0
     assert [score.id for score in evaluation.scores] == [question.id for question in QUESTIONS]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.tracking import Tracker, TrackingConfig, asked
+from experiments.traces import asked
+from experiments.tracking import Tracker, TrackingConfig
 
 FILMS = "Alien\tdirected by\tRidley Scott\nDuel\tdirected by\tSteven Spielberg\n"
 

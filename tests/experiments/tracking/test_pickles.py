@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from experiments.tracking.tracker import quiet_mlflow
+from experiments.tracking import quiet_mlflow
 
 
 class _Planted:

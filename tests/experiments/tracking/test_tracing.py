@@ -14,7 +14,8 @@ from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.saved import SavedProgram, find_program
 from experiments.tasks import ConvFinQA
-from experiments.tracking import TraceWriter, Tracker, TurnRecorder, read_traces
+from experiments.traces import TraceWriter, TurnRecorder, read_traces
+from experiments.tracking import Tracker
 from kg.errors import TrackingError
 
 Make = Callable[..., SavedProgram]

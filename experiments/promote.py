@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.evaluation.comparison import compare
+from experiments.compare import compare
 from experiments.lms import LMConfig
 from experiments.saved import find_program
 from experiments.serving import log_model
@@ -121,20 +121,18 @@ def promote(record: RunRecord, tracker: Tracker, config: PromotionConfig) -> Pro
     comparison = compare([against, record], tracker, seed=config.seed) if against is not None else None
     holds, reason = _gain(comparison, config, against)
     if not holds and not config.force:
-        with tracker.adding(record) as run:
-            run.log_tags({"finpath.promotion": f"refused as {name}@{config.alias}: {reason}"})
+        tracker.adding(record).log_tags({"finpath.promotion": f"refused as {name}@{config.alias}: {reason}"})
         return Promotion(False, False, reason, name, version, config.alias, comparison)
     words = reason if holds else f"FORCED without a gain that holds: {reason}"
     tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
     version = _register(tracker, _model_of(record, tracker), name, tags)
     tracker.client.set_registered_model_alias(name, config.alias, str(version))
-    with tracker.adding(record) as run:
-        run.log_tags(
-            {
-                "finpath.promotion": f"{name}@{config.alias} is version {version}: {words}",
-                "finpath.promotion_forced": str(not holds).lower(),
-            }
-        )
+    tracker.adding(record).log_tags(
+        {
+            "finpath.promotion": f"{name}@{config.alias} is version {version}: {words}",
+            "finpath.promotion_forced": str(not holds).lower(),
+        }
+    )
     return Promotion(True, not holds, reason, name, version, config.alias, comparison)
 
 
@@ -206,7 +204,7 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
             raise TrackingError(
                 f"the program {saved.name} is not the one that the run {record.name} evaluated: its {name} is another"
             )
-    with tracker.adding(record) as run:
-        uri = log_model(tracker, run, saved, LMConfig())
-        run.log_tags({"finpath.model_uri": uri})
-        return uri
+    run = tracker.adding(record)
+    uri = log_model(tracker, run, saved, LMConfig())
+    run.log_tags({"finpath.model_uri": uri})
+    return uri

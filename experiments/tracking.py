@@ -9,6 +9,8 @@
 
 A run that an exception ends is marked ``FAILED``, one that Ctrl-C ends ``KILLED``; both keep what was logged until
 then. Everything goes through MLflow's client and never through its global state, so runs may nest and threads may log.
+Each run has a lock in the user's cache while it is written. A run that is still marked as running, whose lock is free,
+was killed. Every run and saved program records the versions and the revision of the code.
 """
 
 from __future__ import annotations
@@ -18,22 +20,32 @@ import json
 import logging
 import math
 import os
+import platform
 import re
-import tempfile
+import subprocess
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
 from experiments.console import why_unwritable, without_password
-from experiments.tracking.environment import PROCESS_TAG, this_process
 from kg.errors import TrackingError
-from kg.locks import locked
+from kg.files import cache_folder
+from kg.locks import BusyError, FileLock, locked
 
 RunKind = Literal["compile", "evaluate", "compare", "kgqa", "answers", "ask"]
+EVALUATIONS: tuple[RunKind, ...] = ("evaluate", "kgqa", "answers")
+"""The kinds of runs that are evaluations."""
+
+PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
+"""The packages whose versions can change a result."""
+
+REVISION_TAG = "mlflow.source.git.commit"
+"""MLflow's own tag for the revision of the code."""
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _LATEST = re.compile(r"latest(?:~(\d{1,9}))?")
@@ -70,6 +82,72 @@ def metric_name(name: str) -> str:
     """Returns the name of a figure in MLflow; a headline figure keeps its own."""
     matches = ((pattern.fullmatch(name), section) for pattern, section in _SECTIONS)
     return next((match.expand(section) for match, section in matches if match), name)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Versions and revision.
+
+    Attributes:
+        finpath: Version of finpath.
+        python: Version of Python.
+        packages: Version of each of :data:`PACKAGES`.
+        git_revision: The commit of finpath's checkout, followed by ``-dirty`` where files differ from it. ``None`` if
+            finpath is installed or git is missing.
+    """
+
+    finpath: str
+    python: str
+    packages: dict[str, str]
+    git_revision: str | None
+
+
+@cache
+def describe_environment() -> Environment:
+    """The environment of this process."""
+    return Environment(
+        finpath=metadata.version("finpath"),
+        python=platform.python_version(),
+        packages={name: metadata.version(name) for name in PACKAGES},
+        git_revision=_git_revision(Path(__file__).resolve().parents[1]),
+    )
+
+
+def run_tags(seed: int) -> dict[str, str]:
+    """Returns the tags of the code's versions, which every run has."""
+    environment = describe_environment()
+    return {
+        "finpath.version": environment.finpath,
+        "finpath.seed": str(seed),
+        "finpath.packages": json.dumps(environment.packages),
+        "finpath.python": environment.python,
+        **({REVISION_TAG: environment.git_revision} if environment.git_revision else {}),
+    }
+
+
+def model_packages() -> dict[str, str]:
+    """Returns the packages that a saved program needs to run, with their versions."""
+    return {name: version for name, version in describe_environment().packages.items() if name != "datasets"}
+
+
+def _git_revision(folder: Path) -> str | None:
+    if not (folder / ".git").exists():
+        return None
+    revision = _git(folder, "rev-parse", "HEAD")
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    if revision is None:
+        return None
+    return f"{revision}-dirty" if changes else revision
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
 
 
 @dataclass(frozen=True)
@@ -319,9 +397,16 @@ class Tracker:
             parent: The run that this one is a part of.
             tags: Further tags, set from the start.
             resumed: The id of a stopped run to resume, with its name and its parent.
+
+        Raises:
+            TrackingError: The store cannot be written, or another process writes the resumed run or has finished it.
         """
-        own = {_KIND_TAG: kind, PROCESS_TAG: this_process(), "mlflow.source.name": f"finpath {kind}", **(tags or {})}
+        own = {_KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
         if resumed is not None:
+            lock = _lock_of(resumed, wait=False)
+            if self.client.get_run(resumed).info.status == "FINISHED":
+                lock.release(remove=True)
+                raise TrackingError(f"the run {resumed} was finished by another process")
             run = Run(self.client, resumed, self.client.get_run(resumed).info.run_name or "")
             run.log_tags(own)
             self.client.update_run(resumed, status="RUNNING")
@@ -331,6 +416,7 @@ class Tracker:
                 own["mlflow.parentRunId"] = parent.id
             created = self.client.create_run(self.experiment_id, run_name=name, tags=own)
             run = Run(self.client, created.info.run_id, name)
+            lock = _lock_of(created.info.run_id)
         status = "FINISHED"
         try:
             yield run
@@ -344,13 +430,20 @@ class Tracker:
             raise
         finally:
             self.client.set_terminated(run.id, status)
+            lock.release(remove=True)
 
-    @contextlib.contextmanager
-    def adding(self, record: RunRecord, status: str | None = None) -> Iterator[Run]:
-        """Yields a run that has ended, to log more to it; it then ends as ``status``, or its status stays."""
-        yield Run(self.client, record.id, record.name)
-        if status is not None:
-            self.client.set_terminated(record.id, status)
+    def mark_killed(self) -> list[RunRecord]:
+        """Marks the runs of this machine whose process is gone as killed, and returns them."""
+        records = self.search(("compile", *EVALUATIONS, "compare", "ask"), without=("FINISHED", "FAILED", "KILLED"))
+        killed = [record for record in records if lock_file(record.id).exists() and not is_written(record.id)]
+        for record in killed:
+            self.client.set_terminated(record.id, "KILLED")
+            lock_file(record.id).unlink(missing_ok=True)
+        return killed
+
+    def adding(self, record: RunRecord) -> Run:
+        """Returns a run that has ended, to log more to it; its status stays."""
+        return Run(self.client, record.id, record.name)
 
     def find(self, reference: str, kinds: Sequence[str] = ("evaluate",)) -> RunRecord:
         """The run that ``reference`` means.
@@ -475,6 +568,31 @@ class Tracker:
         return f"models:/{name}/{max(int(one.version) for one in versions)}" if versions else None
 
 
+def lock_file(run_id: str) -> Path:
+    """Returns the lock of a run, which exists while a process of this machine writes it, or after it was killed."""
+    return cache_folder() / "runs" / f"{run_id}.lock"
+
+
+def is_written(run_id: str) -> bool:
+    """Returns whether a process of this machine writes a run at the moment."""
+    if not lock_file(run_id).exists():
+        return False
+    try:
+        FileLock(lock_file(run_id), wait=False).release()
+    except BusyError:
+        return True
+    return False
+
+
+def _lock_of(run_id: str, *, wait: bool = True) -> FileLock:
+    path = lock_file(run_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return FileLock(path, wait=wait)
+    except BusyError as error:
+        raise TrackingError(f"the run {run_id} is written by another process") from error
+
+
 def open_run(
     tracker: Tracker | None, kind: RunKind, name: str, **options: Any
 ) -> contextlib.AbstractContextManager[Run]:
@@ -524,10 +642,3 @@ def autologged(tracker: Tracker | None, run: Run) -> Iterator[None]:
         mlflow.flush_trace_async_logging()
         mlflow.dspy.autolog(disable=True, silent=True)
         mlflow.set_tracking_uri(previous)
-
-
-@contextlib.contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that is gone when the block ends."""
-    with tempfile.TemporaryDirectory(prefix="finpath-") as folder:
-        yield Path(folder)

@@ -7,9 +7,9 @@
     writer.flush()
     read_traces(tracker, tracker.find("latest"), conversation="...", turn_index=2)
 
-Each turn has its own recorder, which DSPy's settings pass on to every thread that the turn starts, and which travels
-with the turn from the workers of a cluster. MLflow's autologging writes each span in a transaction of its own: it takes
-three to four times the processor time of a trace (``docs/design/evaluation.md``).
+Each turn has its own recorder, which DSPy's settings pass on to every thread that the turn starts. MLflow's
+autologging writes each span in a transaction of its own: it takes three to four times the processor time of a trace
+(``docs/design/evaluation.md``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 
 from experiments.console import without_password
-from experiments.tracking.tracker import Run, RunRecord, Tracker
+from experiments.tracking import Run, RunRecord, Tracker
 from kg.errors import TrackingError
 from programs.turns import plain
 

@@ -1,0 +1,170 @@
+"""Tracked evaluations read back and compared on the same turns: differences with intervals, tests and costs.
+
+    turns = read_turns(tracker.find("latest"), tracker)
+    [turn.score.question for turn in turns if not turn.score.exact]
+    comparison = compare([tracker.find("latest~1"), tracker.find("latest")], tracker, seed=0)
+    comparison.differences[0].figures     # {"difference": 0.04, "difference_low": 0.01, ..., "mcnemar_p": 0.012}
+
+The others are compared with the first run. Runs over different data are compared on the turns that they share, and the
+comparison reports it. Equal turns agree in conversation, place, question and gold answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from experiments.console import write_answer
+from experiments.evaluation import DETAILS, REPORTS, TURNS
+from experiments.pages import describe_comparison, short_names, written
+from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, run_tags, sectioned
+from kg.errors import TrackingError
+from kg.reports import Report
+from optimize.metrics import (
+    ChangedTurn,
+    Comparison,
+    ScoredTurn,
+    TurnScore,
+    corrected,
+    difference_of,
+    read_score,
+    summarise,
+)
+from programs.turns import read_turn
+
+_SETTINGS = ("program", "kind", "data", "lm.name", "limit", "optimizers")
+
+
+def read_turns(record: RunRecord, tracker: Tracker) -> list[ScoredTurn]:
+    """All turns of an evaluation, in the order of the data.
+
+    Raises:
+        TrackingError: The run has no turns, or another revision of finpath wrote them in another form.
+    """
+    try:
+        details = {(row["conversation_id"], row["turn_index"]): row for row in tracker.table(record, DETAILS)}
+        return [
+            ScoredTurn(row["report"], read_score(row), read_turn(details[row["conversation_id"], row["turn_index"]]))
+            for row in tracker.table(record, TURNS)
+        ]
+    except (KeyError, TypeError) as error:
+        rule = f"its turns were written by another revision of finpath ({type(error).__name__}: {error})"
+        raise TrackingError(f"the run {record.name} ({record.id}) cannot be read: {rule}") from error
+
+
+def choose_turn(turns: Sequence[ScoredTurn], reference: str) -> ScoredTurn:
+    """The turn that ``CONVERSATION:NUMBER`` names; a part of the conversation's id will do where it is unique.
+
+    Turns count from 1.
+
+    Raises:
+        TrackingError: There is none, or more than one.
+    """
+    conversation, _, index = reference.rpartition(":")
+    if not index.isdecimal() or int(index) < 1 or not conversation:
+        raise TrackingError(f"turn must be CONVERSATION:NUMBER, with numbers from 1, got {reference!r}")
+    at_index = [turn for turn in turns if turn.score.turn_index == int(index) - 1]
+    exact = [turn for turn in at_index if turn.score.conversation_id == conversation]
+    matches = exact or [turn for turn in at_index if conversation in turn.score.conversation_id]
+    if len(matches) != 1:
+        raise TrackingError(f"turn {reference!r} names {len(matches)} turns of the run; it must name one")
+    return matches[0]
+
+
+def read_reports(record: RunRecord, tracker: Tracker) -> dict[str, Report]:
+    """The reports that an evaluation was about, by id.
+
+    Raises:
+        TrackingError: The run has none.
+    """
+    reports: dict[str, dict[str, Any]] = json.loads(tracker.text(record, REPORTS))
+    return {name: Report.from_dict({"id": name, **texts}) for name, texts in reports.items()}
+
+
+def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tracked: bool = True) -> Comparison:
+    """Compares evaluations with the first of them.
+
+    Args:
+        records: At least two evaluation runs.
+        tracker: Where their tables are, and where the comparison is logged.
+        seed: Seed of the bootstrap.
+        tracked: Whether to log the comparison as a run.
+
+    Raises:
+        TrackingError: There are fewer than two runs, a run has no turns, or the runs share none.
+    """
+    if len(records) < 2:
+        raise TrackingError(f"a comparison needs at least two runs, got {len(records)}")
+    tables = [
+        {(row["conversation_id"], row["turn_index"]): read_score(row) for row in tracker.table(record, TURNS)}
+        for record in records
+    ]
+    keys = [
+        key
+        for key, score in tables[0].items()
+        if all(key in table and _gold(table[key]) == _gold(score) for table in tables[1:])
+    ]
+    if not keys:
+        names = " and ".join(record.name for record in records)
+        raise TrackingError(f"{names} share no turn: they were evaluated on different data")
+    first, *others = shared = [[table[key] for key in keys] for table in tables]
+    differences = corrected(
+        [
+            difference_of(record.name, first, scores, seed=seed)
+            for record, scores in zip(records[1:], others, strict=True)
+        ]
+    )
+    runs = tuple(_figures_of(record, scores, seed) for record, scores in zip(records, shared, strict=True))
+    comparison = Comparison(runs, differences, len(keys), len(set().union(*tables)) - len(keys))
+    name = "compare " + " vs ".join(short_names([record.name for record in records]))
+    with open_run(tracker if tracked else None, "compare", name, tags=run_tags(seed)) as run:
+        comparison = dataclasses.replace(comparison, run_id=run.id)
+        _log(run, comparison, records, seed)
+    return comparison
+
+
+def _gold(score: TurnScore) -> tuple[str, Any]:
+    return score.question, score.gold_answer
+
+
+def _figures_of(record: RunRecord, scores: Sequence[TurnScore], seed: int) -> dict[str, Any]:
+    """Returns settings, figures and costs of a run over the shared turns."""
+    return {
+        "run_id": record.id,
+        "run_name": record.name,
+        "status": record.status,
+        **{name: record.params.get(name) for name in _SETTINGS},
+        **summarise(scores, seed=seed),
+        "calls": sum(score.lm_calls for score in scores),
+        "tokens": sum(score.prompt_tokens + score.completion_tokens for score in scores),
+        "seconds": sum(score.seconds for score in scores),
+        "usd_of_run": record.metrics.get(metric_name("lm_usd"), 0.0),
+    }
+
+
+def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: int) -> None:
+    names = {"runs": [record.id for record in records], "names": [record.name for record in records]}
+    run.log_params({**names, "seed": seed})
+    run.log_tags({f"finpath.compared.{place}": record.id for place, record in enumerate(records)})
+    run.log_metrics(sectioned(comparison.figures()))
+    run.log_description(describe_comparison(comparison, changed=0))
+    changes = [_changed_row(other.name, turn) for other in comparison.differences for turn in other.changed]
+    run.log_table("changed", changes)
+
+
+def _changed_row(name: str, turn: ChangedTurn) -> dict[str, Any]:
+    return {
+        "run": name,
+        "change": "better" if turn.is_better else "worse",
+        "conversation_id": turn.after.conversation_id,
+        "turn_index": turn.after.turn_index,
+        "question": turn.after.question,
+        "gold": write_answer(turn.after.gold_answer),
+        "before": written(turn.before),
+        "after": written(turn.after),
+        "stage_before": turn.before.stage,
+        "stage_after": turn.after.stage,
+        "why": turn.reason,
+    }
