@@ -145,18 +145,6 @@ def test_the_check_of_english_finds(tmp_path: Path, text: str, message: str) -> 
     assert f"page.md:3: {message}" in done.stdout
 
 
-def test_the_check_of_english_reads_docstrings_where_the_room_is_clean() -> None:
-    from tools.check_english import check_python
-
-    source = (
-        '"""A module: `stands`.\n\n    what stands in code\n\nProse.\n"""\n\n'
-        'class Reply(dspy.Signature):\n    """Say so."""\n\n'
-        'def find(tell: str) -> None:\n    """Finds what stands there.\n\n    Args:\n        tell: A name.\n    """\n'
-    )
-    assert list(check_python(source)) == []
-    assert list(check_python(source, words=True)) == [(12, "'stands': write is, is stored, occurs")]
-
-
 def test_the_check_of_english_excepts_code_tables_and_questions(tmp_path: Path) -> None:
     long = " ".join(["word"] * 40)
     prose = 'What is it? He asks "who said so?".'

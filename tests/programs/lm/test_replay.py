@@ -9,7 +9,6 @@ import dspy
 import pytest
 
 from kg.calculations import DerivationScorer
-from kg.errors import DataError, LMError
 from kg.reports import Report, build_ontology
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
@@ -105,11 +104,3 @@ def test_a_changed_prompt_is_named(folder: Path, program: ConversationQA) -> Non
     wanted = "was recorded as 'r2: margin | [r2c1] 4 | [r2c2] 5', and is now 'r2: margin | [r2c1] 4 | [r2c2] 6'"
     assert any(wanted in one for one in engine.changed), engine.changed
     assert wanted in turn.message
-
-
-def test_what_is_no_transcript_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.jsonl").write_text('{"messages": [], "reply": ""}\n{"messages": 3}\n')
-    with pytest.raises(DataError, match="line 2"):
-        Transcript.read(tmp_path / "t.jsonl")
-    with pytest.raises(LMError, match="it is empty"):
-        ReplayEngine(Transcript(())).complete(dspy.lm15.Request(model="m", messages=(dspy.lm15.Message.user("a"),)))
