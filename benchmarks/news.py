@@ -113,7 +113,7 @@ def score_facts(folder: Path, part: str, stored: Sequence[Fact], names: dict[str
     gold = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows(folder, "facts.jsonl")])
     also = keys([(f["document"], f["subject"], f["relation"], f["object"]) for f in rows(folder, "also_true.jsonl")])
     kinds = {row["relation"] for row in rows(folder, "facts.jsonl")}
-    read = keys([(f.document.removesuffix(".txt"), f.subject, f.relation, f.object) for f in stored])
+    read = keys([(f.document.removesuffix(".txt"), f.subject, f.relation, f.value) for f in stored])
     known = [key for key in read if key[2] in kinds and key not in also]
     hits = sum(key in gold for key in known)
     return {"facts": len(gold), "recall": hits / max(len(gold), 1), "precision": hits / max(len(known), 1)}

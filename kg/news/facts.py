@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 
@@ -64,36 +64,43 @@ def relations() -> dict[str, FactRelation]:
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact.
+    """A fact, as the properties of a statement.
 
     Attributes:
         subject: The name of its subject.
         subject_kind: company, person, place, product or name.
         relation: One of :func:`relations`, or words of the sentence.
-        object: A name, an amount, a day or a title.
-        object_kind: The kind of the object.
+        value: A name, an amount, a day or a title.
+        value_kind: The kind of the value.
         sentence: The sentence that states it.
         document: The document.
-        published: The document's day, ``2026-11-22``.
+        published_at: The document's day, ``2026-11-22``.
         confidence: In (0, 1].
         valid_to: The last day, set where a newer source supersedes it.
-        id: Its name in the graph.
     """
 
     subject: str
     subject_kind: str
     relation: str
-    object: str
-    object_kind: str
+    value: str
+    value_kind: str
     sentence: str
     document: str
-    published: str
+    published_at: str
     confidence: float = 0.9
     valid_to: str = ""
-    id: str = ""
 
-    def __str__(self) -> str:
-        return f"{self.subject} -> {self.relation} -> {self.object}"
+    @property
+    def key(self) -> NodeKey:
+        """The node of its statement."""
+        return NodeKey("Statement", f"{self.subject} -> {self.relation} -> {self.value} ({self.document})")
+
+    def is_replaced_by(self, other: Fact) -> bool:
+        """Whether another fact has a different value of the same relation, which has one value at a time."""
+        rule = relations().get(self.relation)
+        is_single = rule is not None and rule.single and self.relation == other.relation
+        same = plain_name(self.subject) == plain_name(other.subject)
+        return is_single and same and plain_name(self.value) != plain_name(other.value)
 
 
 def add_news_types(graph: GrowingGraph) -> None:
@@ -128,21 +135,11 @@ def stored_facts(graph: GrowingGraph) -> list[Fact]:
     """Returns the facts that the statements of a graph hold."""
     if all(kind.name != "Statement" for kind in graph.schema.types):
         return []
+    names = [field.name for field in fields(Fact)]
     return [
-        Fact(
-            str(node.properties["subject"]),
-            str(node.properties.get("subject_kind", "company")),
-            str(node.properties["relation"]),
-            str(node.properties["value"]),
-            str(node.properties.get("value_kind", "name")),
-            str(node.properties["sentence"]),
-            str(node.properties["document"]),
-            published_day(node),
-            float(node.properties.get("confidence", 1)),
-            str(node.properties.get("valid_to", "")),
-            node.key.name,
-        )
+        Fact(**{name: given[name] for name in names if name in given} | {"published_at": published_day(node)})
         for node in graph.nodes("Statement")
+        for given in [node.properties]
     ]
 
 
@@ -154,75 +151,50 @@ def fact_updates(graph: GrowingGraph, facts: Sequence[Fact], document: NewsDocum
         facts: The facts.
         document: The document.
     """
-    institutions = {node.key.name for node in graph.nodes("Institution")}
-    stored = stored_facts(graph)
-
-    def entity(kind: str, name: str) -> NodeKey | None:
-        if kind not in _NODE_TYPES:
-            return None
-        return NodeKey("Institution" if name in institutions else _NODE_TYPES[kind], name)
-
+    stored, news = stored_facts(graph), NodeKey("News", document.headline)
     for fact in facts:
-        rule = relations().get(fact.relation)
-        has_own_node = fact.relation == "also_called" or (rule is not None and rule.edge != "")
-        subject = entity(fact.subject_kind, fact.subject)
-        value = entity(fact.object_kind, fact.object) if not has_own_node else None
-        updates: list[Update] = [AddNode(key.type, key.name) for key in (subject, value) if key is not None]
-        updates += _statement(fact, NodeKey("News", document.headline), (subject, value), stored)
-        if subject is not None:
-            updates += _own_updates(graph, fact, subject)
+        rule = relations().get(fact.relation, FactRelation(subject=(), object=()))
+        ends = {"has_subject": (fact.subject_kind, fact.subject), "has_object": (fact.value_kind, fact.value)}
+        if rule.edge or fact.relation == "also_called":
+            del ends["has_object"]  # a node of its own type, below
+        keys = {end: NodeKey(_NODE_TYPES[kind], name) for end, (kind, name) in ends.items() if kind in _NODE_TYPES}
+        updates: list[Update] = [AddNode(key.type, key.name) for key in keys.values()]
+        updates += _statement(fact, news, stored)
+        updates += [AddEdge(end, fact.key, key) for end, key in keys.items()]
+        if "has_subject" in keys:
+            updates += _own_updates(graph, fact, rule, keys["has_subject"])
         yield from ((update, fact.sentence) for update in updates)
 
 
-def _own_updates(graph: GrowingGraph, fact: Fact, subject: NodeKey) -> Iterator[Update]:
+def _own_updates(graph: GrowingGraph, fact: Fact, rule: FactRelation, subject: NodeKey) -> Iterator[Update]:
     """Yields what a fact means for the types of the graph beside its statement: a ticker is an instrument."""
-    rule = relations().get(fact.relation)
     if fact.relation == "ticker":
         known = graph.node(subject)
         if known is None or "ticker" not in known.properties:
-            yield AddNode(subject.type, subject.name, {"ticker": fact.object})
-        yield AddNode("Asset", fact.object, {"symbol": fact.object})
-        yield AddEdge("issued_by", NodeKey("Asset", fact.object), subject)
-    elif fact.relation == "also_called" and plain_name(fact.object) != plain_name(fact.subject):
-        key = alias_key(graph, fact.object, subject)
+            yield AddNode(subject.type, subject.name, {"ticker": fact.value})
+        yield AddNode("Asset", fact.value, {"symbol": fact.value})
+        yield AddEdge("issued_by", NodeKey("Asset", fact.value), subject)
+    elif fact.relation == "also_called":
+        key = alias_key(graph, fact.value, subject)
         yield AddNode("Alias", key.name)
         yield AddEdge(STANDS_FOR, key, subject)
-    elif rule is not None and rule.property:
-        yield AddNode(subject.type, subject.name, {rule.property: fact.object})
-    elif rule is not None and rule.edge and subject.type == "Company":
-        yield AddNode(rule.type, fact.object)
-        yield AddEdge(rule.edge, subject, NodeKey(rule.type, fact.object))
+    elif rule.property:
+        yield AddNode(subject.type, subject.name, {rule.property: fact.value})
+    elif rule.edge:
+        yield AddNode(rule.type, fact.value)
+        yield AddEdge(rule.edge, subject, NodeKey(rule.type, fact.value))
 
 
-def _statement(
-    fact: Fact, news: NodeKey, ends: tuple[NodeKey | None, NodeKey | None], stored: Sequence[Fact]
-) -> Iterator[Update]:
-    older = [one for one in stored if _replaces(fact, one)]
-    newer = [one.published for one in older if one.published > fact.published]
-    names = {"object": "value", "object_kind": "value_kind", "published": "published_at"}
-    given = {names.get(one.name, one.name): getattr(fact, one.name) for one in fields(fact)}
-    properties = {name: value for name, value in given.items() if name != "id" and value != ""}
-    if newer:
-        properties["valid_to"] = min(newer)
-    key = NodeKey("Statement", f"{fact} ({fact.document})")
-    yield AddNode(key.type, key.name, properties)
-    yield AddEdge("states", news, key)
-    for edge, entity in zip(("has_subject", "has_object"), ends, strict=True):
-        if entity is not None:
-            yield AddEdge(edge, key, entity)
-    for one in older:
-        other = NodeKey("Statement", one.id)
-        if one.published < fact.published and not one.valid_to:
-            yield SetProperty(other, "valid_to", fact.published)
-            yield AddEdge("supersedes", key, other)
-
-
-def _replaces(fact: Fact, other: Fact) -> bool:
-    """Whether two facts are different values of one relation that has one value at a time."""
-    rule = relations().get(fact.relation)
-    is_single = rule is not None and rule.single and fact.relation == other.relation
-    same = plain_name(fact.subject) == plain_name(other.subject)
-    return is_single and same and plain_name(fact.object) != plain_name(other.object)
+def _statement(fact: Fact, news: NodeKey, stored: Sequence[Fact]) -> Iterator[Update]:
+    """Yields the updates that write a statement, and end the older values that it supersedes."""
+    others = [one for one in stored if one.is_replaced_by(fact)]
+    newer = [one.published_at for one in others if one.published_at > fact.published_at]
+    properties = {name: value for name, value in asdict(fact).items() if value != ""}
+    yield AddNode(fact.key.type, fact.key.name, {**properties, **({"valid_to": min(newer)} if newer else {})})
+    yield AddEdge("states", news, fact.key)
+    for older in (one for one in others if one.published_at < fact.published_at and not one.valid_to):
+        yield SetProperty(older.key, "valid_to", fact.published_at)
+        yield AddEdge("supersedes", fact.key, older.key)
 
 
 def applicable(graph: GrowingGraph, updates: list[tuple[Update, str]]) -> tuple[list[tuple[Update, str]], list[str]]:

@@ -4,7 +4,7 @@ from programs.advisor.advisor import Advisor, Ingestion, take_back
 from programs.advisor.briefings import Briefing, briefings, shaped
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
 from programs.advisor.reading import ReadDocuments
-from programs.worlds.news.answering import GraphAnswers, SupportedAnswers
+from programs.worlds.news.answering import GraphAnswers
 
 __all__ = [
     "Advisor",
@@ -14,7 +14,6 @@ __all__ = [
     "Portfolio",
     "Profile",
     "ReadDocuments",
-    "SupportedAnswers",
     "briefings",
     "shaped",
     "symbol_problems",

@@ -142,7 +142,7 @@ def validate(document: NewsDocument, names: Mapping[str, tuple[str, str]], reply
     for stated in reply.facts:
         try:
             fact = check.fact(stated)
-            facts.setdefault((plain_name(fact.subject), fact.relation, plain_name(fact.object)), fact)
+            facts.setdefault((plain_name(fact.subject), fact.relation, plain_name(fact.value)), fact)
         except SchemaError as error:
             refused.append(str(error))
     for stated in reply.events:

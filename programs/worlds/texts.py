@@ -25,7 +25,7 @@ from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandid
 from programs.lm import is_embedded
 from programs.turns import AnyTurn, Kept, State, TextDetail, Turn
 from programs.worlds.base import Execution, Search, World
-from programs.worlds.news.answering import GraphAnswers, SupportedAnswers, is_empty
+from programs.worlds.news.answering import GraphAnswers, SupportedAnswers
 from programs.worlds.news.reading import (
     ADAPTER,
     API,
@@ -86,9 +86,11 @@ class TextSearch(Search):
         self.world = state.world
         answers = state.world.answers
         self._known, self._own = SupportedAnswers(), TextAnswer(why="the question has no words")
-        if not is_empty(question):
-            self._known, self._words = answers.retrieved(question), answers.in_words_of_news(question)
-        if not is_empty(question) and not self._known.values:
+        self._is_empty = not any(letter.isalnum() for letter in question)
+        self._words = answers.in_words_of_news(question)
+        if not self._is_empty:
+            self._known = answers.retrieved(question)
+        if not self._is_empty and not self._known.values:
             self._own = answers.texts.proposed(self._words)
         self.candidates: tuple[TextAnswer, ...] = (self._own,)
         self._quoter: dspy.LM | None = None
@@ -96,7 +98,7 @@ class TextSearch(Search):
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
         """Whether a model reads sentences for the question."""
-        if lm is None or self._known.values or is_empty(self.question):
+        if lm is None or self._known.values or self._is_empty:
             return False
         self._quoter = quoting_model(lm) if is_embedded(lm) else None
         if is_embedded(lm) and self._quoter is None:
@@ -156,7 +158,7 @@ class TextSearch(Search):
 
     def _joined(self, execution: Execution | None) -> SupportedAnswers | TextAnswer:
         answers = self.world.answers
-        if self._known.values or is_empty(self.question):
+        if self._known.values or self._is_empty:
             return self._known if self._known.values else SupportedAnswers(why=self._own.why)
         answer = self._own.decided(answers.texts.model)
         if execution is not None:
@@ -188,9 +190,3 @@ class TextSearch(Search):
     def grounds(self, turn: AnyTurn) -> dict[str, str]:
         """See :meth:`programs.worlds.base.Search.grounds`."""
         return {"calculation": "none", "facts": "\n".join((turn.detail or TextDetail()).facts)}
-
-
-def answers_of(turn: TextTurn) -> SupportedAnswers:
-    """The answers of a turn, with what they rest on."""
-    detail = turn.detail or TextDetail()
-    return SupportedAnswers(turn.answer or (), detail.facts, turn.message, turn.confidence, detail.retrieved)

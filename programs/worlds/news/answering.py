@@ -1,9 +1,11 @@
 """Answers to questions about a growing graph: by inserted facts, from its sentences, and from its types and edges.
 
     answers = GraphAnswers(graph)
-    answers.answer("Who bought Brightlane?").values      # ("Orvane Semiconductor",)
+    answers.texts.answer("Who bought Brightlane?").values      # ("Orvane Semiconductor",)
+    answers.by_edges("Which sector is Orvane in?").values      # ("Semiconductors",)
 
-What a sentence answers is inserted first, and the answer is retrieved from the graph.
+What a sentence answers is inserted first, and the answer is retrieved from the graph. :mod:`programs.worlds.texts`
+asks in turn.
 """
 
 from __future__ import annotations
@@ -60,11 +62,6 @@ class SupportedAnswers:
     retrieved: tuple[AnsweredFact, ...] = ()
 
 
-def is_empty(question: str) -> bool:
-    """Whether a question has neither a letter nor a digit."""
-    return not any(letter.isalnum() for letter in question)
-
-
 class GraphAnswers:
     """Answers to several questions about one graph.
 
@@ -106,18 +103,6 @@ class GraphAnswers:
     def in_words_of_news(self, question: str) -> str:
         """Returns a question with the full names in place of those that a person joined, which no sentence may have."""
         return with_full_names(question, self._joined)
-
-    def answer(self, question: str) -> SupportedAnswers:
-        """Answers a question without a language model: by an inserted fact, by a sentence, or by types and edges."""
-        if is_empty(question):
-            return SupportedAnswers(why="the question has no words")
-        known = self.retrieved(question)
-        if known.values:
-            return known
-        answer = self.texts.answer(self.in_words_of_news(question))
-        if answer.values:
-            return self.insert(question, answer, "spans")
-        return self.by_edges(question) or SupportedAnswers(why=answer.why, confidence=answer.confidence)
 
     def retrieved(self, question: str) -> SupportedAnswers:
         """Returns the inserted facts that answer a question, if the documents are those that were read for it."""

@@ -10,8 +10,10 @@ A result has the unit and the scale of the amounts. The days between two dates a
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation
@@ -35,6 +37,12 @@ _SCALES = re.compile(r"\b(?:thousand|million|billion|trillion|bn|m|k)\b")
 _SIGNS = {"×": "*", "÷": "/", "−": "-", "–": "-"}
 _LARGE, _FINE, _WIDE = 1000, Decimal("0.0001"), Context(prec=40)
 _PERCENT = "%"
+
+
+_DAY = "day of the calendar"
+_TIMES = ("minute", "hour", "day", "week", "month", "year")
+_MONEY = ("dollar", "cent", "euro", "pound", "franc", "krone", "krona", "kroner", "kronor", "yen", "yuan", "rupee")
+_MEASURES = frozenset((_PERCENT, "percent", *(f"{unit}{end}" for unit in (*_TIMES, *_MONEY) for end in ("", "s"))))
 
 
 @dataclass(frozen=True)
@@ -61,11 +69,63 @@ class WrittenAmount:
         figures = f"{number:,f}" if abs(number) >= _LARGE else f"{number:f}"
         return _NUMBER.sub(figures, self.written, count=1) if self.written else figures
 
+    def __add__(self, other: WrittenAmount) -> WrittenAmount:
+        if _DAY in (self.unit, other.unit):
+            return _moved(self, other, 1)
+        return self._with(other, self.number + other.number)
 
-_DAY = "day of the calendar"
-_TIMES = ("minute", "hour", "day", "week", "month", "year")
-_MONEY = ("dollar", "cent", "euro", "pound", "franc", "krone", "krona", "kroner", "kronor", "yen", "yuan", "rupee")
-_MEASURES = frozenset((_PERCENT, "percent", *(f"{unit}{end}" for unit in (*_TIMES, *_MONEY) for end in ("", "s"))))
+    def __sub__(self, other: WrittenAmount) -> WrittenAmount:
+        if self.unit == other.unit == _DAY:
+            days = abs(self.number - other.number)
+            return WrittenAmount(days, "days", "1 days" if days != 1 else "1 day")
+        if _DAY in (self.unit, other.unit):
+            return _moved(self, other, -1)
+        return self._with(other, self.number - other.number)
+
+    def __mul__(self, other: WrittenAmount) -> WrittenAmount:
+        _check_no_day(self, other)
+        if _PERCENT in (self.unit, other.unit) and self.unit and other.unit:
+            share, whole = (self, other) if self.unit == _PERCENT else (other, self)
+            return WrittenAmount(whole.number * share.number / 100, whole.unit, whole.written, whole.scale)
+        if self.unit and other.unit:
+            raise ValueError(f"{self.written!r} and {other.written!r} both have a unit")
+        return self._with(other, self.number * other.number)
+
+    def __truediv__(self, other: WrittenAmount) -> WrittenAmount:
+        _check_no_day(self, other)
+        if self.unit == other.unit or not self.unit:
+            return WrittenAmount(self.number / other.number)
+        if other.unit and other.unit != _PERCENT:
+            raise ValueError(f"{self.written!r} and {other.written!r} have other units")
+        by = other.number / 100 if other.unit else other.number
+        return WrittenAmount(self.number / by, self.unit, self.written, self.scale)
+
+    def _with(self, other: WrittenAmount, number: Decimal) -> WrittenAmount:
+        """Returns a number in the form of the one of two amounts that has a unit.
+
+        Raises:
+            ValueError: Both have units, which are measures and differ; counted nouns may: 1,240 jobs less 320 places.
+        """
+        measures = [unit for unit in (self.unit, other.unit) if unit in _MEASURES or re.search(r"[$€£¥]", unit)]
+        if self.unit != other.unit and self.unit and other.unit and measures:
+            raise ValueError(f"{self.written!r} and {other.written!r} have other units")
+        form = self if self.unit or not other.unit else other
+        return WrittenAmount(number, form.unit, form.written, form.scale)
+
+
+def _moved(day: WrittenAmount, step: WrittenAmount, sign: int) -> WrittenAmount:
+    if day.unit != _DAY or step.unit not in ("day", "days"):
+        raise ValueError("a day is only joined with days")
+    moved = date.fromordinal(int(day.number)) + sign * timedelta(int(step.number))
+    return WrittenAmount(Decimal(moved.toordinal()), _DAY)
+
+
+def _check_no_day(*amounts: WrittenAmount) -> None:
+    if any(amount.unit == _DAY for amount in amounts):
+        raise ValueError("a day cannot be multiplied or divided")
+
+
+_OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
 def calculate(text: str, lookup: Lookup) -> str:
@@ -84,55 +144,30 @@ def calculate(text: str, lookup: Lookup) -> str:
     if listed is not None:
         names = {lookup(part.strip()).casefold() for part in listed[1].split(";") if part.strip()}
         return str(len(names))
-    parts = [part.strip() for part in _PARTS.split(f" {text} ")]
-    reading = _Reading([_SIGNS.get(part, part) for part in parts if part], lookup)
+    amounts: list[WrittenAmount] = []
+    written: list[str] = []
+    for part in filter(None, map(str.strip, _PARTS.split(f" {text} "))):
+        is_sign = _PARTS.fullmatch(f" {part} ") is not None or part in "()"
+        written.append(_SIGNS.get(part, part) if is_sign else f"amounts[{len(amounts)}]")
+        if not is_sign:
+            amounts.append(_quantity(part if _CONSTANT.fullmatch(part) else lookup(part)))
     try:
-        return reading.whole().text()
+        return _value(ast.parse(" ".join(written), mode="eval").body, amounts).text()
+    except SyntaxError as error:
+        raise ValueError(f"{text!r} is no calculation") from error
     except (InvalidOperation, DivisionByZero, OverflowError) as error:
         raise ValueError(f"{text!r} has no result") from error
 
 
-class _Reading:
-    """A calculation by descent: sums of products of brackets and amounts."""
-
-    def __init__(self, parts: list[str], lookup: Lookup) -> None:
-        self._parts, self._lookup, self._place = parts, lookup, 0
-
-    def whole(self) -> WrittenAmount:
-        found = self._sum()
-        if self._place < len(self._parts):
-            raise ValueError(f"{self._parts[self._place]!r} is not expected in the calculation")
-        return found
-
-    def _sum(self) -> WrittenAmount:
-        found = self._product()
-        for sign in self._signs("+-"):
-            found = _added(found, self._product(), sign)
-        return found
-
-    def _product(self) -> WrittenAmount:
-        found = self._one()
-        for sign in self._signs("*/"):
-            found = (_multiplied if sign == "*" else _divided)(found, self._one())
-        return found
-
-    def _signs(self, wanted: str) -> Iterator[str]:
-        while self._place < len(self._parts) and self._parts[self._place] in wanted:
-            self._place += 1
-            yield self._parts[self._place - 1]
-
-    def _one(self) -> WrittenAmount:
-        if self._place >= len(self._parts):
-            raise ValueError("the calculation ends too early")
-        part = self._parts[self._place]
-        self._place += 1
-        if part == "(":
-            found = self._sum()
-            if self._parts[self._place : self._place + 1] != [")"]:
-                raise ValueError("a bracket of the calculation is not closed")
-            self._place += 1
-            return found
-        return _quantity(part if _CONSTANT.fullmatch(part) else self._lookup(part))
+def _value(tree: ast.AST, amounts: list[WrittenAmount]) -> WrittenAmount:
+    """Returns the value of a parsed calculation over numbered amounts."""
+    match tree:
+        case ast.BinOp(left, sign, right):
+            value: WrittenAmount = _OPERATIONS[type(sign)](_value(left, amounts), _value(right, amounts))
+            return value
+        case ast.Subscript(ast.Name("amounts"), ast.Constant(int(number))):
+            return amounts[number]
+    raise ValueError("a calculation has amounts and days with + - * / between")
 
 
 def _quantity(text: str) -> WrittenAmount:
@@ -155,50 +190,3 @@ def in_digits(text: str) -> str:
         number = found.value * found.scale
         text = f"{text[: found.start]}{number:,f}{text[found.end :]}"
     return re.sub(r"^one\b", "1", text, flags=re.IGNORECASE)
-
-
-def _added(one: WrittenAmount, other: WrittenAmount, sign: str) -> WrittenAmount:
-    total = one.number + other.number if sign == "+" else one.number - other.number
-    days = other.unit in ("day", "days")
-    if one.unit == _DAY and days:
-        step = timedelta(int(other.number))
-        begin = date.fromordinal(int(one.number))
-        return WrittenAmount(Decimal((begin + step if sign == "+" else begin - step).toordinal()), _DAY)
-    if one.unit == other.unit == _DAY and sign == "-":
-        return WrittenAmount(abs(total), "days", "1 days" if abs(total) != 1 else "1 day")
-    if _DAY in (one.unit, other.unit):
-        raise ValueError("a day is only joined with days")
-    if _are_apart(one, other):
-        raise ValueError(f"{one.written!r} and {other.written!r} have other units")
-    form = one if one.unit or not other.unit else other
-    return WrittenAmount(total, form.unit, form.written, form.scale)
-
-
-def _are_apart(one: WrittenAmount, other: WrittenAmount) -> bool:
-    """Whether two units are measures that differ; counted nouns may: 1,240 jobs less 320 places."""
-    measures = [unit for unit in (one.unit, other.unit) if unit in _MEASURES or re.search(r"[$€£¥]", unit)]
-    return one.unit != other.unit and bool(one.unit and other.unit and measures)
-
-
-def _multiplied(one: WrittenAmount, other: WrittenAmount) -> WrittenAmount:
-    if _DAY in (one.unit, other.unit):
-        raise ValueError("a day cannot be multiplied")
-    if _PERCENT in (one.unit, other.unit) and one.unit and other.unit:
-        share, whole = (one, other) if one.unit == _PERCENT else (other, one)
-        return WrittenAmount(whole.number * share.number / 100, whole.unit, whole.written, whole.scale)
-    if one.unit and other.unit:
-        raise ValueError(f"{one.written!r} and {other.written!r} both have a unit")
-    form = one if one.unit or not other.unit else other
-    return WrittenAmount(one.number * other.number, form.unit, form.written, form.scale)
-
-
-def _divided(one: WrittenAmount, other: WrittenAmount) -> WrittenAmount:
-    if _DAY in (one.unit, other.unit):
-        raise ValueError("a day cannot be divided")
-    if one.unit == other.unit or not one.unit:
-        return WrittenAmount(one.number / other.number)
-    if other.unit == _PERCENT:
-        return WrittenAmount(one.number / (other.number / 100), one.unit, one.written, one.scale)
-    if other.unit:
-        raise ValueError(f"{one.written!r} and {other.written!r} have other units")
-    return WrittenAmount(one.number / other.number, one.unit, one.written, one.scale)

@@ -51,7 +51,7 @@ def state(graph: GrowingGraph, day: int, *rows: tuple[str, str, str, str], name:
 def test_a_newer_value_supersedes_an_older_one_whichever_is_read_first(graph: GrowingGraph) -> None:
     for day, town in ((3, "Oslo"), (5, "Bergen"), (4, "Moss")):
         state(graph, day, ("Orvane Inc.", "headquartered_in", town, "place"))
-    until = {fact.object: fact.valid_to for fact in stored_facts(graph)}
+    until = {fact.value: fact.valid_to for fact in stored_facts(graph)}
     assert until == {"Oslo": "2026-11-05", "Bergen": "", "Moss": "2026-11-05"}
     assert relations()["headquartered_in"].single
 

@@ -84,7 +84,7 @@ def test_a_fact_has_its_kinds_and_its_sentence(given: dict[str, Any], row: tuple
     found = validate(document, {}, reply(given))
     assert found.refused == ()
     (one,) = found.facts
-    assert (one.subject, one.subject_kind, one.relation, one.object, one.object_kind) == (given["subject"], *row)
+    assert (one.subject, one.subject_kind, one.relation, one.value, one.value_kind) == (given["subject"], *row)
     assert one.sentence == document.sentences[given["sentence"] - 2]
 
 
@@ -145,7 +145,7 @@ def test_a_model_reads_a_document_once(graph: GrowingGraph, scripted_lm: Callabl
     assert (result.facts, result.events, result.refused) == (1, 1, ("the document does not have 'Apple'",))
     assert advisor.knows(document, facts=True)
     assert advisor.ingest(document, stated).known
-    assert [(one.relation, one.object) for one in stored_facts(graph)] == [("acquires", "Brightlane Photonics")]
+    assert [(one.relation, one.value) for one in stored_facts(graph)] == [("acquires", "Brightlane Photonics")]
     assert graph.node(NodeKey("Company", "Apple")) is None
 
 

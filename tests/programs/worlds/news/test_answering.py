@@ -16,8 +16,8 @@ from kg.news import Passage, SpanAnswers, TextAnswer, insert_answers, join_alias
 from programs.advisor import Advisor
 from programs.beam import BeamQA
 from programs.turns import read_turn, turn_record
-from programs.worlds.news.answering import GraphAnswers, SupportedAnswers
-from programs.worlds.texts import TextsWorld, answers_of
+from programs.worlds.news.answering import GraphAnswers
+from programs.worlds.texts import TextsWorld
 from signatures.news import UnderstandTexts
 
 WIRE = """Mill town loses its weaver
@@ -78,7 +78,7 @@ def test_the_answer_is_what_the_graph_says(graph: GrowingGraph) -> None:
     GraphAnswers(graph).insert(QUESTION, answer(graph), "spans")
     (node,) = graph.nodes("Answer")
     graph.apply([SetProperty(node.key, "value", "$84 million")], Origin("by hand"))
-    assert GraphAnswers(graph).answer(QUESTION).values == ("$84 million",)
+    assert GraphAnswers(graph).retrieved(QUESTION).values == ("$84 million",)
 
 
 def test_an_insertion_is_taken_back(graph: GrowingGraph) -> None:
@@ -139,9 +139,6 @@ class Asked:
         with dspy.context(lm=self.lm, adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
             return self.program.ask(self.world.start(), question).turns[-1]
 
-    def answer(self, question: str) -> SupportedAnswers:
-        return answers_of(self.turn(question))
-
 
 def reply(*values: str, **further: Any) -> dict[str, Any]:
     written = {"answers": list(values), "calculation": "", "sentences": [2], "sureness": "certain", **further}
@@ -163,10 +160,10 @@ def test_without_a_model_the_span_reader_answers(graph: GrowingGraph, monkeypatc
 
 def test_a_model_cites_and_the_fact_is_inserted(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
     asked = Asked(graph, scripted_lm([reply("$85 million")]))
-    found = asked.answer(QUESTION)
-    assert found.values == ("$85 million",)
-    assert found.retrieved[0].reader == asked.lm.model
-    assert asked.answer(QUESTION).values == ("$85 million",)  # from the graph; the model has no further reply
+    turn = asked.turn(QUESTION)
+    assert turn.answer == ("$85 million",)
+    assert turn.detail.retrieved[0].reader == asked.lm.model
+    assert asked.turn(QUESTION).answer == ("$85 million",)  # from the graph; the model has no further reply
 
 
 def test_a_model_that_names_what_no_sentence_has_is_refused(
@@ -184,9 +181,9 @@ def test_a_calculated_value_has_its_steps_and_is_not_inserted(
 ) -> None:
     ingested(graph, "wire-2.txt", LATER)
     asked = Asked(graph, scripted_lm([reply(calculation="$90 million - $85 million", sentences=[2, 5])]))
-    found = asked.answer("By how much did the price of Tarrant Mills rise?")
-    assert found.values == ("$5 million",)
-    assert found.facts[0] == "$90 million - $85 million = $5 million"
+    turn = asked.turn("By how much did the price of Tarrant Mills rise?")
+    assert turn.answer == ("$5 million",)
+    assert turn.detail.facts[0] == "$90 million - $85 million = $5 million"
     assert not asked.world.answers.insertions
 
 
@@ -209,8 +206,8 @@ def test_the_graph_s_own_edges_answer_what_sentences_leave_open(graph: GrowingGr
             words = "Textiles" if "sector" in question else ""
             return SimpleNamespace(answer=(words,) if words else None, words=words, detail=None, confidence=0.95)
 
-    answers = GraphAnswers(graph)
-    answers.__dict__["_edges"] = Reader()
-    found = answers.answer("Which sector is Ardent Holdings in?")
-    assert (found.values, found.confidence) == (("Textiles",), 0.95)
-    assert answers.answer(QUESTION).why == "nothing is read"
+    asked = Asked(graph)
+    asked.world.answers.__dict__["_edges"] = Reader()
+    turn = asked.turn("Which sector is Ardent Holdings in?")
+    assert (turn.answer, turn.confidence) == (("Textiles",), 0.95)
+    assert asked.turn(QUESTION).message == "nothing is read"
