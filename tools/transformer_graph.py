@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 from kg.encoders.installed import HEADS, LAYERS, WIDTH
 
-FILE = Path(__file__).parent.parent / "kg" / "transformer" / "network.onnx"
+FILE = Path(__file__).parent.parent / "kg" / "encoders" / "network.onnx"
 MICROSOFT = "com.microsoft"
 
 MIDDLE, LOW = np.uint8(128), np.uint8(8)
