@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from collect_parses import Asked, read
 from low_rank import begun_from, choice_loss, span_scores, stored, train, transformer
-from parse_files import Asked, read
 
 from kg.arrays import read_arrays
 from kg.news import spans as news
@@ -37,9 +37,6 @@ PARTS = 2
 RATE, QUESTIONS, EPOCHS = 5e-4, 8, 1
 FITTED = 8
 """Derivations of a turn that are fitted on; more take longer and are seldom right."""
-
-REMOVED = 0.4
-"""The share of the questions without their relation that are fitted on."""
 
 AGAIN = 0.35
 """The share of the questions of the other parts that ``--most`` fits on, and of those of ``--some``."""
@@ -83,7 +80,7 @@ def _share(row: Row, easy: float) -> float:
     """The share of turns of a kind that are fitted on."""
     turn, places = row
     is_hard = turn.right[places].any() and not turn.right[places[0]]
-    return (REMOVED if turn.removed else 1.0) * (1.0 if is_hard else easy)
+    return 1.0 if is_hard else easy
 
 
 def turn_losses(model: Any, rows: Sequence[Row]) -> list[Any]:

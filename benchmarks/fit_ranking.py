@@ -1,59 +1,45 @@
-"""The fit of the ranking of parses, and of the confidence in the first, on collected evidence.
+"""The fit of the ranking of parses and of the confidence in the first, on collected evidence.
 
-    python benchmarks/collect_parses.py parses
+    python benchmarks/collect_parses.py parses --read --set writers_graphs_ay writers_graphs_az
     python benchmarks/fit_ranking.py parses/*.npz --write
-    python benchmarks/fit_ranking.py parses/*.npz --scores scores_*.npz --write
+    python benchmarks/fit_ranking.py parses/*.npz --read --write
 
-Both are small networks (:class:`kg.parsing.FeatureNetwork`), each the mean of some that are begun differently. The
-ranking makes the right derivations of a turn most probable together. The confidence is fitted to first answers that
-a ranking of other sets gives. It needs torch of the extra ``train``. The figures are of leaving sets out: a set has
-one author. ``--scores`` is what ``fit_parse_reader.py`` wrote about graphs that the reader did not see.
-``fit_confidence.py`` fits how the confidence depends on earlier turns.
+Both are small networks (:class:`kg.parsing.FeatureNetwork`). The fit goes on from the networks that ship, and a weight
+that moves away from its start costs, so that few turns are enough for a few new features; ``--anew`` begins with small
+random weights. The ranking makes the right derivations of a turn most probable together. The confidence is fitted to
+first answers that a ranking of other graphs gives. The figures are of leaving graphs out.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from parse_files import Asked, read, with_scores
+from collect_parses import Asked, read
 
 from kg.arrays import FloatArray
-from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, FeatureNetwork, Parse, features
+from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, FeatureNetwork, Parse, Ranker, features
 from kg.parsing.ranking import FILE, FILE_READ, RankedParse
 
-FOLDS, MEMBERS = 5, 3
-"""Parts of the sets that are left out in turn, and the networks whose mean is taken."""
-
-OF_REMOVED = 0.25
-"""The usual weight of a question whose relation was taken out."""
-
-START = {"cost": -3.0, "read": 1.0}
-"""What the linear part of the ranking begins with."""
-
-_CONSTANT = 1e-6
-"""The largest standard deviation of a feature that does not vary."""
-
+FOLDS, UNITS = 5, 64
 LIMITS = (0.5, 0.6, 0.64, 0.68, 0.72, 0.76, 0.8)
+FITTED = ("linear", "bias", "hidden", "hidden_bias", "out")
 
 
 class Shape(NamedTuple):
-    """The size of a network and how it is fitted."""
+    """The fit of a network: passes over the turns, turns of a step, its length, and the pull to the start."""
 
-    units: int
     epochs: int
     size: int
     rate: float
-    decay: float
-    dropout: float
+    pull: float
 
 
-RANKING = Shape(64, 16, 16, 3e-3, 0.01, 0.1)
-CONFIDENCE = Shape(16, 16, 64, 3e-3, 0.1, 0.2)
+RANKING, CONFIDENCE = Shape(12, 16, 1e-3, 1e-3), Shape(12, 64, 1e-3, 1e-2)
 
 
 class First(NamedTuple):
@@ -63,122 +49,87 @@ class First(NamedTuple):
     is_right: bool
 
 
-def first(turn: Asked, network: FeatureNetwork) -> First | None:
-    """The first answer of a turn; ``None`` without one."""
-    if not len(turn.answers):
-        return None
-    scores = network(turn.evidence)
-    shares = np.exp(scores - scores.max())
-    shares /= shares.sum()
-    total = np.zeros(int(turn.answers.max()) + 1)
-    add = np.maximum if turn.evidence[:, FEATURES.index("check")].any() else np.add
-    add.at(total, turn.answers, shares)
-    order = [int(one) for one in np.argsort(-total, kind="stable")]
-    best = [max(np.flatnonzero(turn.answers == one).tolist(), key=lambda place: scores[place]) for one in order]
-    ranked = [
-        RankedParse(_parse(turn.evidence[place]), float(total[one])) for one, place in zip(order, best, strict=True)
-    ]
-    values = features(ranked, follows_abstention=turn.after)
-    names = confidence_names(turn.evidence.shape[1])
-    return First(np.array([values[name] for name in names], dtype=np.float32), bool(turn.right[best[0]]))
+def begun(names: Sequence[str], rows: FloatArray, known: FeatureNetwork | None) -> FeatureNetwork:
+    """A network of some features: the known one with further features, or one of small random weights."""
+    mean, scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1e-3)
+    drawn = np.random.default_rng(0)
+    if known is None:
+        hidden = drawn.normal(0, len(names) ** -0.5, (len(names), UNITS))
+        linear = np.array([{"cost": -3.0, "read": 1.0}.get(name, 0.0) for name in names]) * scale
+        arrays = (linear, np.float32(0), hidden, np.zeros(UNITS), drawn.normal(0, 0.1, UNITS))
+        return FeatureNetwork(np.array(names), mean, scale, *(np.asarray(one, np.float32) for one in arrays))
+    old = known.names.tolist()
+    linear, hidden = np.zeros(len(names), np.float32), np.zeros((len(names), known.hidden.shape[1]), np.float32)
+    for place, name in enumerate(names):
+        if name in old:
+            own = old.index(name)
+            mean[place], scale[place] = known.mean[own], known.scale[own]
+            linear[place], hidden[place] = known.linear[own], known.hidden[own]
+    return FeatureNetwork(np.array(names), mean, scale, linear, known.bias, hidden, known.hidden_bias, known.out)
 
 
-def _parse(evidence: FloatArray) -> Parse:
-    return Parse(query=None, cost=0.0, nodes=(), evidence=tuple(evidence.tolist()))  # type: ignore[arg-type]
-
-
-def evidence_names(columns: int) -> list[str]:
-    """The features of derivations, those of reading among them if there are so many."""
-    return [*FEATURES, *READ_FEATURES][:columns]
-
-
-def confidence_names(columns: int) -> list[str]:
-    """The features of first answers."""
-    is_read = columns > len(FEATURES)
-    return [*evidence_names(columns), *(one for one in MORE_FEATURES if is_read or one != "read_lead")]
-
-
-def fitted(
-    rows: FloatArray, names: Sequence[str], start: dict[str, float], shape: Shape, batches: Any
-) -> FeatureNetwork:
-    """The mean of networks that are fitted to some rows.
+def tuned(network: FeatureNetwork, shape: Shape, batches: Callable[[np.random.Generator], Any]) -> FeatureNetwork:
+    """A network after some steps of Adam.
 
     Args:
-        rows: The features of all rows.
-        names: Their names.
-        start: The weights that the linear part begins with.
-        shape: The size of the network and how it is fitted.
-        batches: Gives pairs of rows and the loss of their values, for a generator of random numbers.
+        network: The start.
+        shape: The fit.
+        batches: Gives pairs of rows and a function from their values to the gradient of the loss in these.
     """
-    import torch
-
-    mean, scale = rows.mean(axis=0), rows.std(axis=0)
-    scale = np.where(scale > _CONSTANT, scale, 1.0).astype(np.float32)
-    members = []
-    for seed in range(MEMBERS):
-        torch.manual_seed(seed)
-        drawn = np.random.default_rng(seed)
-        linear = torch.nn.Linear(len(names), 1)
-        with torch.no_grad():
-            linear.weight[0] = torch.tensor([start.get(name, 0.0) for name in names]) * torch.tensor(scale)
-            linear.bias.zero_()
-        hidden, out = torch.nn.Linear(len(names), shape.units), torch.nn.Linear(shape.units, 1, bias=False)
-        drop = torch.nn.Dropout(shape.dropout)
-        model = torch.nn.ModuleList([linear, hidden, out, drop])
-        steps = shape.epochs * len(list(batches(np.random.default_rng(0))))
-        optimizer = torch.optim.AdamW(model.parameters(), lr=shape.rate, weight_decay=shape.decay)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=shape.rate, total_steps=steps + 1)
-        for _ in range(shape.epochs):
-            for some, loss_of in batches(drawn):
-                scaled = torch.tensor((some - mean) / scale)
-                values = (linear(scaled) + out(drop(torch.relu(hidden(scaled)))))[:, 0]
-                optimizer.zero_grad()
-                loss_of(values).backward()
-                optimizer.step()
-                schedule.step()
-        members.append(
-            [
-                one.detach().numpy()
-                for one in (linear.weight[0], linear.bias[0], hidden.weight.T, hidden.bias, out.weight[0])
-            ]
-        )
-    weights, biases, units, unit_biases, outs = zip(*members, strict=True)
-    varied = (rows.std(axis=0) > _CONSTANT).astype(np.float32)  # what never varied was not learned
-    return FeatureNetwork(
-        np.array(names),
-        mean,
-        scale,
-        np.mean(weights, axis=0, dtype=np.float32) * varied,
-        np.mean(biases, dtype=np.float32),
-        np.concatenate(units, axis=1) * varied[:, None],
-        np.concatenate(unit_biases),
-        np.concatenate(outs) / np.float32(MEMBERS),
-    )
+    start = {name: np.asarray(getattr(network, name), dtype=np.float64) for name in FITTED}
+    now = {name: value.copy() for name, value in start.items()}
+    first, second = ({name: np.zeros_like(value) for name, value in start.items()} for _ in range(2))
+    step, drawn = 0, np.random.default_rng(0)
+    total = shape.epochs * len(list(batches(np.random.default_rng(0))))
+    for _ in range(shape.epochs):
+        for rows, gradient_of in batches(drawn):
+            scaled = (rows - network.mean) / network.scale
+            inside = scaled @ now["hidden"] + now["hidden_bias"]
+            units = np.maximum(inside, 0)
+            by_value = gradient_of(scaled @ now["linear"] + now["bias"] + units @ now["out"])
+            by_unit = by_value[:, None] * now["out"] * (inside > 0)
+            gradients = {
+                "linear": scaled.T @ by_value, "bias": by_value.sum(), "hidden": scaled.T @ by_unit,
+                "hidden_bias": by_unit.sum(axis=0), "out": units.T @ by_value,
+            }  # fmt: skip
+            step += 1
+            for name, gradient in gradients.items():
+                gradient = gradient + shape.pull * (now[name] - start[name])
+                first[name] = 0.9 * first[name] + 0.1 * gradient
+                second[name] = 0.999 * second[name] + 0.001 * gradient**2
+                length = shape.rate * (1 - step / (total + 1)) / (1 - 0.9**step)
+                now[name] = now[name] - length * first[name] / (np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8)
+    return replace(network, **{name: np.asarray(value, dtype=np.float32) for name, value in now.items()})
 
 
-def fitted_ranking(turns: Sequence[Asked]) -> FeatureNetwork:
+def fitted_ranking(turns: Sequence[Asked], names: Sequence[str], known: FeatureNetwork | None) -> FeatureNetwork:
     """The network that makes the right derivations of each turn most probable together."""
-    kept = [one for one in turns if one.right.any() and not one.right.all() and not one.removed]
+    kept = [one for one in turns if one.right.any() and not one.right.all()]
 
     def batches(drawn: np.random.Generator) -> Any:
         order = drawn.permutation(len(kept))
         for begin in range(0, len(order), RANKING.size):
             some = [kept[place] for place in order[begin : begin + RANKING.size]]
-            yield np.concatenate([one.evidence for one in some]), partial(_choice_loss, [one.right for one in some])
+            rows = np.concatenate([one.evidence[:, : len(names)] for one in some])
+            yield rows, lambda values, some=some: np.concatenate(_choice_gradients(values, some)) / len(some)
 
-    rows = np.concatenate([one.evidence for one in kept])
-    return fitted(rows, evidence_names(rows.shape[1]), START, RANKING, batches)
-
-
-def _choice_loss(right: Sequence[np.ndarray], values: Any) -> Any:
-    import torch
-
-    each = zip(torch.split(values, [len(one) for one in right]), right, strict=True)
-    losses = [torch.logsumexp(own, 0) - torch.logsumexp(own[torch.tensor(one)], 0) for own, one in each]
-    return torch.stack(losses).mean()
+    rows = np.concatenate([one.evidence[:, : len(names)] for one in kept])
+    return tuned(begun(names, rows, known), RANKING, batches)
 
 
-def fitted_confidence(firsts: Sequence[First], weights: FloatArray, columns: int) -> FeatureNetwork:
+def _choice_gradients(values: FloatArray, turns: Sequence[Asked]) -> list[FloatArray]:
+    """The gradients of the log-probabilities of the right derivations together."""
+    found, begin = [], 0
+    for turn in turns:
+        own = values[begin : begin + len(turn.right)]
+        begin += len(own)
+        every = np.exp(own - own.max())
+        good = every * turn.right
+        found.append(every / every.sum() - good / good.sum())
+    return found
+
+
+def fitted_confidence(firsts: Sequence[First], names: Sequence[str], known: FeatureNetwork | None) -> FeatureNetwork:
     """The network of the log-odds that first answers are right."""
     rows = np.stack([one.values for one in firsts])
     right = np.array([one.is_right for one in firsts], dtype=np.float32)
@@ -187,81 +138,87 @@ def fitted_confidence(firsts: Sequence[First], weights: FloatArray, columns: int
         order = drawn.permutation(len(rows))
         for begin in range(0, len(order), CONFIDENCE.size):
             own = order[begin : begin + CONFIDENCE.size]
-            yield rows[own], partial(_binary_loss, right[own], weights[own])
+            yield rows[own], lambda values, own=own: (1 / (1 + np.exp(-values)) - right[own]) / len(own)
 
-    return fitted(rows, confidence_names(columns), {}, CONFIDENCE, batches)
-
-
-def _binary_loss(right: FloatArray, weights: FloatArray, values: Any) -> Any:
-    import torch
-    from torch.nn import functional
-
-    return functional.binary_cross_entropy_with_logits(values, torch.tensor(right), torch.tensor(weights))
+    return tuned(begun(names, rows, known), CONFIDENCE, batches)
 
 
-def report(turns: Sequence[Asked], firsts: Sequence[First | None], confidence: Sequence[float], label: str) -> None:
+def first(turn: Asked, network: FeatureNetwork, names: Sequence[str]) -> First | None:
+    """The first answer of a turn; ``None`` without one."""
+    if not len(turn.answers):
+        return None
+    columns = len(network.names)
+    parses = [
+        Parse(query=place, cost=0.0, nodes=(int(answer),), evidence=tuple(row[:columns].tolist()))  # type: ignore[arg-type]
+        for place, (answer, row) in enumerate(zip(turn.answers, turn.evidence, strict=True))
+    ]
+    checked = turn.evidence[:, FEATURES.index("check")] > 0
+    parses = [
+        replace(one, holds=bool(one.evidence[FEATURES.index("false")] == 0)) if check else one
+        for one, check in zip(parses, checked, strict=True)
+    ]
+    ranked: list[RankedParse] = Ranker(network, network).ranked(parses)
+    best: Any = ranked[0].parse.query
+    values = features(ranked, follows_abstention=turn.after, trusted=float(turn.trusted[best]))
+    return First(np.array([values.get(name, 0.0) for name in names], dtype=np.float32), bool(turn.right[best]))
+
+
+def report(turns: Sequence[Asked], firsts: Sequence[First | None], confidence: FloatArray, label: str) -> None:
     """Prints the right answer's place and the shares of right and wrong turns at limits of confidence."""
-    pairs = list(zip(turns, firsts, strict=True))
-    answerable = [(turn, one) for turn, one in pairs if turn.has_answer]
+    answerable = [(turn, one) for turn, one in zip(turns, firsts, strict=True) if turn.has_answer]
     reached = np.mean([turn.right.any() for turn, _ in answerable])
     top = np.mean([one is not None and one.is_right for _, one in answerable])
     print(f"{label}, {len(turns)} turns: with the right answer {reached:.1%}, which is first {top:.1%}")
+    is_right = np.array([one is not None and one.is_right for one in firsts])
+    has_answer = np.array([one.has_answer for one in turns])
     for limit in LIMITS:
-        given = [one is not None and own >= limit for one, own in zip(firsts, confidence, strict=True)]
-        right = [
-            one.is_right if own and one else not turn.has_answer for (turn, one), own in zip(pairs, given, strict=True)
-        ]
-        wrong = [own and one is not None and not one.is_right for one, own in zip(firsts, given, strict=True)]
-        print(f"  from {limit:.2f}: right {np.mean(right):.1%}, wrong {np.mean(wrong):.1%}")
+        given = confidence >= limit
+        right, wrong = np.where(given, is_right, ~has_answer), given & ~is_right
+        print(f"  from {limit:.2f}: right {right.mean():.1%}, wrong {wrong.mean():.1%}")
 
 
 def main() -> None:
-    """Fits the networks, prints figures of leaving sets out, and writes them."""
-    import torch
-
+    """Fits the networks, prints figures of leaving graphs out, and writes them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+", help="what collect_parses.py wrote")
-    parser.add_argument(
-        "--scores", type=Path, nargs="+", help="what fit_parse_reader.py scored, for parses that are read"
-    )
-    parser.add_argument("--removed", type=float, default=OF_REMOVED, help="the weight of questions without a relation")
+    parser.add_argument("--read", action="store_true", help="of parses that are read")
+    parser.add_argument("--anew", action="store_true", help="do not begin with the networks that ship")
     parser.add_argument("--write", action="store_true", help="write the networks that ship")
     options = parser.parse_args()
-    torch.set_num_threads(1)
     turns = [turn for file in options.files for turn in read(file)]
-    if options.scores:
-        scores = {graph: own for file in options.scores for graph, own in np.load(file).items()}
-        turns = with_scores([one for one in turns if one.graph in scores], scores)
-    columns = turns[0].evidence.shape[1]
-    names = [one.graph.split(".")[0] for one in turns]
-    fold_of = {name: place % FOLDS for place, name in enumerate(sorted(set(names)))}
-    folds = np.array([fold_of[name] for name in names])
+    folds = np.array([place % FOLDS for place, file in enumerate(options.files) for _ in read(file)])
+    names = [*FEATURES, *(READ_FEATURES if options.read else ())]
+    more = [*names, *(one for one in MORE_FEATURES if options.read or one != "read_lead")]
+    shipped = None if options.anew else Ranker.shipped(read=options.read)
+    known = (shipped.ranking, shipped.confidence) if shipped is not None else (None, None)
     firsts: list[First | None] = [None] * len(turns)
+    before: list[First | None] = [None] * len(turns)
     for fold in range(FOLDS):
-        ranking = fitted_ranking([one for one, own in zip(turns, folds, strict=True) if own != fold])
+        ranking = fitted_ranking([one for one, own in zip(turns, folds, strict=True) if own != fold], names, known[0])
         for place in np.flatnonzero(folds == fold):
-            firsts[place] = first(turns[place], ranking)
-    weights = np.array([options.removed if one.removed else 1.0 for one in turns], dtype=np.float32)
-    answered = np.array([one is not None for one in firsts])
-    confidence = np.zeros(len(turns))
+            firsts[place] = first(turns[place], ranking, more)
+            if known[0] is not None:
+                before[place] = first(
+                    turns[place], begun(names, turns[place].evidence[:, : len(names)], known[0]), more
+                )
+    confidence = np.zeros(len(turns), np.float32)
     for fold in range(FOLDS):
-        inside = np.flatnonzero(answered & (folds != fold))
-        network = fitted_confidence([one for place in inside if (one := firsts[place])], weights[inside], columns)
-        for place in np.flatnonzero(answered & (folds == fold)):
+        inside = [one for one, own in zip(firsts, folds, strict=True) if one is not None and own != fold]
+        network = fitted_confidence(inside, more, known[1])
+        for place in np.flatnonzero(folds == fold):
             own = firsts[place]
-            assert own is not None
-            confidence[place] = 1 / (1 + np.exp(-network(own.values[None])[0]))
-    for label in [*dict.fromkeys(names), "all", "relation taken out"]:
-        places = [
-            place
-            for place, (one, name) in enumerate(zip(turns, names, strict=True))
-            if one.removed == (label == "relation taken out") and label in (name, "all", "relation taken out")
-        ]
-        report(*([some[place] for place in places] for some in (turns, firsts, confidence)), label)  # type: ignore[misc]
+            confidence[place] = 0.0 if own is None else 1 / (1 + np.exp(-network(own.values[None])[0]))
+    if known[1] is not None:
+        rows = [one.values if one is not None else np.zeros(len(more), np.float32) for one in before]
+        old = known[1](np.stack(rows)[:, [more.index(str(name)) for name in known[1].names]])
+        report(turns, before, np.where([one is not None for one in before], 1 / (1 + np.exp(-old)), 0), "before")
+    report(turns, firsts, confidence, "graphs left out")
+    later = [place for place, one in enumerate(turns) if one.evidence[:, FEATURES.index("follow_up")].any()]
+    report([turns[one] for one in later], [firsts[one] for one in later], confidence[later], "later turns")
     if options.write:
-        ranking = fitted_ranking(turns)
-        network = fitted_confidence([one for one in firsts if one is not None], weights[answered], columns)
-        file = FILE_READ if options.scores else FILE
+        ranking = fitted_ranking(turns, names, known[0])
+        network = fitted_confidence([one for one in firsts if one is not None], more, known[1])
+        file = FILE_READ if options.read else FILE
         np.savez_compressed(file, **ranking.arrays("ranking_"), **network.arrays("confidence_"))
 
 

@@ -50,7 +50,8 @@ def features(found: list[Pair]) -> np.ndarray:
         names = spelled(one.first), spelled(one.second)
         described = [f"{names[0]}: {one.first_description}", f"{names[1]}: {one.second_description}"]
         first, second = meaning.vectors(described)
-        rows.append([meaning.nearness(*names), float(first @ second)])
+        one_name, other_name = meaning.vectors(names)
+        rows.append([float(one_name @ other_name), float(first @ second)])
     return np.array(rows)
 
 

@@ -34,12 +34,11 @@ if TYPE_CHECKING:
     from experiments.tracking import Tracker
     from kg.calculations import DerivationScorer
     from kg.encoders import TextEncoder
-    from kg.facts import FactGraph
+    from kg.graphs import FactGraph
     from kg.growing import TypeMeaning
     from kg.parsing import ParseReader, QuestionReader
     from kg.paths import PathRanker
     from kg.reports import Ontology
-    from kg.vocabulary import Thesaurus
     from programs.conversation import ConversationQA
 
 FORMAT = 1
@@ -501,19 +500,11 @@ def shipped_encoder() -> TextEncoder:
 
 
 @lru_cache(maxsize=1)
-def shipped_thesaurus() -> Thesaurus:
-    """The shipped table of senses, from WordNet."""
-    from kg.vocabulary import Thesaurus
-
-    return Thesaurus.read(SHIPPED_FOLDER / "thesaurus" / "thesaurus.npz")
-
-
-@lru_cache(maxsize=1)
 def shipped_meaning() -> TypeMeaning:
-    """The comparison of types by meaning, with the shipped encoder and thesaurus."""
+    """The comparison of types by meaning, with the shipped encoder."""
     from kg.growing import TypeMeaning
 
-    return TypeMeaning(shipped_encoder().vectors, shipped_thesaurus().likeness)
+    return TypeMeaning(shipped_encoder().vectors)
 
 
 def parse_reader() -> ParseReader | None:
@@ -526,7 +517,7 @@ def parse_reader() -> ParseReader | None:
 
 
 def question_reader(graph: FactGraph) -> QuestionReader:
-    """Returns the reader of questions about any graph, with the shipped vectors, senses and weights."""
+    """Returns the reader of questions about any graph, with the shipped vectors and weights."""
     from kg.parsing import QuestionReader
 
-    return QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus(), parse_reader=parse_reader())
+    return QuestionReader(graph, shipped_encoder().vectors, parse_reader=parse_reader())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from experiments.console import SAMPLE_FOLDER, check_address, read_text, say, write_share
 from experiments.facade.documents import resolve_report
 from kg.errors import ConfigError, DataError
-from kg.facts import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
+from kg.graphs import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import is_file_list
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 from experiments.console import SAMPLE_FOLDER
 from experiments.saved import question_reader
-from kg.facts import FactGraph, read_file
+from kg.graphs import FactGraph, read_file
 from kg.parsing import QuestionReader
 from programs.worlds.graph import QueryTurn
 

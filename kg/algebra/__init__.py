@@ -2,7 +2,6 @@
 
 from kg.algebra.amounts import DAYS_OF, difference, numbers_of, plain, rounded, time_between, values_of, years_between
 from kg.algebra.evaluation import Evaluator
-from kg.algebra.measures import Bound, DegreeMention, bounds_of, degrees_of, read_bound, sign_of
 from kg.algebra.queries import (
     Both,
     Compared,
@@ -31,11 +30,9 @@ from kg.algebra.telling import kind_of, kind_of_values, tell
 __all__ = [
     "DAYS_OF",
     "Both",
-    "Bound",
     "Compared",
     "Comparison",
     "Complement",
-    "DegreeMention",
     "Either",
     "Evaluator",
     "Extreme",
@@ -49,8 +46,6 @@ __all__ = [
     "Query",
     "Without",
     "bounds",
-    "bounds_of",
-    "degrees_of",
     "difference",
     "facts_of",
     "kind_of",
@@ -58,10 +53,8 @@ __all__ = [
     "numbers_of",
     "order_key",
     "plain",
-    "read_bound",
     "relations_of",
     "rounded",
-    "sign_of",
     "sources",
     "tell",
     "time_between",

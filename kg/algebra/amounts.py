@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Context, Decimal
 
 from kg.algebra.queries import Either, Follow, Query
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
 
 DAYS_OF = {"days": 1, "weeks": 7, "months": 30}
 """The units of time besides years; months are those of the calendar."""

@@ -32,7 +32,7 @@ from kg.algebra.queries import (
     order_key,
     values_compare,
 )
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
 from kg.text import Period
 
 MOST_NODES = 20_000

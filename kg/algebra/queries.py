@@ -17,7 +17,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Literal
 
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
 from kg.text import Period
 
 Comparison = Literal["<", "<=", "=", ">=", ">"]

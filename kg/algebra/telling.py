@@ -27,7 +27,7 @@ from kg.algebra.queries import (
     Query,
     written_bound,
 )
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
 
 _SHOWN = 3
 _LOOKED_AT = 30

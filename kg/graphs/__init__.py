@@ -6,8 +6,9 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kg.graphs.context import EntityContext, GraphContext, Neighbour
+    from kg.graphs.facts import FactGraph, NodeClass, Relation
     from kg.graphs.index import INVERSE, GraphIndex, Ids
-    from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
+    from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Terms
     from kg.graphs.naming import Statement, local_name, name_statements
     from kg.graphs.rdf import (
         frozen_graph,
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
     )
     from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
     from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
+    from kg.graphs.triples import (
+        RDF_FILES,
+        Triple,
+        is_table_of_triples,
+        read_file,
+        read_rdf,
+        read_store,
+        read_table,
+    )
+    from kg.graphs.units import converted, dimension_of, unit_of
+    from kg.graphs.values import Value, ValueKind, read_date, read_value
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
@@ -30,33 +42,50 @@ __all__ = [
     "OA",
     "PREFIXES",
     "QB",
+    "RDF_FILES",
     "SDMX_ATTRIBUTE",
     "SDMX_DIMENSION",
     "SDMX_MEASURE",
     "EndpointStore",
     "EntityContext",
+    "FactGraph",
     "GraphContext",
     "GraphIndex",
     "GraphStore",
     "Ids",
     "MemoryStore",
     "Neighbour",
+    "NodeClass",
     "PersistentStore",
+    "Relation",
     "Statement",
+    "Terms",
     "Triple",
+    "Value",
+    "ValueKind",
+    "converted",
+    "dimension_of",
     "frozen_graph",
     "graph_sha256",
     "is_parse_error",
+    "is_table_of_triples",
     "labelled",
     "local_name",
     "name_statements",
     "neighbourhood",
     "quoted",
+    "read_date",
+    "read_file",
     "read_ntriples",
+    "read_rdf",
+    "read_store",
+    "read_table",
     "read_turtle",
     "read_turtle_statements",
+    "read_value",
     "slug",
     "store_statements",
     "turtle",
     "turtle_values",
+    "unit_of",
 ]

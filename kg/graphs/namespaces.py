@@ -21,4 +21,4 @@ PREFIXES = {
     "sdmx-dimension": SDMX_DIMENSION,
 }  # fmt: skip
 
-Triple = tuple[URIRef, URIRef, URIRef | Literal]
+Terms = tuple[URIRef, URIRef, URIRef | Literal]

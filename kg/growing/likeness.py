@@ -6,7 +6,7 @@ True
 0.93
 
 :func:`alike` compares the stems of the words of the names, the spelling of the names, the labels of node types, and
-the words of the descriptions. :class:`TypeMeaning` compares words without a common stem by a thesaurus and an encoder.
+the words of the descriptions. :class:`TypeMeaning` compares words without a common stem by an encoder.
 Both err on the side of refusing: the message names the type to use, and whoever proposes may state the difference.
 """
 
@@ -31,7 +31,7 @@ SAME_DESCRIPTION = 0.6
 SAME_MEANING = 0.6
 """From this probability two types mean the same."""
 
-_INTERCEPT, _BY_THESAURUS, _BY_ENCODER = -5.0, 2.51, 7.17
+_INTERCEPT, _BY_NAME, _BY_DESCRIPTION = -5.36, 0.68, 8.67
 """Weights of a logistic model, fitted on pairs of types (``benchmarks/type_pairs.py``)."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -77,19 +77,17 @@ class TypeMeaning:
 
     Attributes:
         vectors: Returns a vector of length 1 for each text.
-        nearness: The nearness of two words or phrases by a thesaurus, in [0, 1].
     """
 
     vectors: Callable[[Sequence[str]], FloatArray]
-    nearness: Callable[[str, str], float]
 
     def probability(self, new: _Named, existing: _Named) -> float:
         """Returns the probability that two types mean the same, in [0, 1]."""
-        first, second = (tuple(dict.fromkeys((spelled(kind.name), *kind.labels))) for kind in (new, existing))
-        near = max(self.nearness(one.lower(), other.lower()) for one in first for other in second)
+        names = [tuple(dict.fromkeys((spelled(kind.name), *kind.labels))) for kind in (new, existing)]
+        by_name = float((self.vectors(names[0]) @ self.vectors(names[1]).T).max())
         described = [f"{spelled(kind.name)}: {kind.description}" for kind in (new, existing)]
         one, other = self.vectors(described)
-        weighted = _INTERCEPT + _BY_THESAURUS * near + _BY_ENCODER * float(one @ other)
+        weighted = _INTERCEPT + _BY_NAME * by_name + _BY_DESCRIPTION * float(one @ other)
         return 1 / (1 + math.exp(-weighted))
 
 

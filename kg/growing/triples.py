@@ -1,4 +1,4 @@
-"""A growing graph as the triples of any graph, for :class:`kg.facts.FactGraph`.
+"""A growing graph as the triples of any graph, for :class:`kg.graphs.FactGraph`.
 
 >>> graph = FactGraph.build(graph_triples(growing))
 >>> sorted(graph.name(node) for node in graph.classes[0].members)
@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from kg.facts import Triple
+from kg.graphs import Triple
 from kg.growing import terms
 from kg.growing.change import plain_properties
 from kg.growing.graph import GrowingGraph

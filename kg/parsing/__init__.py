@@ -1,8 +1,8 @@
 """Semantic parsing: questions in anyone's words as typed queries over any graph, in a conversation."""
 
-from kg.parsing.derivation import DerivationCosts
 from kg.parsing.dialogue import QuestionReader, Reading
 from kg.parsing.evidence import FEATURES
+from kg.parsing.measures import read_bound
 from kg.parsing.parser import Parse
 from kg.parsing.ranking import MORE_FEATURES, FeatureNetwork, Ranker, features
 from kg.parsing.reader import READ_FEATURES, ParseReader, chosen, read_features, telling
@@ -12,7 +12,6 @@ __all__ = [
     "FEATURES",
     "MORE_FEATURES",
     "READ_FEATURES",
-    "DerivationCosts",
     "DialogueTurn",
     "FeatureNetwork",
     "Parse",
@@ -22,6 +21,7 @@ __all__ = [
     "Reading",
     "chosen",
     "features",
+    "read_bound",
     "read_features",
     "telling",
 ]

@@ -1,72 +1,39 @@
-"""A derivation of a question: the query so far, the words that it explains, and the costs of its steps.
+"""A derivation of a question (the query so far and the words that it explains) and its cost.
 
->>> QueryDerivation(NamedNodes((line,)), words=0b100, cost=0.06)
-QueryDerivation(query=NamedNodes(nodes=(17,)), words=4, items=(), ...)
+>>> costs = Costs(graph, analysis)
+>>> costs.total(QueryDerivation(NamedNodes((line,)), words=0b100, cost=STEP))
+1.1
+
+The cost orders the beam alone: what the words left over and the relations that no word says mean is up to the fitted
+ranking (:mod:`kg.parsing.ranking`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from kg.algebra import Query
-from kg.vocabulary import NodeMention
+from kg.arrays import BoolArray, FloatArray
+from kg.graphs import FactGraph
+from kg.parsing.analysis import Analysis
+from kg.parsing.mentions import NodeMention
+from kg.parsing.names import joined_masks
+from kg.parsing.words import VERB
 
+STEP, UNSAID, UNUSUAL = 0.1, 0.8, 0.4
+"""The costs of an operation, of a relation or class that no word says, and of anything else that is seldom meant."""
 
-@dataclass(frozen=True)
-class DerivationCosts:
-    """Costs of a derivation.
+IMPLIED = 0.6
+"""The support of a step that is the only one to the kind of answer that is asked for, in [0, 1]."""
 
-    Attributes:
-        unsaid: Of a relation that no word names.
-        unsaid_class: Of a class that no word names.
-        left: Of a word of weight 1 that nothing explains.
-        step: Of each operation.
-        hidden: Of a relation in the middle of a condition of two steps.
-        everyone: Of all people as the set that "who" asks of.
-        unmeasured: Of all nodes with some number, where no number of the graph is one that the adjective measures.
-        general: Of the members of all classes that a more general noun names.
-        implied: The support of a step that is the only one to the kind of answer that is asked for, in [0, 1].
-        sensed: The same where the whole question is most like the step, of those to the kind of answer asked for.
-        sensed_untyped: The same of all steps, where the question asks for no kind of answer.
-        unknown: The share of its weight that a word which no name is like loses to a step of this support.
-        otherwise: The share of its implied support that a relation has where the words name another one.
-        condition: That of a condition which a whole name or a number with its unit states.
-        kind: The support of the relation from things to the kind that a noun names.
-        absorbed: The share of a verb's weight that a relation which no word says takes away.
-        measured: Of all nodes with some number as the set that is asked about, unless an adjective selects from it.
-        again: The share of its likeness that an item has with a further phrase.
-        against: Of a relation that is followed against the order of the words.
-        joint: The support of a step to a node that only joins others, in [0, 1].
-        event: The same of a step to an event.
-        owned: Of a relation that a noun names and that is followed the other way: "its child" for ``parent``.
-        both: Of an "or" between two conditions of which a derivation requires both, or leaves one out.
-        measure: Of an adjective beside a property that it does not measure ("largest by visitors").
-    """
+_KNOWN = 0.6
+"""The likeness with a relation or class from which a word is known to mean it."""
 
-    unsaid: float = 0.9
-    unsaid_class: float = 0.6
-    left: float = 1.0
-    step: float = 0.06
-    hidden: float = 0.35
-    everyone: float = 0.3
-    unmeasured: float = 0.7
-    general: float = 0.15
-    measure: float = 0.4
-    joint: float = 0.9
-    event: float = 0.6
-    implied: float = 0.5
-    sensed: float = 0.8
-    sensed_untyped: float = 0.7
-    unknown: float = 0.8
-    otherwise: float = 0.3
-    condition: float = 0.75
-    kind: float = 0.85
-    absorbed: float = 0.4
-    measured: float = 0.8
-    again: float = 0.3
-    against: float = 0.7
-    owned: float = 1.2
-    both: float = 4.0
+_ABSORBED = 0.5
+"""The share of a verb's weight that a relation which no word says takes away."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +48,6 @@ class QueryDerivation:
         cost: The costs of its steps, those of words and items left out.
         mentions: The names and references that it uses.
         implied: The support of each item by what else could be asked, in [0, 1].
-        pending: A cost that a superlative takes away.
         replaced: Whether it is an earlier question with something replaced.
     """
 
@@ -92,5 +58,97 @@ class QueryDerivation:
     cost: float = 0.0
     mentions: tuple[NodeMention, ...] = ()
     implied: tuple[float, ...] = ()
-    pending: float = 0.0
     replaced: bool = False
+
+    def extended(
+        self,
+        query: Query,
+        items: tuple[int, ...] = (),
+        *,
+        final: tuple[int, ...] | None = None,
+        words: int = 0,
+        cost: float = 0.0,
+        mention: NodeMention | None = None,
+        implied: float = 0.0,
+    ) -> QueryDerivation:
+        """A derivation with one more operation; ``implied`` is the support of its items by what else could be meant."""
+        return replace(
+            self,
+            query=query,
+            words=self.words | words,
+            items=(*self.items, *items),
+            final=self.final if final is None else final,
+            cost=self.cost + STEP + cost,
+            mentions=self.mentions if mention is None else (*self.mentions, mention),
+            implied=(*self.implied, *(implied for _ in items)),
+        )
+
+
+class Costs:
+    """The costs of the derivations of one question.
+
+    Args:
+        graph: The graph.
+        analysis: The question.
+    """
+
+    def __init__(self, graph: FactGraph, analysis: Analysis) -> None:
+        self.graph = graph
+        self.analysis = analysis
+        self._supports: dict[tuple[tuple[int, ...], int], tuple[FloatArray, FloatArray]] = {}
+
+    def supports(self, state: QueryDerivation) -> tuple[FloatArray, FloatArray]:
+        """The likeness of each item of a state with the words that are its own, and the share left of each word."""
+        key = (state.items, state.words)
+        if key not in self._supports:
+            self._supports[key] = self._supports_of(state)
+        return self._supports[key]
+
+    def _supports_of(self, state: QueryDerivation) -> tuple[FloatArray, FloatArray]:
+        words = range(len(self.analysis.words))
+        free = np.array([not state.words >> place & 1 for place in words], dtype=bool)
+        left = free.astype(np.float32)
+        if not state.items or not len(words):
+            return np.zeros(len(state.items), dtype=np.float32), left
+        distinct = list(dict.fromkeys(state.items))
+        likeness = np.where(free[:, None], self.analysis.items[:, distinct], 0.0)
+        is_owner = np.arange(len(distinct))[None, :] == likeness.argmax(axis=1)[:, None]
+        own = np.where(is_owner, likeness, 0.0)
+        best = own.max(axis=0)
+        supports = best[[distinct.index(item) for item in state.items]]
+        return supports.astype(np.float32), (left * (1 - own.max(axis=1))).astype(np.float32)
+
+    def total(self, state: QueryDerivation) -> float:
+        """The cost of a state with the words that it leaves over."""
+        own, left = self.supports(state)
+        unsaid, absorbing, seen = 0.0, 0, set[int]()
+        for item, support, implied in zip(state.items, own, state.implied, strict=True):
+            if item not in seen:
+                seen.add(item)
+                absorbing += item < len(self.graph.relations) and support < IMPLIED
+                unsaid += UNSAID * (1 - max(float(support), implied))
+        remaining = left * self.analysis.weights
+        # A verb that no name is like may well mean the relation that no word says.
+        verbs = np.sort(remaining[self.analysis.weights <= VERB])[::-1][:absorbing]
+        return state.cost + unsaid + float(remaining.sum()) - _ABSORBED * float(verbs.sum())
+
+    @cached_property
+    def unknown(self) -> BoolArray:
+        """The words that are in no name and like no relation or class."""
+        analysis = self.analysis
+        named = joined_masks(one.words for one in (*analysis.mentions, *analysis.references))
+        named |= joined_masks(one.words for one in analysis.bounds) | analysis.negations | analysis.others
+        free = np.array([not named >> place & 1 for place in range(len(analysis.words))], dtype=bool)
+        unknown: BoolArray = free & (analysis.items.max(axis=1, initial=0.0) < _KNOWN)
+        return unknown
+
+    def likeness(self, item: int, words: int = -1) -> float:
+        """The best likeness of any word with an item."""
+        column = self.analysis.items[:, item]
+        return max((float(column[place]) for place in range(len(column)) if words >> place & 1), default=0.0)
+
+    def repeated(self, relation: int, used: tuple[int, ...]) -> float:
+        """The cost of a relation that is used again, unless as many words say it."""
+        times = used.count(relation)
+        said = int((self.analysis.items[:, relation] >= _KNOWN).sum())
+        return UNSAID if times and said <= times else 0.0

@@ -8,25 +8,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from kg.algebra import write
-from kg.analysis import Analysis, analyse, written_out
-from kg.facts import FactGraph
-from kg.parsing.derivation import DerivationCosts
+from kg.algebra import relations_of, write
+from kg.graphs import FactGraph
+from kg.parsing.analysis import Analysis, analyse
 from kg.parsing.ellipsis import asks_for_all, replaced
+from kg.parsing.evidence import DialogueBefore
+from kg.parsing.mentions import NodeMention
+from kg.parsing.names import places
 from kg.parsing.parser import Parse, Parser
-from kg.parsing.ranking import RankedParse, Ranker, features
+from kg.parsing.ranking import Ranker, features
 from kg.parsing.reader import ParseReader, answer_of, telling, with_reading
 from kg.parsing.references import DialogueTurn, confidence_in, references
-from kg.vocabulary import NodeMention, Similarity, Thesaurus, Vectors, Vocabulary, places
+from kg.parsing.similarity import Similarity, Vectors
+from kg.parsing.vocabulary import Vocabulary
 
-_GRAND = re.compile(
-    r"\bgrand(?:(child(?:ren)?|kids?|sons?|daughters?)|(parents?|mothers?|fathers?|mums?|dads?))\b", re.IGNORECASE
-)
 _SPOKEN = 4
 """Turns whose nodes "other" leaves out."""
 
@@ -72,8 +71,6 @@ class QuestionReader:
     Args:
         graph: The graph.
         vectors: The vectors of texts, by which words that are not in the graph are compared.
-        thesaurus: The likeness of words in meaning.
-        weights: The costs of derivations.
         ranker: The ranking of parses and the confidence in the first.
         parse_reader: Reads the question together with the parses that rank first, which are then ranked again.
     """
@@ -82,14 +79,11 @@ class QuestionReader:
         self,
         graph: FactGraph,
         vectors: Vectors | None = None,
-        thesaurus: Thesaurus | None = None,
-        weights: DerivationCosts | None = None,
         ranker: Ranker | None = None,
         parse_reader: ParseReader | None = None,
     ) -> None:
         self.graph = graph
-        self.vocabulary = Vocabulary(graph, Similarity(vectors, thesaurus))
-        self.weights = weights if weights is not None else DerivationCosts()
+        self.vocabulary = Vocabulary(graph, Similarity(vectors))
         self.parse_reader = parse_reader
         self.ranker = ranker if ranker is not None else Ranker.shipped()
         self.second_ranker = Ranker.shipped(read=True) if parse_reader is not None else self.ranker
@@ -103,13 +97,19 @@ class QuestionReader:
             today: The day from which ages are counted.
         """
         analysis, every = self.derivations(question, past, today=today)
-        ranked = self._ranked(analysis, every, past)
+        return self.reading(question, analysis, self.with_reading(analysis, every, past), past)
+
+    def reading(
+        self, question: str, analysis: Analysis, every: Sequence[Parse], past: Sequence[DialogueTurn]
+    ) -> Reading:
+        """The reading of a question whose parses :meth:`with_reading` gives."""
+        ranked = self.second_ranker.ranked(every)
         parses = tuple(one.parse for one in ranked[:_SHOWN])
         used = parses[0].references if parses else ()
         values = features(
             ranked,
             follows_abstention=bool(past) and past[-1].parse is None,
-            trusted=_trusted(parses[0], past) if parses else 1.0,
+            trusted=trusted(parses[0], past) if parses else 1.0,
         )
         return Reading(
             question,
@@ -123,37 +123,43 @@ class QuestionReader:
             values,
         )
 
-    def _ranked(self, analysis: Analysis, every: Sequence[Parse], past: Sequence[DialogueTurn]) -> list[RankedParse]:
-        """The parses, best first, one for each answer."""
-        if self.parse_reader is not None and every:
-            before = self.context(past)
-            every = with_reading(
-                every,
-                lambda one: before + self.canonical(analysis, one.references),
-                self.ranker.scores(every),
-                self.graph,
-                self.parse_reader,
-            )
-        return self.second_ranker.ranked(every)
+    def with_reading(self, analysis: Analysis, every: Sequence[Parse], past: Sequence[DialogueTurn]) -> Sequence[Parse]:
+        """The parses with the features of reading the likeliest ones; the same parses without a reader."""
+        if self.parse_reader is None or not every:
+            return every
+        before = self.context(past)
+        return with_reading(
+            every,
+            lambda one: before + self.canonical(analysis, one.references),
+            self.ranker.scores(every),
+            self.graph,
+            self.parse_reader,
+        )
 
     def derivations(
         self, question: str, past: Sequence[DialogueTurn] = (), *, today: date
     ) -> tuple[Analysis, list[Parse]]:
         """A question as it is prepared for :meth:`read`, and the parses of all its derivations, in no order."""
         before = past[-1].items if past else ()
-        analysis = analyse(self._spelled_out(question), self.vocabulary, before)
+        analysis = analyse(question, self.vocabulary, before)
         analysis.references[:] = references(analysis, self.vocabulary, past)
         spoken = tuple(node for turn in past[-_SPOKEN:] for node in _spoken(turn))
-        parser = Parser(self.vocabulary, analysis, today, spoken, self.weights)
+        parser = Parser(self.vocabulary, analysis, today, self._before(past), spoken)
         every = [*parser.parses(), *self._replaced(parser, past)]
         return analysis, [one for one in every if not self._repeats(one, analysis)]
 
-    def _spelled_out(self, question: str) -> str:
-        """A question without shorthand, and with "grandchildren" as "child's children", unless that is a relation."""
-        question = written_out(question)
-        if any("grand" in name.lower() for one in self.graph.relations for name in one.names):
-            return question
-        return _GRAND.sub(lambda found: f"{'child' if found[1] else 'parent'}'s {found[1] or found[2]}", question)
+    def _before(self, past: Sequence[DialogueTurn]) -> DialogueBefore:
+        """The turn before a question, by its answer or else the likeliest one."""
+        last = past[-1].likely if past else None
+        if last is None:
+            return DialogueBefore()
+        return DialogueBefore(
+            frozenset(relations_of(last.query)),
+            frozenset((*past[-1].subjects, *last.mentioned)),
+            frozenset(last.nodes),
+            frozenset(kind for node in last.nodes[:_SHOWN] for kind in self.graph.types[node]),
+            last.operation,
+        )
 
     def path(self, parse: Parse) -> str:
         """A parse as a path of names and operations."""
@@ -207,7 +213,7 @@ class QuestionReader:
         return text
 
 
-def _trusted(parse: Parse, past: Sequence[DialogueTurn]) -> float:
+def trusted(parse: Parse, past: Sequence[DialogueTurn]) -> float:
     """The least confidence of the earlier answers that a parse depends on, in [0, 1]; 1 if it depends on none."""
     found = [confidence_in(one.nodes, past) for one in parse.references]
     return min([*found, past[-1].confidence] if parse.replaces else found, default=1.0)

@@ -1,4 +1,4 @@
-"""The forms of a derivation's answer: its nodes, their number, an age, each with the cost of a type that does not fit.
+"""The forms of a derivation's answer: its nodes, their number, an age, a total; each says how far its type fits.
 
 >>> [(one.operation, one.number) for one in Forms(space, today).of(state)]
 [('count', Decimal('3'))]
@@ -21,34 +21,21 @@ from kg.algebra import (
     Members,
     NamedNodes,
     Without,
+    difference,
+    numbers_of,
+    plain,
     relations_of,
+    rounded,
     sources,
     years_between,
 )
-from kg.analysis import Analysis
-from kg.facts import FactGraph
-from kg.parsing.derivation import QueryDerivation
+from kg.parsing.derivation import UNSAID, UNUSUAL, QueryDerivation
+from kg.parsing.names import joined_masks
+from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 
-_MISMATCH, _ALMOST = 1.5, 0.5
-_TEXT_OF_TIME, _SAID = 0.3, 0.6
-_NO_PERSON = 0.35
-"""Of an answer to "who" that is no person: it may be an organization."""
-
-_UNKNOWN_PERSON, _THING = 0.1, 0.9
-"""Of an answer to "who" of which no class is known, and of one of a class that is neither people nor a group."""
-
-_BY_VERB = 0.8
-_NO_PLACE, _PERSON_OR_EVENT = 0.35, 0.8
-"""Of an answer to "where" that is no place, and of one that is a person or an event."""
-
-_EVENTS_OF_ONE = 20
-"""Things that name a person, one of which may say when."""
-
-_SEVERAL = 0.05
-"""Of "who" for each doubling of the answers."""
-_NO_BIRTH = 0.3
-"""The cost of an age from a date that is not called a birth or a beginning, where none is more alike."""
+MISMATCH = 1.5
+"""The cost of an answer of another type than the question asks for."""
 
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
 
@@ -59,13 +46,13 @@ class Form:
 
     Attributes:
         nodes: The nodes of the answer, or those that it counts.
-        number: A count or an age.
+        number: A count, an age or a total.
         mismatch: The cost of an answer of another type than the question asks for.
-        listed: The cost of a set that no question would ask for in this way, such as a whole class.
         head: The cost of an answer that is not what the question calls it.
         words: The words that the form explains, as a bit mask.
         operation: As of :class:`kg.parsing.parser.Parse`.
         holds: Whether a statement holds; ``None`` for other questions.
+        listed: The cost of a set that no question would ask for in this way, such as a whole class.
     """
 
     nodes: tuple[int, ...]
@@ -89,225 +76,155 @@ class Forms:
     def __init__(self, space: QuerySpace, today: date) -> None:
         self.space = space
         self.vocabulary = space.vocabulary
-        self.graph: FactGraph = space.graph
+        self.graph = space.graph
         self.today = today
-
-    @property
-    def analysis(self) -> Analysis:
-        """The question."""
-        return self.space.analysis
 
     def of(self, state: QueryDerivation) -> Iterator[Form]:
         """The forms that a derivation may give an answer."""
-        asks, nodes = self.analysis.asks, state.query.nodes
-        if asks == "age":
+        analysis, nodes = self.space.analysis, state.query.nodes
+        if analysis.asks == "age":
             yield from self._ages(state)
             return
+        yield from self._calculated(state)
         kinds: set[str] = {self.graph.values[node].kind for node in nodes}
-        listed = 0.0
-        if isinstance(state.query, Members):
-            listed = _ALMOST if any(map(self._is_plural, state.query.kinds)) else _MISMATCH
-        elif isinstance(state.query, Without) and not relations_of(state.query):
-            listed = _MISMATCH
-        listed += self._unrestricted_cost(state) + self._beside_cost(state)
-        if any(self.graph.is_nameless(node) for node in nodes):
-            listed += _MISMATCH
-        head = self._head_cost(state)
-        if asks == "count":
+        head, counting = self._head_cost(state), analysis.counting
+        if analysis.asks == "count":
             if kinds == {"number"}:
-                single = self.graph.values[nodes[0]].number if len(nodes) == 1 else None
-                yield Form(nodes, single, words=self.analysis.counting)
+                yield Form(nodes, self.graph.values[nodes[0]].number if len(nodes) == 1 else None, words=counting)
             elif kinds <= {"entity", "text"}:
-                yield Form(nodes, Decimal(len(nodes)), 0.0, head, self.analysis.counting, "count")
+                yield Form(nodes, Decimal(len(nodes)), 0.0, head, counting, "count")
             return
-        cost = 0.0
-        if asks == "amount":
-            cost += 0.0 if kinds == {"number"} else _MISMATCH
-        elif asks == "when":
-            cost += 0.0 if kinds == {"date"} else self._time_cost(state, kinds)
-        elif asks == "who":
-            # "Who operates it?" may be answered by a company, as the verb itself says what it is.
-            said = self._unsaid(state) if state.items and state.items[-1] in state.final else 0.0
-            listed += _SEVERAL * math.log2(len(nodes))
-            cost += self._who_cost(nodes, kinds, said)
-        elif asks == "where":
-            cost += self._where_cost(nodes, kinds)
-        yield Form(nodes, None, cost, head, self.analysis.counting, listed=listed)
+        mismatch = self._mismatch(nodes, kinds)
+        yield Form(nodes, None, mismatch, head, counting, listed=self._listed(state))
 
-    def _beside_cost(self, state: QueryDerivation) -> float:
-        """The cost of something that is not of the set for a question that asks which one of it."""
-        asked = [one for one in state.mentions if len(one.nodes) > 1 and one.words & self.analysis.among]
-        return _MISMATCH if any(not set(state.query.nodes) <= set(one.nodes) for one in asked) else 0.0
+    def _mismatch(self, nodes: Sequence[int], kinds: set[str]) -> float:
+        """The cost of an answer of another type than the word asks for: "who", "where", "when"."""
+        asks, vocabulary = self.space.analysis.asks, self.vocabulary
+        if asks in ("amount", "when"):
+            fits = kinds == {"number" if asks == "amount" else "date"}
+            return 0.0 if fits else UNUSUAL if asks == "when" and kinds == {"text"} else MISMATCH
+        if asks not in ("who", "where"):
+            return 0.0
+        if not kinds <= {"entity", "text"}:
+            return MISMATCH
+        typed = [node for node in nodes if self.graph.types[node]]
+        if asks == "who":
+            if all(map(vocabulary.is_person, nodes)):
+                return 0.0
+            is_group = all(vocabulary.is_of(node, vocabulary.groups) for node in typed)
+            return UNUSUAL if is_group or not vocabulary.people else UNSAID
+        if any(vocabulary.is_of(node, vocabulary.people | vocabulary.events) for node in typed):
+            return UNSAID
+        return 0.0 if all(vocabulary.is_of(node, vocabulary.places) for node in typed) else UNUSUAL
 
-    def _unrestricted_cost(self, state: QueryDerivation) -> float:
-        """The cost of all values of a relation for a question that speaks of one: "who's the author?"."""
-        parts = list(sources(state.query))
-        if state.mentions or len(state.query.nodes) < 2 or not isinstance(state.query, Follow):
-            return 0.0
-        if any(isinstance(part, Members | Compared | Extreme | Having | Lacking) for part in parts):
-            return 0.0
-        if any(isinstance(part, NamedNodes) and len(part.nodes) == 1 for part in parts):
-            return 0.0
-        column = self.analysis.items[:, state.query.relation]
-        return 0.0 if self.analysis.words[int(column.argmax())].low.endswith("s") else _MISMATCH
+    def _listed(self, state: QueryDerivation) -> float:
+        """The cost of a whole class or of all values of a relation, and of what is not of the set that is asked of."""
+        query, analysis = state.query, self.space.analysis
+        listed = MISMATCH * any(self.graph.is_nameless(node) for node in query.nodes)
+        listed += 0.1 * UNUSUAL * math.log2(max(len(query.nodes), 1)) * (analysis.asks == "who")
+        if isinstance(query, Members):
+            is_plural = any(self._is_plural(self.vocabulary.class_item(kind)) for kind in query.kinds)
+            listed += UNUSUAL if is_plural else MISMATCH
+        elif isinstance(query, Without) and not relations_of(query):
+            listed += MISMATCH
+        elif isinstance(query, Follow) and not state.mentions and len(query.nodes) > 1:
+            parts = list(sources(query))
+            is_part = any(isinstance(part, Members | Compared | Extreme | Having | Lacking) for part in parts)
+            is_part |= any(isinstance(part, NamedNodes) and len(part.nodes) == 1 for part in parts)
+            listed += MISMATCH * (not is_part and not self._is_plural(query.relation))
+        asked = [one for one in state.mentions if len(one.nodes) > 1 and one.words & analysis.among]
+        return listed + MISMATCH * any(not set(query.nodes) <= set(one.nodes) for one in asked)
 
-    def _is_plural(self, kind: int) -> bool:
-        """Whether the word that names a class is a plural: "the artist" is one of them, not all."""
-        column = self.analysis.items[:, self.vocabulary.class_item(kind)]
-        word = self.analysis.words[int(column.argmax())].low
+    def _is_plural(self, item: int) -> bool:
+        """Whether the word that names a class or relation is a plural: "the artist" is one of them, not all."""
+        word = self.space.analysis.words[int(self.space.analysis.items[:, item].argmax())].low
         return word.endswith("s") or word in ("people", "children", "men", "women")
-
-    def _time_cost(self, state: QueryDerivation, kinds: set[str]) -> float:
-        """The cost of an answer to "when" that is no date: "Mondays" where the question names the hours."""
-        own, _ = self.space.costs.supports(state)
-        is_said = len(own) > 0 and float(own[-1]) >= _SAID
-        return _TEXT_OF_TIME if kinds == {"text"} and is_said else _MISMATCH
-
-    def _who_cost(self, nodes: Sequence[int], kinds: set[str], said: float) -> float:
-        """The cost of an answer to "who" that is no person: less for an organization than for a thing."""
-        if not kinds <= {"entity", "text"}:
-            return _MISMATCH
-        vocabulary = self.vocabulary
-        if all(vocabulary.is_person(node) for node in nodes):
-            return 0.0
-        typed = [node for node in nodes if self.graph.types[node]]
-        if not typed or not vocabulary.people:
-            return _UNKNOWN_PERSON
-        if all(vocabulary.is_of(node, vocabulary.groups) for node in typed):
-            return _NO_PERSON * (1 - _BY_VERB * said)
-        return _THING * (1 - 0.5 * _BY_VERB * said)
-
-    def _where_cost(self, nodes: Sequence[int], kinds: set[str]) -> float:
-        if not kinds <= {"entity", "text"}:
-            return _MISMATCH
-        typed = [node for node in nodes if self.graph.types[node]]
-        if any(self.vocabulary.is_of(node, self.vocabulary.people | self.vocabulary.events) for node in typed):
-            return _PERSON_OR_EVENT
-        if typed and self.vocabulary.places:
-            return 0.0 if all(self.vocabulary.is_of(node, self.vocabulary.places) for node in typed) else _NO_PLACE
-        return 0.1
 
     def _head_cost(self, state: QueryDerivation) -> float:
         """The cost of "which *country*" where the country is not what the derivation ends at."""
+        analysis = self.space.analysis
         words = [
             place
-            for place in range(len(self.analysis.words))
-            if self.analysis.head >> place & 1 and not state.words >> place & 1 and self.analysis.weights[place] > 0
+            for place in range(len(analysis.words))
+            if analysis.head >> place & 1 and not state.words >> place & 1 and analysis.weights[place] > 0
         ]
         if not words:
             return 0.0
-        rows = self.analysis.items[words]
-        best = rows.max(axis=1)
-        place = int(best.argmax())
-        if best[place] < 0.3:
-            return 0.0
-        ends = list(dict.fromkeys(state.final))
-        own = max((self._ended(state, words[place], end, float(rows[place][end])) for end in ends), default=0.0)
-        return 0.7 * max(0.0, 1 - own / float(best[place]))
-
-    def _ended(self, state: QueryDerivation, place: int, item: int, likeness: float) -> float:
-        """The likeness of a noun with an item as what the nodes are: those that have an "actor" are no actors."""
-        is_relation = item < len(self.graph.relations)
+        rows = analysis.items[words]
+        place = int(rows.max(axis=1).argmax())
+        best = float(rows[place].max(initial=0.0))
         last = next((part for part in sources(state.query) if isinstance(part, Follow)), None)
-        if not is_relation or last is None or last.relation != item or not last.inverse:
-            return likeness
-        if self.graph.relations[item].names[0].endswith(" of"):
-            return likeness
-        return float(self.analysis.turned[place, item])
+        # Those that have an "actor" are no actors.
+        ends = [item for item in state.final if last is None or last.relation != item or not last.inverse]
+        own = max((float(rows[place][end]) for end in ends), default=0.0)
+        return UNSAID * max(0.0, 1 - own / best) if best >= LIKE else 0.0
+
+    # Ages and calculations
 
     def _ages(self, state: QueryDerivation) -> Iterator[Form]:
         """Ages: today, or at another date of the same entity, counted from birth or the like."""
-        nodes, counting = state.query.nodes, self.analysis.counting
-        values = [self.graph.values[node] for node in nodes]
-        if len(nodes) != 1 or not isinstance(state.query, Follow) or state.query.inverse:
+        query, counting = state.query, self.space.analysis.counting
+        if len(query.nodes) != 1 or not isinstance(query, Follow) or query.inverse or len(query.source.nodes) != 1:
             return
-        named = self.vocabulary.likeness(["age"])[0]
-        relation = state.query.relation
-        if values[0].kind == "number":
-            if named[relation] >= 0.5:
-                yield Form(nodes, values[0].number, words=counting)
+        value, begins = self.graph.values[query.nodes[0]], self.vocabulary.likeness(_BIRTH).max(axis=0)
+        if value.kind == "number" and self.vocabulary.likeness(["age"])[0][query.relation] >= LIKE:
+            yield Form(query.nodes, value.number, words=counting)
+        start = query.source.nodes[0]
+        dates = [one for one, back in self.graph.steps(start) if not back and self.graph.relations[one].kind == "date"]
+        if value.period is None or begins[query.relation] < max(begins[dates]):
             return
-        if values[0].period is None or len(state.query.source.nodes) != 1:
-            return
-        likeness = self.vocabulary.likeness(_BIRTH).max(axis=0)
-        dates = [one for one, turned in self.graph.steps(state.query.source.nodes[0]) if not turned]
-        dates = [one for one in dates if self.graph.relations[one].kind == "date"]
-        if likeness[relation] < max(likeness[dates]):
-            return
-        begin = values[0].period.first
+        begin = value.period.first
         # The adjective itself says that the birth is asked for.
-        said = -self.space.weights.unsaid * (1 - self._unsaid(state))
-        said += _NO_BIRTH if likeness[relation] < 0.5 else 0.0
-        yield Form(nodes, years_between(begin, self.today), said, 0.0, counting, f"age on {self.today}")
-        yield from self._ages_then(state, begin, said)
-        yield from self._ages_at_events(state, begin, said)
-        for other, one in enumerate(self.graph.relations):
-            if one.kind != "date" or other == relation:
-                continue
-            for node in self.graph.follow(state.query.source.nodes[0], other)[:1]:
-                period = self.graph.values[node].period
-                words = self._words_like(other)
-                if period is not None and words and period.first >= begin:
-                    age = years_between(begin, period.first)
-                    yield Form(nodes, age, said, 0.0, counting | words, f"age at {one.names[0]}")
+        said = UNUSUAL * (begins[query.relation] < LIKE) - UNSAID * (1 - self._last_said(state))
+        yield Form(query.nodes, years_between(begin, self.today), said, 0.0, counting, f"age on {self.today}")
+        for other in dates:
+            period = self.graph.values[self.graph.follow(start, other)[0]].period
+            words = self._words_like(other)
+            if other != query.relation and words and period is not None and period.first >= begin:
+                age, name = years_between(begin, period.first), self.graph.relations[other].names[0]
+                yield Form(query.nodes, age, said, 0.0, counting | words, f"age at {name}")
 
-    def _ages_then(self, state: QueryDerivation, begin: date, said: float) -> Iterator[Form]:
-        """Ages at a day that the question names or refers to, or at a date of something else in it."""
-        counting, nodes = self.analysis.counting, state.query.nodes
-        for mention in (*self.analysis.mentions, *self.analysis.references):
-            if mention.words & state.words or len(mention.nodes) != 1 or not mention.words:
-                continue
-            if self.vocabulary.is_person(mention.nodes[0]) or mention in state.mentions:
-                continue  # "how old is she" asks for her, not for a day of hers
-            own = self.graph.values[mention.nodes[0]].period
-            if own is not None and own.first >= begin:
-                age = years_between(begin, own.first)
-                yield Form(nodes, age, said + mention.cost, 0.0, counting | mention.words, f"age on {own.first}")
-                continue
-            for relation, inverse in self.graph.steps(mention.nodes[0]):
-                days = () if inverse else self.graph.follow(mention.nodes[0], relation)
-                period = self.graph.values[days[0]].period if len(days) == 1 else None
-                if period is None or period.first < begin:
-                    continue
-                words = self._words_like(relation)
-                cost = said + mention.cost + (0.0 if words else _ALMOST)
-                age, words = years_between(begin, period.first), counting | words | mention.words
-                yield Form(nodes, age, cost, 0.0, words, f"age at {self.graph.relations[relation].names[0]}")
-
-    def _ages_at_events(self, state: QueryDerivation, begin: date, said: float) -> Iterator[Form]:
-        """Ages at a date of something that names the person: "how old was she when she won the cup?"."""
-        assert isinstance(state.query, Follow)
-        person = state.query.source.nodes[0]
-        for link, inverse in self.graph.steps(person):
-            ends = self.graph.follow(person, link, inverse=inverse)
-            if not inverse or len(ends) > _EVENTS_OF_ONE:
-                continue
-            for event in ends:
-                named = [
-                    one.words for one in self.analysis.mentions if event in one.nodes and not one.words & state.words
-                ]
-                if len(ends) > 1 and not named:
-                    continue
-                for relation, back in self.graph.steps(event):
-                    days = () if back else self.graph.follow(event, relation)
-                    period = self.graph.values[days[0]].period if len(days) == 1 else None
-                    if period is None or period.first < begin:
-                        continue
-                    words = self._words_like(relation) | self._words_like(link) | (named[0] if named else 0)
-                    cost = said + (0.0 if words else _ALMOST)
-                    name = self.graph.relations[relation].names[0]
-                    age, words = years_between(begin, period.first), self.analysis.counting | words
-                    yield Form(state.query.nodes, age, cost, 0.0, words, f"age at {name}")
-
-    def _unsaid(self, state: QueryDerivation) -> float:
+    def _last_said(self, state: QueryDerivation) -> float:
         own, _ = self.space.costs.supports(state)
         return float(own[-1]) if len(own) else 1.0
 
     def _words_like(self, relation: int) -> int:
         """The words that name a relation, after the words "how old"."""
-        column = self.analysis.items[:, relation]
-        return sum(
-            1 << place
-            for place in range(len(column))
-            if column[place] >= 0.45 and not self.analysis.counting >> place & 1
-        )
+        column, counting = self.space.analysis.items[:, relation], self.space.analysis.counting
+        return sum(1 << place for place in range(len(column)) if column[place] >= LIKE and not counting >> place & 1)
+
+    def _calculated(self, state: QueryDerivation) -> Iterator[Form]:
+        """The answers that are calculated from the numbers or dates of a derivation's last relation."""
+        query, analysis = state.query, self.space.analysis
+        if not isinstance(query, Follow) or query.inverse:
+            return
+        kind = self.graph.relations[query.relation].kind
+        values = numbers_of(query, self.graph) if kind == "number" else []
+        total, counting = sum(values, Decimal(0)), analysis.counting
+        if len(values) > 1 and analysis.totals:
+            yield Form(query.nodes, plain(total), words=analysis.totals | counting, operation="sum")
+        if len(values) > 1 and analysis.means:
+            words = analysis.means | analysis.totals | counting
+            yield Form(query.nodes, rounded(total / len(values)), words=words, operation="mean")
+        is_amount = analysis.asks in ("count", "amount") and len(query.source.nodes) > 1
+        if len(values) > 1 and is_amount and not analysis.totals | analysis.means:
+            yield Form(query.nodes, plain(total), UNUSUAL, words=counting, operation="sum")
+        if kind in ("number", "date") and analysis.differing:
+            yield from self._differences(state, query)
+
+    def _differences(self, state: QueryDerivation, query: Follow) -> Iterator[Form]:
+        """Differences of the values of two nodes: those of a set of two, or one and another that the question names."""
+        analysis, nodes = self.space.analysis, query.source.nodes
+        words = analysis.differing | analysis.counting | joined_masks(one.words for one in analysis.degrees)
+        pairs = [(nodes[0], nodes[1], 0, 0.0)] if len(nodes) == 2 else []
+        if len(nodes) == 1 and isinstance(query.source, NamedNodes):
+            pairs += [
+                (nodes[0], mention.nodes[0], mention.words, mention.cost)
+                for mention in self.space.selections.unused(state)
+                if len(mention.nodes) == 1 and mention.nodes != nodes
+            ]
+        for one, other, more, cost in pairs:
+            first, second = (self.graph.follow(node, query.relation) for node in (one, other))
+            number = difference(first[0], second[0], self.graph) if len(first) == len(second) == 1 else None
+            if number is not None:
+                yield Form((*first, *second), number, cost, 0.0, words | more, "difference")

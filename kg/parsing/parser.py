@@ -16,24 +16,20 @@ from datetime import date
 from decimal import Decimal
 
 from kg.algebra import Follow, Having, Members, NamedNodes, Query, sources
-from kg.analysis import Analysis
-from kg.facts import FactGraph
-from kg.parsing.calculations import Calculations
+from kg.parsing.analysis import Analysis
 from kg.parsing.checks import Check, checks
-from kg.parsing.derivation import DerivationCosts, QueryDerivation
-from kg.parsing.evidence import ParseEvidence
-from kg.parsing.forms import Form, Forms
+from kg.parsing.derivation import QueryDerivation
+from kg.parsing.evidence import DialogueBefore, ParseEvidence
+from kg.parsing.forms import MISMATCH, Form, Forms
+from kg.parsing.mentions import NodeMention
 from kg.parsing.space import QuerySpace
+from kg.parsing.vocabulary import Vocabulary
 from kg.search import BeamConfig, beam_search
-from kg.vocabulary import NodeMention, Vocabulary
 
 BEAM = BeamConfig(beam_width=12, max_depth=5, output_top_k=200, pool=400)
 
 _LEFT = 0.5
 """The weight from which a word that a parse does not explain is left over."""
-
-_OF_ANOTHER = 1.5
-"""The cost of a statement that leaves out a name of the question, which asks about that."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +96,8 @@ class Parser:
         vocabulary: The names of the graph.
         analysis: The question.
         today: The day from which ages are counted.
+        before: What the turn before was about.
         spoken: Nodes that "other" leaves out.
-        weights: The costs of derivations.
-        beam: The settings of the search.
     """
 
     def __init__(
@@ -110,18 +105,12 @@ class Parser:
         vocabulary: Vocabulary,
         analysis: Analysis,
         today: date,
+        before: DialogueBefore | None = None,
         spoken: tuple[int, ...] = (),
-        weights: DerivationCosts | None = None,
-        beam: BeamConfig = BEAM,
     ) -> None:
-        self.vocabulary = vocabulary
-        self.graph: FactGraph = vocabulary.graph
-        self.today = today
-        self.beam = beam
-        self.space = QuerySpace(vocabulary, analysis, spoken, weights)
+        self.space = QuerySpace(vocabulary, analysis, spoken)
         self.forms = Forms(self.space, today)
-        self.calculations = Calculations(self.space, today)
-        self.evidence = ParseEvidence(self.space)
+        self.evidence = ParseEvidence(self.space, before if before is not None else DialogueBefore())
 
     @property
     def analysis(self) -> Analysis:
@@ -130,7 +119,7 @@ class Parser:
 
     def parses(self) -> list[Parse]:
         """The parses of all derivations that the search completes."""
-        result = beam_search(self.space, self.beam)
+        result = beam_search(self.space, BEAM)
         places = {int(path[-1]) for frontier in result.completed for path in frontier.choices}
         return self.finished([self.space.states[place] for place in sorted(places)])
 
@@ -149,11 +138,12 @@ class Parser:
 
     def _finished(self, state: QueryDerivation) -> Iterator[Parse]:
         if self.analysis.asks == "yes or no":
-            for check in checks(self.vocabulary, self.analysis, state):
+            for check in checks(self.space, state):
                 yield self._checked(state, check)
             if isinstance(state.query, Members):
                 # A selection of nothing is no step of the search, but it answers "are there lakes above 3,000 m?".
-                for none in (*self._bounded(state), *self.space.alternatives.of(state, self._bounded)):
+                selections = self.space.selections
+                for none in (*selections.bounded(state), *selections.counted(state)):
                     if not none.query.nodes:
                         yield self._checked(replace(none, words=0), Check(none.query, holds=False, words=none.words))
             return
@@ -163,12 +153,8 @@ class Parser:
         state = self._others_of(state)
         if not state.query.nodes and self.analysis.asks != "count":
             return  # an earlier question with something replaced may find nothing
-        for form in (*self.forms.of(state), *self.calculations.of(state)):
+        for form in self.forms.of(state):
             yield self._parse(state, form)
-
-    def _bounded(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
-        yield from self.space.selections.bounded(state)
-        yield from self.space.presence.counted(state)
 
     def _checked(self, state: QueryDerivation, check: Check) -> Parse:
         new = replace(
@@ -179,11 +165,9 @@ class Parser:
             implied=(*state.implied, *(0.0 for _ in check.items)),
             cost=state.cost + check.cost,
         )
-        unsaid = any(
-            one.cost == 0 and not one.words & new.words and not self.analysis.denies(one)
-            for one in self.analysis.mentions
-        )
-        mismatch = _OF_ANOTHER if unsaid else 0.0
+        # A statement that leaves out a name of the question is about something else.
+        unsaid = any(one.cost == 0 and not one.words & new.words for one in self.analysis.mentions)
+        mismatch = MISMATCH if unsaid else 0.0
         return self._parse(new, Form(state.query.nodes, mismatch=mismatch, operation="check", holds=check.holds))
 
     def _parse(self, state: QueryDerivation, form: Form) -> Parse:

@@ -115,7 +115,7 @@ class Ranker:
 
     def scores_of(self, evidence: FloatArray) -> FloatArray:
         """The scores of derivations by their evidence; shape ``(derivations, features)`` gives ``(derivations,)``."""
-        return self.ranking(evidence[:, : len(self.ranking.names)])
+        return self.ranking(evidence[:, [_NAMES.index(str(name)) for name in self.ranking.names]])
 
     def scores(self, parses: Sequence[Parse]) -> FloatArray:
         """The score of each derivation; the first has the highest."""

@@ -20,7 +20,7 @@ import numpy as np
 from kg.algebra import kind_of, tell
 from kg.arrays import FloatArray
 from kg.encoders import TransformerReader, word_pieces
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
 from kg.parsing.parser import Parse
 from kg.paths import SHOWN, first_names
 

@@ -13,37 +13,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kg.algebra import Extreme, NamedNodes, Query, relations_of, sources
-from kg.analysis import Analysis
-from kg.discourse import NEUTRAL, PERSONAL, PLURAL, Discourse, Spoken, disagreement
+from kg.parsing.analysis import Analysis
+from kg.parsing.derivation import STEP, UNSAID, UNUSUAL
+from kg.parsing.mentions import NodeMention, named_words
+from kg.parsing.names import mask
 from kg.parsing.parser import Parse
-from kg.vocabulary import FUNCTION_WORDS, LIGHT_WORDS, NodeMention, Vocabulary, mask, named_words
+from kg.parsing.vocabulary import Vocabulary
+from kg.parsing.words import FUNCTION_WORDS, LIGHT_WORDS
 
+_PERSONAL = frozenset(("he", "him", "his", "she", "her", "hers"))
+_NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
+_PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
 _POSSESSIVE = frozenset(("their", "its", "his", "her"))
 _DEMONSTRATIVES = frozenset(("that", "this", "those", "these"))
-_DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
-_AFTER_A_PRONOUN_TEXT = (
-    "is are was were does did do has have had in on at to from by with than and or of for 's one ones now"
-)
-_AFTER_A_PRONOUN = frozenset(_AFTER_A_PRONOUN_TEXT.split())
-_SET_AFTER_WHICH_TEXT = "one ones is are was were has have had isn't aren't does do isnt arent"
-_SET_AFTER_WHICH = frozenset(_SET_AFTER_WHICH_TEXT.split())
-_AFTER_A_NOUN_TEXT = "do does did is are was were has have had can could will would"
-_AFTER_A_NOUN = frozenset(_AFTER_A_NOUN_TEXT.split())
-_DAYS = frozenset(("day", "date", "year", "time", "moment", "month"))
+_DETERMINERS = _DEMONSTRATIVES | {"the", "such"}
+_AFTER_WHICH = frozenset(("one", "ones", "is", "are", "was", "were", "has", "have", "had", "does", "do", "of"))
 _SIZES = {"two": 2, "three": 3, "four": 4, "five": 5}
 _PLACES_OF_LIST = {"first": 0, "second": 1, "third": 2, "last": -1}
-_CLASS_LIKENESS = 0.55
-_DEFINITE = 0.25
-"""The cost of "the museum" as a reference, which may speak of any museum."""
+_NAMED_CLASS = 0.55
+"""The likeness of a noun with a class from which "that line" means a line."""
 
-_UNSAID_SET, _UNSAID = 0.3, 0.4
-_EPITHET = 0.4
-"""The cost of "that ground" for something that is not known to be a ground."""
-
-_SUBJECT, _ON_THE_WAY, _EARLIER = 0.2, 0.3, 0.25
-_UNANSWERED, _COUNTED, _ALIKE = 0.3, 0.15, 0.1
 _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
+
+_LATER = 2.5 * STEP
+"""The cost of each turn between a referent and the question."""
 
 MOST_TURNS = 6
 _MOST_ON_THE_WAY = 50
@@ -80,16 +74,16 @@ class DialogueTurn:
         return tuple(sorted(relations_of(self.parse.query))) if self.parse is not None else ()
 
     @property
-    def spoken(self) -> Spoken[int]:
-        """The turn as :mod:`kg.discourse` sees it: a turn without an answer was about what it names."""
+    def subjects(self) -> tuple[int, ...]:
+        """The nodes that it was about: a turn without an answer was about what it names."""
         if self.parse is None:
-            return Spoken(tuple(nodes[0] for nodes in self.named if len(nodes) == 1))
-        subjects = [part.nodes for part in sources(self.parse.query) if isinstance(part, NamedNodes)]
-        named = [nodes[0] for nodes in subjects if len(nodes) == 1] if len(subjects) == 1 else []
+            return tuple(nodes[0] for nodes in self.named if len(nodes) == 1)
+        begins = [part.nodes for part in sources(self.parse.query) if isinstance(part, NamedNodes)]
+        named = [nodes[0] for nodes in begins if len(nodes) == 1] if len(begins) == 1 else []
         pairs = [part.source.nodes for part in sources(self.parse.query) if isinstance(part, Extreme)]
         named = next((list(nodes) for nodes in pairs if len(nodes) == 2), named)  # "which club is older?" is about both
         named = named or [node for nodes in self.named for node in nodes if len(nodes) <= 2]
-        return Spoken(tuple(dict.fromkeys(named)), self.parse.nodes, self.items)
+        return tuple(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
@@ -105,29 +99,31 @@ def in_play(past: Sequence[DialogueTurn]) -> Iterator[InPlay]:
 
     After a turn without an answer, a reference probably means the answer that is missing.
     """
-    unanswered = bool(past) and past[-1].parse is None
     if alike := asked_alike(past):
-        yield InPlay(alike, _ALIKE)
+        yield InPlay(alike, STEP)
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
-        later = _EARLIER * back + (_UNANSWERED if unanswered else 0.0)
+        later, likely = _LATER * back, turn.likely
+        if likely is not None and likely.nodes:
+            yield InPlay(likely.nodes, later + STEP * bool(likely.operation))
         if turn.parse is None:
-            if turn.guess is not None and turn.guess.nodes:
-                yield InPlay(turn.guess.nodes, later)
-            for nodes in turn.named:
-                yield InPlay(nodes, later + _SUBJECT)
+            yield from (InPlay(nodes, later + 2 * STEP) for nodes in turn.named)
             continue
-        if turn.parse.nodes:
-            yield InPlay(turn.parse.nodes, later + (_COUNTED if turn.parse.operation else 0.0))
         for query in sources(turn.parse.query):
+            is_way = 0 < len(query.nodes) <= _MOST_ON_THE_WAY and query.nodes != turn.parse.nodes
             if isinstance(query, NamedNodes):
-                yield InPlay(query.nodes, later + _SUBJECT)
-            elif 0 < len(query.nodes) <= _MOST_ON_THE_WAY and query.nodes != turn.parse.nodes and not _is_class(query):
-                yield InPlay(query.nodes, later + _ON_THE_WAY)
+                yield InPlay(query.nodes, later + 2 * STEP)
+            elif is_way and not _is_class(query):
+                yield InPlay(query.nodes, later + 3 * STEP)
 
 
 def asked_alike(past: Sequence[DialogueTurn]) -> tuple[int, ...]:
     """The subjects of the last turns that asked the same of one node each; empty for fewer than two."""
-    distinct = tuple(Discourse([one.spoken for one in past]).asked_alike())
+    subjects: list[int] = []
+    for turn in reversed(past):
+        if len(turn.subjects) != 1 or turn.items != past[-1].items:
+            break
+        subjects.insert(0, turn.subjects[0])
+    distinct = tuple(dict.fromkeys(subjects))
     return distinct if len(distinct) > 1 else ()
 
 
@@ -170,46 +166,31 @@ def references(analysis: Analysis, vocabulary: Vocabulary, past: Sequence[Dialog
 
 class _References:
     def __init__(self, analysis: Analysis, vocabulary: Vocabulary, past: Sequence[DialogueTurn]) -> None:
-        self.analysis, self.vocabulary = analysis, vocabulary
+        self.analysis, self.vocabulary, self.past = analysis, vocabulary, past
         self.graph = vocabulary.graph
-        self.past = past
         self.low = [word.low for word in analysis.words]
         self.named, self.referring = named_words(analysis.mentions), 0
         values = self.graph.values
         self.play = [one for one in in_play(past) if all(values[node].kind in ("entity", "text") for node in one.nodes)]
 
     def explicit(self) -> Iterator[NodeMention]:
-        """Pronouns, and determiners with the name of a class."""
+        """Pronouns, determiners with the name of a class, and sets: "which one", "the two", "the second one"."""
         for place, word in enumerate(self.low):
-            if self.named >> place & 1:
-                continue
             after = self.low[place + 1] if place + 1 < len(self.low) else ""
             before = self.low[place - 1] if place else ""
-            if (
-                word == "which"
-                and not self.named
-                and (not after or after in _SET_AFTER_WHICH or self._is_verb(place + 1))
-            ):
-                yield from self._set(mask(place, place + 1 + (after in ("one", "ones"))))
-            elif (
-                word in _SIZES and before == "the" and (not after or after in _AFTER_A_NOUN or self._is_verb(place + 1))
-            ):
-                self.referring |= mask(place - 1, place + 1)
-                for one in self.play:
-                    if len(one.nodes) == _SIZES[word]:
-                        yield self._mention(mask(place - 1, place + 1), one.nodes, one.cost)
+            if self.named >> place & 1:
+                continue
+            if word == "which" and not self.named and (not after or after in _AFTER_WHICH):
+                yield from self._sets(mask(place, place + 1 + (after in ("one", "ones"))))
+            elif word in _SIZES and before == "the" and (not after or after in FUNCTION_WORDS):
+                yield from self._sets(mask(place - 1, place + 1), _SIZES[word])
             elif word in _PLACES_OF_LIST and before == "the" and after == "one":
                 yield from self._of_list(place, _PLACES_OF_LIST[word])
             elif word == "other" and before == "the" and after not in ("ones", "two", "three"):
                 yield from self._other(mask(place - 1, place + 1 + (after == "one")))
-            elif word in ("latter", "former"):
-                yield from self._of_two(place, word)
-            elif (end := self._end_of_day(place)) > place:
-                self.referring |= mask(place, end) if self.past else 0
-                yield from self._day(mask(place, end))
-            elif word in _DETERMINERS and (kinds := self._kinds_after(place)):
+            elif word in _DETERMINERS and (kinds := self._kinds_at(place + 1)):
                 yield from self._of_class(place, word, kinds)
-            elif word in _DEMONSTRATIVES and after and not self._ends_phrase(place + 1):
+            elif word in _DEMONSTRATIVES and self._is_epithet(place + 1):
                 yield from self._of_unknown(place)
             elif (
                 (word == "there" and (before in ("is", "are", "was", "were") or place == 0))
@@ -217,32 +198,8 @@ class _References:
                 or (word in _POSSESSIVE and self._is_bound(place))
             ):
                 continue
-            elif word in PERSONAL | NEUTRAL | PLURAL:
+            elif word in _PERSONAL | _NEUTRAL | _PLURAL:
                 yield from self._pronoun(word)
-
-    def _end_of_day(self, place: int) -> int:
-        """The place after words that mean a day of an earlier turn, such as "that day" or "then"; else the place."""
-        word, after = self.low[place], self.low[place + 1] if place + 1 < len(self.low) else ""
-        if word in ("that", "same", "this") and after in _DAYS:
-            return place + 2
-        if word == "the" and after == "same" and place + 2 < len(self.low) and self.low[place + 2] in _DAYS:
-            return place + 3
-        return place + 1 if word == "then" and place > 1 else place
-
-    def _day(self, words: int) -> Iterator[NodeMention]:
-        """Reads "then" and "that day": a date that an earlier turn answered, or the one of its answer."""
-        for back, turn in enumerate(reversed(self.past[-MOST_TURNS:])):
-            answer = turn.likely
-            if answer is None or len(answer.nodes) != 1:
-                continue
-            node, cost = answer.nodes[0], _EARLIER * back
-            if self.graph.values[node].kind == "date":
-                yield self._mention(words, (node,), cost)
-                continue
-            for relation, inverse in self.graph.steps(node):
-                found = () if inverse else self.graph.follow(node, relation)
-                if len(found) == 1 and self.graph.values[found[0]].kind == "date":
-                    yield self._mention(words, found, cost + _SUBJECT)
 
     def weigh(self) -> None:
         """Gives the words that refer a weight, whether or not something is in play for them."""
@@ -256,111 +213,79 @@ class _References:
         return NodeMention(words, nodes, cost, is_reference=True, label=label)
 
     def _pronoun(self, word: str) -> Iterator[NodeMention]:
-        alike = PERSONAL if word in PERSONAL else frozenset((word,))
+        alike = _PERSONAL if word in _PERSONAL else frozenset((word,))
         words = sum(1 << other for other, low in enumerate(self.low) if low in alike)
         self.referring |= words
         for one in self.play:
             if len(one.nodes) == 1:
-                cost = self._single_cost(one.nodes[0], word)
-                if cost is not None:
-                    yield self._mention(words, one.nodes, one.cost + cost)
-            elif word in PLURAL:
+                yield self._mention(words, one.nodes, one.cost + self._disagreement(one.nodes[0], word))
+            elif word in _PLURAL:
                 yield self._mention(words, one.nodes, one.cost)
+
+    def _disagreement(self, node: int, word: str) -> float:
+        """The cost of one node as the referent of a pronoun: "she" is a person, "it" is none, "they" are several."""
+        is_person = self.vocabulary.is_person(node)
+        if word in _PERSONAL:
+            return 0.0 if is_person else UNSAID if self.graph.types[node] and self.vocabulary.people else UNUSUAL
+        if word in _PLURAL:
+            return UNUSUAL
+        is_place = self.vocabulary.is_of(node, self.vocabulary.places)
+        return UNSAID if is_person else STEP if word == "there" and not is_place else 0.0
 
     def _is_bound(self, place: int) -> bool:
         """Whether a possessive belongs to a class or name before it: "which packages had their first release"."""
         classes = self.analysis.items[:place, len(self.graph.relations) :]
-        return bool(self.named & mask(0, place)) or bool(classes.max(initial=0.0) >= 0.7)
+        return bool(self.named & mask(0, place)) or bool(classes.max(initial=0.0) >= _NAMED_CLASS)
 
-    def _is_verb(self, place: int) -> bool:
-        """Whether the word after "which" is no noun of the graph and another word follows it."""
-        likeness = self.analysis.items[place, len(self.graph.relations) :]
-        after = self.low[place + 1] if place + 1 < len(self.low) else ""
-        is_noun = len(self.low[place]) < 4 or after in _AFTER_A_NOUN
-        return self.low[place].endswith(("s", "ed")) and after != "" and not is_noun and likeness.max(initial=0.0) < 0.3
-
-    def _set(self, words: int) -> Iterator[NodeMention]:
-        """Reads "which one" and "which is": of the set that was spoken of."""
+    def _sets(self, words: int, size: int = 0) -> Iterator[NodeMention]:
+        """Reads "which one", "which is" and "the two": of the set that was spoken of."""
         self.referring |= words if self.past else 0
         for one in self.play:
-            if len(one.nodes) > 1:
+            if len(one.nodes) > 1 and size in (0, len(one.nodes)):
                 yield self._mention(words, one.nodes, one.cost)
 
-    def _single_cost(self, node: int, word: str) -> float | None:
-        """The cost of one node as the referent of a pronoun; ``None`` if it cannot be."""
-        value = self.graph.values[node]
-        if word in PERSONAL and value.kind not in ("entity", "text"):
-            return None
-        is_name = value.text[:1].isupper() and not any(sign.isdigit() for sign in value.text)
-        if word in PERSONAL and value.kind == "text" and not is_name:
-            return None
-        return disagreement(word, self.vocabulary.traits(node))
-
-    def _kinds_after(self, place: int) -> list[tuple[int, int]]:
-        """The classes that the next word names, each with the place after it."""
-        end = place + 2
-        if end > len(self.low):
+    def _kinds_at(self, place: int) -> list[int]:
+        """The classes that a word names."""
+        if place >= len(self.low):
             return []
-        row = self.analysis.items[end - 1]
-        classes = range(len(self.graph.classes))
-        return [(kind, end) for kind in classes if row[self.vocabulary.class_item(kind)] >= _CLASS_LIKENESS]
+        row = self.analysis.items[place, len(self.graph.relations) :]
+        return [int(kind) for kind in (row >= _NAMED_CLASS).nonzero()[0]]
 
-    def _of_class(self, place: int, word: str, kinds: list[tuple[int, int]]) -> Iterator[NodeMention]:
+    def _of_class(self, place: int, word: str, kinds: list[int]) -> Iterator[NodeMention]:
         if word != "the":
             self.referring |= 1 << place
-        for kind, end in kinds:
+        for kind in kinds:
             for one in self.play:
-                if not all(kind in self.graph.types[node] for node in one.nodes):
-                    continue
-                if len(one.nodes) > 1 and word in ("that", "this"):
-                    continue
-                cost = one.cost + (_DEFINITE if word == "the" else 0.0)
-                yield self._mention(mask(place, end), one.nodes, cost)
+                is_set = len(one.nodes) > 1 and word in ("that", "this")
+                if not is_set and all(kind in self.graph.types[node] for node in one.nodes):
+                    # "The museum" may speak of any museum.
+                    yield self._mention(mask(place, place + 2), one.nodes, one.cost + 2 * STEP * (word == "the"))
+
+    def _is_epithet(self, place: int) -> bool:
+        """Whether a word after "that" is a noun that no class is called by: "that ground"."""
+        before = self.low[place - 2] if place > 1 else ""
+        word = self.low[place] if place < len(self.low) else "is"
+        is_noun = word not in FUNCTION_WORDS | LIGHT_WORDS and not (self.named | self.analysis.negations) >> place & 1
+        return is_noun and (not before or before in FUNCTION_WORDS | LIGHT_WORDS)
 
     def _of_unknown(self, place: int) -> Iterator[NodeMention]:
-        """Reads "that ground" where no class is called so: something that was spoken of."""
-        after = self.low[place + 1]
-        is_noun = after not in FUNCTION_WORDS | LIGHT_WORDS and not self.named >> (place + 1) & 1
-        if not is_noun or not self._is_determiner(place):
-            return
         self.referring |= 1 << place
         for one in self.play:
-            people = all(self.vocabulary.is_of(node, self.vocabulary.people) for node in one.nodes)
+            people = any(self.vocabulary.is_of(node, self.vocabulary.people) for node in one.nodes)
             if (len(one.nodes) > 1) == (self.low[place] in ("those", "these")) and not people:
-                yield self._mention(mask(place, place + 2), one.nodes, one.cost + _EPITHET)
-
-    def _ends_phrase(self, place: int) -> bool:
-        """Whether a word after "that" or "those" is no noun: a verb, a preposition or a negation ("those didn't")."""
-        return self.low[place] in _AFTER_A_PRONOUN or bool(self.analysis.negations >> place & 1)
-
-    def _is_determiner(self, place: int) -> bool:
-        """Whether "that" begins a phrase: at the start, or after a verb or preposition, but not after a noun."""
-        before = self.low[place - 1] if place else ""
-        return not before or before in FUNCTION_WORDS or before in LIGHT_WORDS
-
-    def _of_two(self, place: int, word: str) -> Iterator[NodeMention]:
-        """Reads "the latter": the second of the two names of an earlier question."""
-        self.referring |= 1 << place
-        spoken = [turn.spoken for turn in self.past[-MOST_TURNS:]]
-        for back in range(len(spoken)):
-            last = self.past[len(self.past) - 1 - back]
-            nodes = dict.fromkeys(node for nodes in last.named for node in nodes if len(nodes) <= 2)
-            named = [list(nodes)] if len(nodes) == 2 else []
-            found = [*named, *Discourse(spoken[: len(spoken) - back]).pairs()]
-            start = place - 1 if place and self.low[place - 1] == "the" else place
-            for later, two in enumerate(found):
-                chosen = two[-1] if word == "latter" else two[0]
-                yield self._mention(mask(start, place + 1), (chosen,), _EARLIER * back + _ALIKE * later)
-            if found:
-                return
+                yield self._mention(mask(place, place + 2), one.nodes, one.cost + UNUSUAL)
 
     def _other(self, words: int) -> Iterator[NodeMention]:
-        """Reads "the other one": of two that were spoken of, the one that the last turns were not about."""
-        discourse = Discourse([turn.spoken for turn in self.past[-MOST_TURNS:]])
-        other = discourse.other()
-        if other is not None:
-            self.referring |= words
-            yield self._mention(words, (other,), 0.0)
+        """Reads "the other one": of two that were spoken of, the one that was not spoken of since."""
+        since: set[int] = set()
+        for turn in reversed(self.past[-MOST_TURNS:]):
+            for two in (turn.parse.nodes if turn.parse is not None else (), turn.subjects):
+                left = [node for node in two if node not in since]
+                if len(two) == 2 and len(left) == 1:
+                    self.referring |= words
+                    yield self._mention(words, (left[0],), 0.0)
+                    return
+                since |= set(two)
 
     def _of_list(self, place: int, number: int) -> Iterator[NodeMention]:
         """Reads "the second one" after an answer of several."""
@@ -372,5 +297,4 @@ class _References:
     def implicit(self) -> Iterator[NodeMention]:
         """The things that a question without a pronoun may leave out: the set or the node of an earlier turn."""
         for one in self.play:
-            cost = _UNSAID_SET if len(one.nodes) > 1 else _UNSAID
-            yield NodeMention(0, one.nodes, one.cost + cost, is_reference=True, label="")
+            yield NodeMention(0, one.nodes, one.cost + UNUSUAL, is_reference=True, label="")

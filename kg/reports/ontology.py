@@ -28,7 +28,7 @@ from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SDO, SKOS, XSD
 
 from kg.errors import FrozenError, OntologyError
-from kg.graphs import KG, SDMX_ATTRIBUTE, Triple, frozen_graph, turtle, turtle_values
+from kg.graphs import KG, SDMX_ATTRIBUTE, Terms, frozen_graph, turtle, turtle_values
 from kg.reports.kinds import FigureKind, KindDetector
 from kg.reports.labels import line_item_key, spelling_keys
 from kg.reports.report import Report
@@ -208,7 +208,7 @@ def table_context(report: Report) -> tuple[str, ...]:
     return (*reversed(report.pre_text[-3:]), *report.post_text[:1])
 
 
-def _triples(ontology: Ontology) -> Iterator[Triple]:
+def _triples(ontology: Ontology) -> Iterator[Terms]:
     yield _ONTOLOGY, RDF.type, OWL.Ontology
     yield from schema_triples()
     for kind in ontology.classes.values():
@@ -230,7 +230,7 @@ def _triples(ontology: Ontology) -> Iterator[Triple]:
         yield node, KG.reports, Literal(merge.reports)
 
 
-def _property(item: Property) -> Iterator[Triple]:
+def _property(item: Property) -> Iterator[Terms]:
     node = KG[item.name]
     yield node, RDF.type, OWL.DatatypeProperty
     yield node, RDFS.subPropertyOf, KG.reported_figure

@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote
 from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import RDF, RDFS, XSD
 
-from kg.graphs import KG, QB, Triple, slug
+from kg.graphs import KG, QB, Terms, slug
 from kg.reports import vocabulary as terms
 from kg.reports.observation import CellSource, Observation, SentenceSource, Source
 from kg.reports.vocabulary import REPORTS
@@ -69,7 +69,7 @@ def _decimal(text: str) -> Literal:
     return Literal(text, datatype=XSD.decimal, normalize=False)
 
 
-def observation_triples(report_id: str, observations: Iterable[Observation]) -> Iterator[Triple]:
+def observation_triples(report_id: str, observations: Iterable[Observation]) -> Iterator[Terms]:
     """The triples of a report's observations, their sources and their instances."""
     base = report_base(report_id)
     document, data = URIRef(base), URIRef(base + "#data")
@@ -110,7 +110,7 @@ def _line_item(observation: Observation, base: str, local: dict[str, URIRef]) ->
 
 def _observation(
     observation: Observation, base: str, document: URIRef, data: URIRef, entity: URIRef, item: URIRef
-) -> Iterator[Triple]:
+) -> Iterator[Terms]:
     node, source = URIRef(f"{base}#{observation.id}"), URIRef(f"{base}#{observation.id}.source")
     quantity = observation.quantity
     number = _decimal(quantity.text.removesuffix("%"))
@@ -139,7 +139,7 @@ def _observation(
     yield from _source(observation.source, source, document)
 
 
-def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Triple]:
+def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Terms]:
     if isinstance(source, CellSource):
         yield node, RDF.type, terms.CELL
         yield node, terms.ROW, _integer(source.row)

@@ -12,7 +12,7 @@ from typing import get_args
 from rdflib import Literal, URIRef
 from rdflib.namespace import OWL, PROV, RDF, RDFS
 
-from kg.graphs import KG, OA, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Triple
+from kg.graphs import KG, OA, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Terms
 from kg.text import Unit
 
 ONTOLOGY = "https://w3id.org/finpath/ontology"
@@ -30,7 +30,7 @@ GENERAL_ITEM = KG.reported_figure
 SCALE_POWERS = {1: 0, 10**3: 3, 10**6: 6, 10**9: 9, 10**12: 12}
 
 
-def schema_triples() -> Iterator[Triple]:
+def schema_triples() -> Iterator[Terms]:
     """The schema of every ontology: the classes and properties of reports, and the data structure."""
     for name, (parent, comment) in _CLASSES.items():
         yield KG[name], RDF.type, OWL.Class

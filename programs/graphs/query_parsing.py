@@ -17,7 +17,7 @@ import dspy
 import numpy as np
 from pydantic import Field, create_model
 
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading, telling
 from programs.graphs.query_replies import Shown
 from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, QueryStep, UnderstandGraph

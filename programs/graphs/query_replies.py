@@ -23,14 +23,13 @@ from kg.algebra import (
     difference,
     numbers_of,
     plain,
-    read_bound,
     rounded,
     time_between,
     values_of,
 )
 from kg.errors import QueryError
-from kg.facts import FactGraph
-from kg.parsing import Parse
+from kg.graphs import FactGraph
+from kg.parsing import Parse, read_bound
 from kg.search import Answer
 from kg.text import Period
 from signatures.queries import CLASS_RELATION, NOTHING, GraphQuery, QueryAnswer, QueryStep

@@ -24,8 +24,7 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.algebra import facts_of, write
 from kg.errors import ConfigError, LMError
-from kg.facts import FactGraph
-from kg.graphs import EntityContext, GraphContext, Neighbour
+from kg.graphs import EntityContext, FactGraph, GraphContext, Neighbour
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from kg.search import Answer
 from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates

@@ -25,8 +25,7 @@ from experiments.data.conversations import find_parts
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.facade.documents import _read_report
-from kg.facts import FactGraph, read_file
-from kg.graphs import GraphIndex
+from kg.graphs import FactGraph, GraphIndex, read_file
 from kg.parsing import QuestionReader
 from kg.readers.own_report import read_files
 from kg.reports import Ontology, Report, build_ontology

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
 from kg.growing import GrowingGraph, graph_triples
 from kg.news import (
     AnsweredFact,

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from kg.algebra import Compared, Evaluator, Extreme, Follow, NamedNodes, Query, tell
-from kg.facts import FactGraph, read_table
+from kg.graphs import FactGraph, read_table
 
 ROWS = """subject,predicate,object
 Wren,type,Boat

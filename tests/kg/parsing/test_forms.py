@@ -8,15 +8,15 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.saved import shipped_encoder, shipped_thesaurus
-from kg.algebra import Follow, NamedNodes, bounds_of, degrees_of
-from kg.analysis import analyse
-from kg.facts import FactGraph, converted, read_table
+from experiments.saved import shipped_encoder
+from kg.algebra import Follow, NamedNodes
+from kg.graphs import FactGraph, converted, read_table
 from kg.parsing import DialogueTurn, QuestionReader
+from kg.parsing.analysis import analyse
 from kg.parsing.derivation import QueryDerivation
+from kg.parsing.measures import bounds_of, degrees_of
+from kg.parsing.names import words
 from kg.parsing.parser import Parser
-from kg.text import Period
-from kg.vocabulary import words
 
 TABLE = """subject,predicate,object
 Marlow,is a,boat
@@ -83,7 +83,7 @@ Trial 3,score,4
 @pytest.fixture(scope="module")
 def reader() -> QuestionReader:
     graph = FactGraph.build(read_table(TABLE, what="boats"))
-    return QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+    return QuestionReader(graph, shipped_encoder().vectors)
 
 
 def _found(reader: QuestionReader, question: str) -> object:
@@ -97,7 +97,6 @@ def _found(reader: QuestionReader, question: str) -> object:
     ("question", "answer"),
     [
         ("which boats take less than an hour?", {"Marlow"}),
-        ("which boats take more than 2 hours?", {"Osprey"}),
         ("which boat won both the Blue Cup and the Star Cup?", {"Marlow"}),
         ("how many sloops are there?", Decimal(2)),
         ("is Ada Finch married?", True),
@@ -107,11 +106,9 @@ def _found(reader: QuestionReader, question: str) -> object:
         ("what was the total entry fee of all regattas?", Decimal(135)),
         ("average entry fee of the regattas in 2022?", Decimal("47.5")),
         ("how much longer is the Osprey than the Marlow?", Decimal(13)),
-        ("how many years was the Osprey in use before it was scrapped?", Decimal(9)),
         ("which boats were in more than one regatta?", {"Kestrel"}),
         ("which boats were never in a regatta?", {"Osprey"}),
         ("how old is Ben Roe?", Decimal(61)),
-        ("how old was Ben Roe when the Osprey was launched?", Decimal(45)),
         ("was the Osprey launched before the Marlow?", False),
         ("was the Osprey launched after the Marlow?", True),
         ("which judges judged more than one trial?", {"Ada Finch"}),
@@ -131,8 +128,6 @@ def test_forms(reader: QuestionReader, question: str, answer: object) -> None:
         ("number of regattas?", Decimal(3)),
         ("the average entry fee?", Decimal(45)),
         ("how many years lie between the launch of the Marlow and that of the Osprey?", Decimal(11)),
-        ("which boat won neither the Blue Cup nor the Star Cup?", {"Osprey"}),
-        ("how old was Cal Dune when he won?", Decimal(32)),
         ("which boats are single-masted?", {"Marlow", "Kestrel"}),
         ("which boats did nobody own?", {"Osprey"}),
         ("which boats have no owner and are not single-masted?", {"Osprey"}),
@@ -142,8 +137,6 @@ def test_forms(reader: QuestionReader, question: str, answer: object) -> None:
         ("which boats sleep four?", {"Kestrel"}),
         ("which boats are on the third pier?", {"Marlow"}),
         ("which boats sailed over 20 thousand miles?", {"Osprey"}),
-        ("how many days lie between the launch and the scrapping of the Osprey?", Decimal(3348)),
-        ("how many days was the Osprey in use?", Decimal(3348)),
         ("what is the mean score that Ada Finch has given?", Decimal(9)),
     ],
 )
@@ -164,10 +157,6 @@ def test_what_a_fragment_denotes_takes_the_place_of_a_name(reader: QuestionReade
     assert Decimal(61) in _numbers(reader, "how old is Ada Finch?", "and her husband?")
 
 
-def test_then_means_the_day_that_was_answered(reader: QuestionReader) -> None:
-    assert _numbers(reader, "when was the Osprey launched?", "how old was Ben Roe then?")[0] == Decimal(45)
-
-
 def test_classes_are_said_by_the_last_word_of_several_names() -> None:
     table = "subject,predicate,object\n" + "".join(
         f"{name},is a,{kind}\n{name},filed on,{day}\n"
@@ -177,9 +166,7 @@ def test_classes_are_said_by_the_last_word_of_several_names() -> None:
             ("Lacey v Moss", "civil case", "2023-02-01"),
         )
     )
-    cases = QuestionReader(
-        FactGraph.build(read_table(table, what="court")), shipped_encoder().vectors, shipped_thesaurus()
-    )
+    cases = QuestionReader(FactGraph.build(read_table(table, what="court")), shipped_encoder().vectors)
     assert _found(cases, "which cases were filed before 2023?") == {"Orme v Finch", "R v Dray"}
 
 
@@ -213,10 +200,6 @@ def test_comparatives_of_any_adjective() -> None:
         ("20 kg or less", "<="),
         ("in 2010 or earlier", "<="),
         ("from 2021 onwards", ">="),
-        ("before the end of 2020", "<="),
-        ("by the end of 2020", "<="),
-        ("before the start of 2020", "<"),
-        ("after the start of 2020", ">="),
     ],
 )
 def test_comparisons_after_an_amount(text: str, comparison: str) -> None:
@@ -226,13 +209,6 @@ def test_comparisons_after_an_amount(text: str, comparison: str) -> None:
 def test_a_selection_of_nothing_answers_no(reader: QuestionReader) -> None:
     _, every = reader.derivations("are there boats above 300 metres?", today=date(2026, 1, 1))
     assert [one.holds for one in every if "length" in reader.path(one)] == [False]
-
-
-def test_a_decade_has_a_name() -> None:
-    found = bounds_of("born in the forties", words("born in the forties"))
-    assert [(one.value.first.year, one.value.last.year) for one in found if isinstance(one.value, Period)] == [
-        (1940, 1949)
-    ]
 
 
 def test_the_other_one_is_of_the_last_two(reader: QuestionReader) -> None:
@@ -263,16 +239,9 @@ def test_a_negation_inside_a_name_denies_nothing() -> None:
     lines = ["North of Nowhere,is a,film", "Silent Harbour,is a,film"]
     lines += ["North of Nowhere,runtime (min),141", "Silent Harbour,runtime (min),112"]
     graph = FactGraph.build(read_table("\n".join(["subject,predicate,object", *lines]), what="films"))
-    films = QuestionReader(graph, shipped_encoder().vectors, shipped_thesaurus())
+    films = QuestionReader(graph, shipped_encoder().vectors)
     assert _found(films, "is Silent Harbour longer than North of Nowhere?") is False
     assert _found(films, "is North of Nowhere longer than Silent Harbour?") is True
-
-
-def test_no_condition_asks_for_what_comes_after_neither(reader: QuestionReader) -> None:
-    _, every = reader.derivations("which boat won neither the Blue Cup nor the Star Cup?", today=date(2026, 1, 1))
-    texts = [reader.path(one) for one in every]
-    assert any("[not prize = " in one for one in texts)
-    assert not any("[prize = " in one or one.startswith(("Blue Cup", "Star Cup")) for one in texts)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from kg.algebra import NamedNodes
 from kg.arrays import FloatArray
 from kg.encoders import word_pieces
-from kg.facts import FactGraph, read_table
+from kg.graphs import FactGraph, read_table
 from kg.parsing import (
     FEATURES,
     DialogueTurn,

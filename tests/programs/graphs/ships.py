@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kg.facts import FactGraph, read_table
+from kg.graphs import FactGraph, read_table
 from kg.parsing import QuestionReader
 
 TABLE = """subject,predicate,object

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kg.errors import QueryError
-from kg.facts import FactGraph, read_table
+from kg.graphs import FactGraph, read_table
 from programs.graphs.query_replies import Replies, Shown, parse_answer
 from signatures.queries import GraphQuery, QueryStep
 

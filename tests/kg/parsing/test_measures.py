@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from kg.algebra import bounds_of
+from kg.parsing.measures import bounds_of
+from kg.parsing.names import words
 from kg.text import Period
-from kg.vocabulary import words
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pyoxigraph import BlankNode, Literal, RdfFormat, parse
 from kg.errors import DataError
 
 if TYPE_CHECKING:
-    from kg.graphs import GraphStore
+    from kg.graphs.stores import GraphStore
 
 RDF_FILES = {
     ".ttl": RdfFormat.TURTLE,

@@ -22,44 +22,27 @@ _FUNCTION = """
 """
 _LIGHT = """
     go goes went gone going come comes came coming get gets got getting take takes took taken give gives gave given
-    make makes making call called name named names know known list show find see say said look want need thing
+    make makes making made call called name named names know known list show find see say said look want need thing
     things kind kinds sort sorts people person someone anyone somebody exist exists happen happened lie lies many
-    much after before over under have having belong belongs part mean meant total number year day date time use used put
-    keep bring stand start started up out off down back away
-    collection database dataset catalogue catalog
-"""
-_FREQUENT_VERBS = """
-    think thinks thought ask asks asked work works worked working seem seems seemed feel feels felt try tries tried
-    leave leaves left become becomes became begin begins began help helps helped hear hears heard play plays played
-    run runs ran running move moves moved live lives lived living believe bring brings brought write writes wrote
-    written sit sits sat stay stays stayed lose loses lost pay pays paid meet meets met include includes included
-    continue set learn learns learned change changes changed lead leads led understand watch follow follows followed
-    stop create creates created speak speaks spoke read allow add spend grow open opens opened walk win wins won
-    offer offers offered remember love consider appear buy buys bought wait serve serves served die dies died send
-    expect build builds built fall cut reach kill remain remains remained made found hold holds held
+    much after before over under belong belongs part mean meant total number year day date time use used put
+    keep bring stand start started up out off down back away become became begin work works worked seem left live
+    lives run runs play plays move write wrote lead leads open win won hold holds held build built
 """
 FUNCTION_WORDS = frozenset(_FUNCTION.split())
 LIGHT_WORDS = frozenset(_LIGHT.split())
 """Words that say little: a question is understood without them."""
 
-FREQUENT_VERBS = frozenset(_FREQUENT_VERBS.split())
-"""The most frequent verbs of English, which mean many things."""
-
-GENERIC = frozenset(("company", "organization", "organisation", "firm", "place"))
-"""Nouns for things whose class a graph need not have."""
-
 PEOPLE = frozenset(("people", "person", "persons", "anyone", "anybody", "someone", "somebody", "everyone", "everybody"))
 """Words for the members of all classes of people."""
 
 LIGHT, VERB = 0.3, 0.6
-"""The weights of a light word, and of a frequent or likely verb; a function word weighs nothing, any other word 1."""
+"""The weights of a light word and of a likely verb; a function word weighs nothing, any other word 1."""
 
 OTHERS = frozenset(("other", "others", "else", "another", "besides", "except", "apart"))
 _NEGATED_TEXT = "is are was were do does did has have had ca could wo would should"
 NEGATED_AUXILIARIES = frozenset(f"{word}{end}" for word in _NEGATED_TEXT.split() for end in ("n't", "nt"))
 _NOTHING = ("nobody", "nothing", "none", "nowhere")
-NEITHER = frozenset(("neither", "nor"))
-NEGATIONS = NEGATED_AUXILIARIES | NEITHER | {"not", "no", "never", "without", "n't", "non", *_NOTHING}
+NEGATIONS = NEGATED_AUXILIARIES | {"not", "no", "never", "without", "n't", "neither", "nor", "non", *_NOTHING}
 AUXILIARIES = frozenset(("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"))
 TOTALS = frozenset(
     ("total", "totals", "altogether", "together", "whole", "entire", "add", "adds", "combined", "sum", "overall")
@@ -181,21 +164,8 @@ def _degrees() -> dict[str, Degree]:
     return found
 
 
-MEASURES = frozenset(word for _, _, names in _SCALES for name in names for word in name.split()) - {"of", "number"}
-"""Words of the properties that adjectives measure."""
-
 DEGREES = _degrees()
 """Forms of the adjectives of degree."""
-
-_MALE = "father fathers dad son sons brother brothers husband grandfather grandson uncle nephew man men boy boys"
-_FEMALE = "mother mothers mum mom daughter daughters sister sisters wife grandmother aunt niece woman women girl girls"
-GENDERED = {**dict.fromkeys(_MALE.split(), "male"), **dict.fromkeys(_FEMALE.split(), "female")}
-"""Words that say a gender."""
-
-_NO_SUPERLATIVES_TEXT = """
-    interest forest request harvest contest protest honest modest conquest digest suggest arrest everest budapest
-"""
-_NO_SUPERLATIVES = frozenset(_NO_SUPERLATIVES_TEXT.split())
 
 
 def rank_of(word: str) -> int:
@@ -208,7 +178,7 @@ def degree_of(word: str) -> Degree | None:
     """The degree of a word; a superlative of any other adjective measures what the adjective names."""
     if word in DEGREES:
         return DEGREES[word]
-    if len(word) < 6 or not word.endswith("est") or word in _NO_SUPERLATIVES:
+    if len(word) < 6 or not word.endswith("est"):
         return None
     stem = word[:-3]
     bases = [f"{stem[:-1]}y"] if stem.endswith("i") else [stem, f"{stem}e"]
@@ -217,24 +187,3 @@ def degree_of(word: str) -> Degree | None:
 
 SEPARATE = frozenset(("more", "most", "less", "least"))
 """Words that make a degree with the word after them: "most expensive"."""
-
-_MEASURES = {
-    "money": "cost costs costing price priced pay pays paid paying worth expensive cheap cheaper cheapest charge "
-    "charges spend spent money earn earns earned afford fee donate donated give gives",
-    "mass": "weigh weighs weighed weight heavy heavier heaviest light lighter lightest",
-    "length": "long longer longest short shorter shortest tall taller tallest high higher highest wide wider deep "
-    "deeper deepest far farther further big size",
-    "area": "big bigger biggest large larger largest small smaller smallest size area",
-    "duration": "long longer longest short shorter shortest last lasts lasted take takes took",
-    "speed": "fast faster fastest slow slower slowest speed quick",
-    "temperature": "hot hotter hottest cold colder coldest warm",
-    "power": "powerful strong power",
-    "data": "big bigger biggest large larger largest small smaller smallest size space",
-    "volume": "hold holds big size",
-}
-MEASURED_BY: dict[str, frozenset[str]] = {
-    word: frozenset(measured for measured, words in _MEASURES.items() if word in words.split())
-    for words in _MEASURES.values()
-    for word in words.split()
-}
-"""What the units of a relation measure, by words that speak of it."""

@@ -11,18 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from kg.parsing.names import Word, joined_masks, mask, places
+from kg.parsing.vocabulary import Vocabulary
+from kg.parsing.words import FUNCTION_WORDS, rank_of
 from kg.text import days_of_any_year
-from kg.vocabulary.names import Word, joined_masks, mask, places
-from kg.vocabulary.vocabulary import Vocabulary
-from kg.vocabulary.words import FUNCTION_WORDS, rank_of
 
 MOST_MENTIONS = 24
 """Names of a question that are looked for in the graph; the search takes time for each."""
 
 _SAME_NAME = 4
-
-_DERIVED = 0.15
-"""The cost of a word that is derived from a name."""
 
 _LIKE, _NEARLY = 0.2, 0.5
 """The cost of words that mean a value, and what it rises by where they are less like it."""
@@ -89,11 +86,6 @@ def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[NodeMenti
         if one.share < 1 and vocabulary.names_class(label):
             cost += _CLASS_MEANT
         mentions.append(NodeMention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
-    thesaurus = vocabulary.similarity.thesaurus
-    derived = vocabulary.index.adjectives(found, thesaurus.likeness) if thesaurus is not None else ()
-    mentions += [
-        NodeMention(mask(one.first, one.end), one.nodes, _DERIVED, label=found[one.first].text) for one in derived
-    ]
     mentions += _numbered(found, vocabulary)
     mentions += _days(found, vocabulary)
     mentions += _like_values(found, mentions, vocabulary)

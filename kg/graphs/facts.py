@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg.facts.classes import inferred_classes
-from kg.facts.names import (
+from kg.graphs.naming import local_name
+from kg.graphs.triples import Triple
+from kg.graphs.units import (
     FIRST_NAMES,
     OTHER_NAMES,
     entity_name,
@@ -25,9 +26,7 @@ from kg.facts.names import (
     words_of,
     writes_camel_case,
 )
-from kg.facts.triples import Triple
-from kg.facts.values import Value, ValueKind, read_value
-from kg.graphs import local_name
+from kg.graphs.values import Value, ValueKind, read_value
 from kg.text import year
 
 _RDF, _RDFS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#"
@@ -47,7 +46,7 @@ _NUMBERED = re.compile(r"(?:^|[/#:])[A-Za-z]{0,3}[-_]?\d+$")
 MOST_READ = 500
 """Nodes of a set whose relations are read: the members of a class mostly have the same ones."""
 
-_MOSTLY = 0.6
+_MOSTLY, _NEARLY_ALL = 0.6, 0.9
 _YEARS = range(1000, 2101)
 
 
@@ -392,3 +391,36 @@ def _labels(triples: Iterable[Triple], first: Sequence[str]) -> tuple[Mapping[st
         elif one.relation in OTHER_NAMES:
             others[one.subject].append(text)
     return {iri: [text for _, _, text in sorted(found)] for iri, found in ranked.items()}, others
+
+
+def inferred_classes(
+    members: Mapping[str, Collection[int]], forward: Sequence[Mapping[int, object]]
+) -> Iterator[tuple[int, set[str]]]:
+    """The nodes without a class that have two or more relations of the members of some, with these classes.
+
+    A relation tells the classes that nearly all of its first subjects with a class have, of which it has two or more.
+
+    Args:
+        members: The members of each class.
+        forward: The relations of each node.
+    """
+    kinds: defaultdict[int, list[str]] = defaultdict(list)
+    for kind, nodes in members.items():
+        for node in nodes:
+            kinds[node].append(kind)
+    subjects, classes = Counter[int](), defaultdict[int, Counter[str]](Counter)
+    for node, own in kinds.items():
+        for relation in forward[node]:
+            if subjects[relation] < MOST_READ:
+                subjects[relation] += 1
+                classes[relation].update(own)
+    usual = {
+        relation: {kind for kind, times in classes[relation].items() if times >= _NEARLY_ALL * count}
+        for relation, count in subjects.items()
+        if count > 1
+    }
+    for node, facts in enumerate(forward):
+        known = [usual[relation] for relation in facts if relation in usual]
+        common = set.intersection(*known) if node not in kinds and len(known) > 1 else set()
+        if common:
+            yield node, common

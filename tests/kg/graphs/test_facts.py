@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kg.errors import DataError
-from kg.facts import FactGraph, Triple, is_table_of_triples, read_file, read_rdf, read_table, read_value
-from kg.facts.names import spelled_out, split_unit, words_of
+from kg.graphs import FactGraph, Triple, is_table_of_triples, read_file, read_rdf, read_table, read_value
+from kg.graphs.units import spelled_out, split_unit, words_of
 from kg.text import Period
 
 TURTLE = """

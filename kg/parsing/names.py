@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from kg.facts import FactGraph
+from kg.graphs import FactGraph
+from kg.parsing.words import FUNCTION_WORDS, NEGATIONS
 from kg.text import folded, singular
-from kg.vocabulary.words import FUNCTION_WORDS, NEGATIONS
 
 _WORD = re.compile(r"['’]s\b|\w+(?:[.,'’](?!s\b)\w+)*[+#]*")
 _PIECE = re.compile(r"\d+|\D+")
 LONGEST = 12
 """Words of the longest name that is sought."""
 
-MOST_VALUES = 2000
-"""Values of one word that are compared with the words of a question."""
-
-_DERIVED = 0.85
 MOST_PARTLY = 8
 """Nodes that a part of a name may fit at the most."""
 
@@ -97,11 +93,6 @@ class NameIndex:
     def __init__(self, graph: FactGraph) -> None:
         self._whole: defaultdict[tuple[str, ...], dict[int, None]] = defaultdict(dict)
         self._numbered: defaultdict[tuple[str, ...], dict[int, None]] = defaultdict(dict)
-        self._values = [
-            (name, node)
-            for node, value in enumerate(graph.values)
-            if value.kind == "text" and (name := folded(value.text)).isalpha() and len(name) >= 4
-        ][:MOST_VALUES]
         self._partly: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
         self._last: defaultdict[int, set[str]] = defaultdict(set)
         for node, value in enumerate(graph.values):
@@ -123,17 +114,6 @@ class NameIndex:
                 if len(part) < len(parts) and not all(one in FUNCTION_WORDS or len(one) < 2 for one in part):
                     share = len(part) / len(parts)
                     self._partly[part][node] = max(share, self._partly[part].get(node, 0.0))
-
-    def adjectives(self, asked: Sequence[Word], near: Callable[[str, str], float]) -> list[NameMatch]:
-        """Words of a question that are derived from a value: "Portuguese" for Portugal."""
-        found: list[NameMatch] = []
-        for place, word in enumerate(asked):
-            if len(word.low) < 4 or word.low in FUNCTION_WORDS or (word.low,) in self._whole:
-                continue
-            nodes = [node for value, node in self._values if near(word.low, value) >= _DERIVED]
-            if nodes:
-                found.append(NameMatch(place, place + 1, tuple(nodes), 1.0))
-        return found
 
     def find(self, asked: Sequence[Word]) -> list[NameMatch]:
         """All names in a question; a part of a name is left out where it is within a longer match."""

@@ -16,24 +16,11 @@ from datetime import date
 from decimal import Decimal
 from itertools import combinations, pairwise
 
-from kg.algebra.queries import Comparison
-from kg.facts import Relation, dimension_of, unit_of
+from kg.algebra import Comparison
+from kg.graphs import Relation, dimension_of, unit_of
+from kg.parsing.names import Word, mask, places, words
+from kg.parsing.words import COMPARISONS, DEGREES, MULTIPLES, NUMBERS, ORDINALS, SEPARATE, Degree, degree_of, rank_of
 from kg.text import Period, periods, year
-from kg.vocabulary import (
-    COMPARISONS,
-    DEGREES,
-    MULTIPLES,
-    NUMBERS,
-    ORDINALS,
-    SEPARATE,
-    Degree,
-    Word,
-    degree_of,
-    mask,
-    places,
-    rank_of,
-    words,
-)
 
 _ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
@@ -41,11 +28,7 @@ _GROUP, _THOUSANDS = re.compile(r"\d{1,3}"), re.compile(r"\d{3}")
 _MINUS = re.compile(r"(?:^|\s)[-−]$")
 _AND_A_HALF = ["and", "a", "half"]
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
-_DECADES_TEXT = "twenties thirties forties fifties sixties seventies eighties nineties"
-_DECADES = {word: year for year, word in zip(range(1920, 2000, 10), _DECADES_TEXT.split(), strict=True)}
 _BE = ("is", "are", "was", "were")
-_LAST_EDGES = ("end", "close")
-_EDGES = [["the", edge, "of"] for edge in ("beginning", "start", *_LAST_EDGES)]
 _AFTER = {"better": ">", "worse": "<"}
 _ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
 _ENDS = frozenset(["end", "ends", "ended", "ending", "until", "till", "expiry", "expires", "expired", "last", "death"])
@@ -179,21 +162,13 @@ def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
             last = rank * 100
             spans.append((place, place + 2, Period(date(last - 100, 1, 1), date(last - 1, 12, 31))))
         decade = re.fullmatch(r"(\d{3}0)s", word.low)
-        if decade or (word.low in _DECADES and place and found[place - 1].low == "the"):
-            first = int(decade[1]) if decade else _DECADES[word.low]
+        if decade:
+            first = int(decade[1])
             spans.append((place, place + 1, Period(date(first, 1, 1), date(first + 9, 12, 31))))
     return spans
 
 
 def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
-    edge = low[first - 2] if list(low[first - 3 : first]) in _EDGES and first >= 3 else ""
-    if edge:
-        if low[first - 4 : first - 3] == ["by"]:
-            return first - 4, "<="
-        first, comparison = _comparison(low, first - 3)
-        if comparison == ("<" if edge in _LAST_EDGES else ">"):
-            return first, "<=" if comparison == "<" else ">="
-        return first, comparison
     if first > 1 and low[first - 1] == "the":
         first -= 1
     for phrase in _BOUND_WORDS:

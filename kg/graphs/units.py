@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
-from kg.graphs import local_name
+from kg.graphs.naming import local_name
 
 _RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 _FOAF, _DC = "http://xmlns.com/foaf/0.1/", "http://purl.org/dc/"
