@@ -144,7 +144,8 @@ class FitEvidence(ConversationFit):
             before = [turns[place].right[alone.picks[place]] for place in asked]
             after = [turns[place].right[pick] for place, pick in zip(asked, fitted.picks, strict=True)]
             helps = improves(before, after)
-            plans[name_of(lm)] = EvidencePlan(self.settings.shown, fitted.blend if helps else alone.blend)
+            blend = fitted.blend if helps else alone.blend
+            plans[name_of(lm)] = EvidencePlan(self.settings.shown, blend, prompts=turn.prompts)
             use = "is used" if helps else "has no weight: the gain is within chance"
             self.progress(
                 f"{name_of(lm)} {use}; on {len(asked)} turns {fitted.accuracy:.1%}, the beam {np.mean(before):.1%}"
@@ -154,7 +155,7 @@ class FitEvidence(ConversationFit):
     def _scored_turns(self, program: ConversationQA, examples: Sequence[dspy.Example], lm: Any) -> list[EvidenceTurn]:
         """The turns with the candidates of the search, and the model's evidence as long as it may be asked."""
         asking: ConversationQA = program.deepcopy()
-        plan = EvidencePlan(self.settings.shown, Blend({"beam": 1.0, "share": 0.1}))
+        plan = EvidencePlan(self.settings.shown, Blend({"beam": 1.0, "share": 0.1}), prompts=program.turn.prompts)
         asking.evidence = EvidenceConfig(answer="always", plans={name_of(lm): plan} if lm is not None else {})
         left = self.settings.turns if self.settings.turns is not None else math.inf
         turns: list[EvidenceTurn] = []

@@ -14,6 +14,7 @@ answer.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,7 +26,7 @@ from kg.errors import ConfigError
 from kg.reports import Report
 from programs.aggregate import Aggregate
 from programs.answer import Answer
-from programs.evidence import EvidenceConfig
+from programs.evidence import EvidenceConfig, name_of
 from programs.lm import LONGEST_MESSAGE, failure_of, metered
 from programs.turns import AnyTurn, Kept, Turn
 from programs.understand import Understand
@@ -94,7 +95,8 @@ class BeamQA(dspy.Module):
             ``confidence`` and ``sources``.
         """
         world = self.world(report=report, graph=graph, texts=texts)
-        return prediction_of(self.ask(world.start(earlier_turns(history)), question).turns[-1:])
+        state = self.ask(world.start(earlier_turns(history)), question, always=True)
+        return prediction_of(state.turns[-1:])
 
     def world(self, *, report: Document | None = None, graph: Any = None, texts: Any = None, **about: Any) -> World:
         """The world of a question; ``about`` are further fields of it.
@@ -117,24 +119,52 @@ class BeamQA(dspy.Module):
         """See :meth:`programs.worlds.base.World.start`."""
         return world.start(turns, kept)
 
-    def ask(self, state: Any, question: str) -> Any:
-        """The state after one more question; an error of the model or the data becomes a failed turn."""
+    def ask(self, state: Any, question: str, *, always: bool = False) -> Any:
+        """The state after one more question; an error of the model or the data becomes a failed turn.
+
+        Args:
+            state: The conversation before it.
+            question: The question.
+            always: Whether a model is asked whose evidence has no weight, as any call of the module does: an optimizer
+                must see its replies.
+        """
+        evidence = self.evidence_for(dspy.settings.lm, always=always)
         with metered() as measured:
             try:
                 search = state.world.search(state, question)
-                choice = self.aggregate(search, self.evidence, self._understood(search))
-                after = search.after(self.answer(search, choice, self.evidence), choice)
+                choice = self.aggregate(search, evidence, self._understood(search, evidence))
+                after = search.after(self.answer(search, choice, evidence), choice)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
                 failure, message = failure_of(error, measured)
                 after = state.after(Turn(question, failure=failure, message=message))
         return replace(after, turns=(*after.turns[:-1], replace(after.turns[-1], usage=measured.usage)))
 
-    def _understood(self, search: Search) -> Execution | None:
+    def evidence_for(self, lm: Any, *, always: bool = False) -> EvidenceConfig:
+        """The use of a language model: weights that were fitted with other prompts than the program's do not count."""
+        plan = self.evidence.plans.get(name_of(lm)) if lm is not None else None
+        if plan is None or (plan.prompts == self.prompts and (plan.asks(lm) or not always)):
+            return self.evidence
+        plans = {name: plan for name, plan in self.evidence.plans.items() if name != name_of(lm)}
+        return replace(self.evidence, plans=plans)
+
+    @property
+    def prompts(self) -> str:
+        """A hash of the prompts that were compiled; empty where all are as the signatures write them."""
+        written = BeamQA(signature=self.understand.signature, explain=self.answer.explain).named_predictors()
+        instructions = {name: predict.signature.instructions for name, predict in written}
+        compiled = [
+            (name, predict.signature.instructions, [dict(demo) for demo in predict.demos])
+            for name, predict in self.named_predictors()
+            if predict.demos or predict.signature.instructions != instructions.get(name)
+        ]
+        return hashlib.sha256(repr(compiled).encode()).hexdigest()[:16] if compiled else ""
+
+    def _understood(self, search: Search, evidence: EvidenceConfig) -> Execution | None:
         lm = dspy.settings.lm
-        if not search.asks(self.evidence.plan_for(lm), lm):
+        if not search.asks(evidence.plan_for(lm), lm):
             return None
         try:
-            execution: Execution = self.understand(search, self.evidence)
+            execution: Execution = self.understand(search, evidence)
         except search.tolerated as error:
             return Execution(search.understanding(None, [f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]]))
         return execution

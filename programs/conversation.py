@@ -203,8 +203,9 @@ class ConversationQA(dspy.Module):
                 raise
             message = f"{type(error).__name__}: {error}"
             return prediction_of([Turn(one, failure="error", message=message) for one in asked])
+        always = {"always": True} if isinstance(self.turn, BeamQA) else {}
         for one in asked:
-            state = self.ask(state, one)
+            state = self.turn.ask(state, one, **always)
         return prediction_of(state.turns[len(before) :])
 
     def world(self, report: Document | None = None, **about: Any) -> World:

@@ -148,11 +148,13 @@ class EvidencePlan:
         shown: Candidates that it is asked about, the beam's best; at least 2.
         blend: The weights.
         decides: Whether the model decides: a turn then abstains where it finds that no candidate is right.
+        prompts: The prompts with which the weights were fitted (:attr:`programs.beam.BeamQA.prompts`).
     """
 
     shown: int = 10
     blend: Blend = field(default_factory=Blend)
     decides: bool = False
+    prompts: str = ""
 
     def __post_init__(self) -> None:
         if self.shown < 2:
@@ -170,7 +172,7 @@ class EvidencePlan:
             is_gone = record.get("prompt", "page") != "page"
             kept = known if not is_gone else [one for one in known if one not in ("share", "named")]
             blend[name] = {key: value for key, value in blend[name].items() if key in kept}
-        return cls(record["shown"], Blend(**blend), record.get("decides", False))
+        return cls(record["shown"], Blend(**blend), record.get("decides", False), record.get("prompts", ""))
 
 
 MODEL_DECIDES = EvidencePlan(

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from experiments.console import check_address, say
 from kg.errors import ConfigError, LMError
@@ -237,9 +237,10 @@ def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
         kind = getattr(program, "kind", "program")
         raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
     settings = lm_settings(config)
-    lm, evidence = settings["lm"], getattr(program, "evidence", None)
-    if lm is not None and evidence is not None and not evidence.plan_for(lm).asks(lm):
-        say(f"note: {lm.model} is not asked about reports: its evidence has no weight in this program")
+    lm, turn = settings["lm"], cast("Any", getattr(program, "turn", None))
+    if lm is not None and hasattr(turn, "evidence_for") and not turn.evidence_for(lm).plan_for(lm).asks(lm):
+        reason = "in this program its evidence has no weight, so the search answers alone"
+        say(f"note: {lm.model} is not asked about reports: {reason}; compile prompts or 'evidence' for it")
     if config.is_none or config.is_local:
         return settings
     import dspy

@@ -149,7 +149,7 @@ class Retrieve(BeamQA):
             rows_wanted: Whether a query without rows is repaired too.
         """
         search = GrowingSearch(work, self.relations, rows_wanted=rows_wanted)
-        choice = self.aggregate(search, self.evidence, self._understood(search))
+        choice = self.aggregate(search, self.evidence, self._understood(search, self.evidence))
         return dspy.Prediction(rows=next(iter(choice.candidates), None))
 
     def solve(self, work: Work, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,31 @@ def test_bootstrap_takes_whole_conversations(
         optimizer = dspy.BootstrapFewShot(metric=answered, max_bootstrapped_demos=1, max_labeled_demos=0)
         compiled = optimizer.compile(shipped_beam.deepcopy(), trainset=sample_train[:3])
     assert any(one.demos for one in compiled.predictors())
+
+
+def test_a_model_without_weight_is_asked_as_soon_as_prompts_are_compiled_for_it(
+    sample_train: list[dspy.Example], any_lm: GuardedLM, tmp_path: Path
+) -> None:
+    shipped = finpath.load("beam")  # not the one of other tests, whose instructions DSPy's InferRules changes in place
+
+    def prompts(program: Any) -> int:
+        """The calls of a turn of a command, which asks a model only where it has weight."""
+        before = len(any_lm.engine.prompts)
+        with dspy.context(lm=any_lm):
+            program.ask(program.start(program.world(sample_train[0].report)), sample_train[0].questions[0])
+        return len(any_lm.engine.prompts) - before
+
+    assert prompts(shipped) == 0
+    with dspy.context(lm=any_lm):
+        shipped(report=sample_train[0].report, question=sample_train[0].questions[0])
+    assert any_lm.engine.prompts, "an optimizer calls the module, and sees its replies"
+    train = turn_examples(sample_train[:2], shipped)
+    compiled = dspy.LabeledFewShot(k=2).compile(shipped.deepcopy(), trainset=train)
+    finpath.save(compiled, tmp_path / "mine")
+    assert prompts(finpath.load(str(tmp_path / "mine"))) > 0
+    plan = replace(compiled.evidence.plans[any_lm.model], prompts=compiled.turn.prompts)
+    compiled.evidence = replace(compiled.evidence, plans={any_lm.model: plan})
+    assert prompts(compiled) == 0, "weights that are fitted with the compiled prompts count"
 
 
 def test_a_program_of_a_direct_optimizer_is_saved_and_read_again(

@@ -124,7 +124,7 @@ def test_a_spent_budget_ends_a_compile_with_its_reason(
 ) -> None:
     any_lm.budget, any_lm.cache = Budget(calls=9), False
     compiled = compiled_with("bootstrap+gepa", shipped_beam, sample_train, any_lm)
-    assert "the budget of local/any is spent: 9 calls" in compiled.failure
+    assert "the budget of local/qwen2.5-coder-1.5b is spent: 9 calls" in compiled.failure
     assert any_lm.spent.calls == 9
     assert compiled.program(report=sample_train[0].report, question="net income?").turn.question == "net income?"
 

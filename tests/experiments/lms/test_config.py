@@ -23,6 +23,7 @@ from kg.errors import ConfigError, LMError
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
+from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM
 
 
 def test_none_is_no_model() -> None:
@@ -236,6 +237,21 @@ def test_a_local_model_that_was_not_fetched_is_said(monkeypatch: pytest.MonkeyPa
         make_lm(LMConfig("local"))
     with pytest.raises(ConfigError, match="there is no local model 'gpt'"):
         make_lm(LMConfig("local/gpt"))
+
+
+def test_a_model_that_has_no_weight_is_named_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = EmbeddedEngine(EngineSettings(Path("not-loaded.gguf"), "local/qwen2.5-coder-1.5b"))
+    lm = GuardedLM(engine.name, engine=engine, free=True)
+    monkeypatch.setattr("experiments.lms.config.make_lm", lambda config: lm)
+    program = find_program("beam").program
+    reach_lm(LMConfig("local"), program)
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("note: local/qwen2.5-coder-1.5b is not asked about reports: ")
+    program.evidence = dataclasses.replace(program.evidence, plans={})
+    reach_lm(LMConfig("local"), program)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.slow
