@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from programs.lm.concurrent import concurrently
     from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine
     from programs.lm.guarded import GuardedLM
-    from programs.lm.lora import adapter_files, file_sha256, find_adapter, write_card
     from programs.lm.marks import plain_text
     from programs.lm.probabilities import (
         LEAST_SHARE,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
         stated,
         tokens_of,
     )
-    from programs.lm.runtime import EngineSettings, load_runtime, serve
+    from programs.lm.runtime import EngineSettings, file_sha256, find_adapter, load_runtime, serve
     from programs.lm.wire import GBNF, quoted
 else:
     __getattr__ = lazy_exports(__name__, __file__)
@@ -48,7 +47,6 @@ __all__ = [
     "GuardedLM",
     "ReplyToken",
     "SuitedAdapter",
-    "adapter_files",
     "concurrently",
     "failure_of",
     "file_sha256",
@@ -65,5 +63,4 @@ __all__ = [
     "stated",
     "suited_adapter",
     "tokens_of",
-    "write_card",
 ]

@@ -7,9 +7,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +20,7 @@ from typing import Any
 
 from kg.errors import ConfigError, LMError
 
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _MOST_THREADS = 4
 _SLOTS = 4
 """Prompts whose beginnings are cached at the same time."""
@@ -50,6 +54,39 @@ class EngineSettings:
         for name, value in (("threads", self.threads), ("context", self.context)):
             if value is not None and value < 1:
                 raise ConfigError(f"{name} must be at least 1, got {value}")
+
+
+def find_adapter(base: Path, name: str, further: Sequence[Path] = ()) -> Path:
+    """The file of an adapter (LoRA) of a model's file, after the card in JSON next to it was checked.
+
+    Args:
+        base: The model's file.
+        name: The adapter's name.
+        further: Folders in which it may be, after the folder ``adapters`` next to the model.
+
+    Raises:
+        LMError: There is none, it is for other weights, or its file is not the one that the card names.
+        ConfigError: The name has characters that are not allowed.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"an adapter's name must be of small letters, digits, '.', '_' and '-', got {name!r}")
+    for folder in (base.parent / "adapters", *further):
+        weights = folder / f"{base.stem}+{name}.gguf"
+        if not weights.is_file() or not weights.with_suffix(".json").is_file():
+            continue
+        card = json.loads(weights.with_suffix(".json").read_text(encoding="utf-8"))
+        if file_sha256(weights) != card["sha256"]:
+            raise LMError(f"{weights} is not the adapter that its card describes: its hash differs")
+        if base.stat().st_size != card["base"]["size"]:
+            raise LMError(f"{weights} is an adapter of other weights than {base.name}: their size differs")
+        return weights
+    raise LMError(f"there is no adapter {name!r} of {base.name} in {base.parent / 'adapters'}")
+
+
+def file_sha256(path: Path) -> str:
+    """The hash of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def load_runtime() -> Any:

@@ -267,18 +267,6 @@ def embedded(request: pytest.FixtureRequest, embedded_model: Callable[[str], Pat
 
 
 @pytest.mark.slow
-def test_a_template_has_as_many_messages_as_were_sent(embedded: dict[str, Any]) -> None:
-    lm = embedded["lm"]
-    for planted in ATTACKS:
-        texts = [planted.text, plain_text(planted.text)]
-        asked = [{"role": "user", "content": without_special_tokens(text)} for text in texts]
-        for one in asked:
-            assert lm.engine.template([one]).count("<|im_start|>") == lm.engine.template(
-                [{**one, "content": "x"}]
-            ).count("<|im_start|>")
-
-
-@pytest.mark.slow
 def test_an_embedded_agent_answers_from_the_graph(embedded: dict[str, Any], agent: ConversationQA) -> None:
     assert isinstance(agent.turn, AgentQA)
     for planted in ATTACKS[:: 4 if "135m" in embedded["lm"].model else 7]:

@@ -25,7 +25,6 @@ from programs.lm.guarded import GuardedLM
 from programs.lm.runtime import EngineSettings, serve
 
 NAME = "local/smollm2-135m"
-QUESTION = ({"role": "user", "content": "What is the capital of France? Answer in one word."},)
 LONG = "You answer questions about reports. " * 30
 
 
@@ -165,7 +164,7 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"no weights")
     with pytest.raises(LMError, match=r"m\.gguf cannot be loaded"):
-        EmbeddedEngine(EngineSettings(path, NAME)).template(QUESTION)
+        EmbeddedEngine(EngineSettings(path, NAME)).load()
 
 
 @pytest.mark.parametrize(

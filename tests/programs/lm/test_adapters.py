@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from kg.errors import ConfigError, LMError
-from programs.lm import EmbeddedEngine, EngineSettings, adapter_files, find_adapter, write_card
+from programs.lm import EmbeddedEngine, EngineSettings, file_sha256, find_adapter
 
 
 @pytest.fixture
@@ -18,13 +19,12 @@ def base(tmp_path: Path) -> Path:
 
 
 def _make(base: Path, name: str) -> Path:
-    files = adapter_files(base, name)
-    files.weights.parent.mkdir(exist_ok=True)
-    files.weights.write_bytes(b"adapter")
-    card = write_card(files, base, {"seed": 3})
-    assert card["seed"] == 3
-    assert card["base"]["file"] == "model.gguf"
-    return files.weights
+    weights = base.parent / "adapters" / f"{base.stem}+{name}.gguf"
+    weights.parent.mkdir(exist_ok=True)
+    weights.write_bytes(b"adapter")
+    card = {"sha256": file_sha256(weights), "base": {"file": base.name, "size": base.stat().st_size}}
+    weights.with_suffix(".json").write_text(json.dumps(card))
+    return weights
 
 
 def test_an_adapter_is_found_beside_its_model_or_in_a_further_folder(base: Path, tmp_path: Path) -> None:
