@@ -9,8 +9,13 @@ if TYPE_CHECKING:
         ConversationRecord,
         LoadedData,
         conversation_examples,
+        find_report,
         join_loaded,
         load_conversations,
+        read_ontology,
+        read_records_of,
+        read_report,
+        train_reports,
     )
     from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
     from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
@@ -18,7 +23,6 @@ if TYPE_CHECKING:
     from experiments.data.news import SAMPLE_NEWS, read_documents, read_questions, recorded_replies
     from experiments.data.portfolio import make_database, read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
-    from experiments.data.reports import find_report, read_ontology, read_records_of, read_report, train_reports
     from experiments.data.types import SCHEMAS, read_types
 else:
     __getattr__ = lazy_exports(__name__, __file__)

@@ -10,11 +10,11 @@ The scorer learns from them which calculation a question asks for.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from kg.errors import DataError, ProgramError
 from kg.search import Derivation
@@ -42,6 +42,12 @@ class Dialogues:
         return Dialogues(self.name, self.sha256, tuple(item for item in self.items if item[0] not in ids))
 
 
+class _Line(BaseModel):
+    id: str
+    dialogue_break: tuple[str, ...]
+    turn_program: tuple[str, ...]
+
+
 def read_dialogues(path: str | Path) -> Dialogues:
     """Reads a file of dialogues.
 
@@ -60,16 +66,14 @@ def read_dialogues(path: str | Path) -> Dialogues:
 
 def _dialogue(line: str, number: int, name: str) -> Dialogue:
     try:
-        record: Any = json.loads(line)
-        questions, programs = tuple(record["dialogue_break"]), tuple(record["turn_program"])
-        if not all(isinstance(text, str) for text in (record["id"], *questions, *programs)):
-            raise TypeError("must be texts")
-        for program in programs:
+        read = _Line.model_validate_json(line)
+        for program in read.turn_program:
             Derivation.parse(program)
-        if len(questions) != len(programs):
-            raise ProgramError(f"has {len(programs)} programs for {len(questions)} questions")
-    except (ValueError, TypeError, KeyError, RecursionError, ProgramError) as error:
-        shape = "must be an object with id, dialogue_break and turn_program"
-        rule = str(error) if isinstance(error, ProgramError) else shape
+        if len(read.dialogue_break) != len(read.turn_program):
+            raise ProgramError(f"has {len(read.turn_program)} programs for {len(read.dialogue_break)} questions")
+    except ValidationError as error:
+        rule = "must be an object with id, dialogue_break and turn_program"
         raise DataError(rule, file=name, place=f"line {number}") from error
-    return record["id"], questions, programs
+    except ProgramError as error:
+        raise DataError(str(error), file=name, place=f"line {number}") from error
+    return read.id, read.dialogue_break, read.turn_program

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from experiments.console import check_address
-from experiments.data.conversations import find_parts
+from experiments.data.sources import find_parts
 from kg.errors import ConfigError, DataError
 from kg.files import replacing
 
@@ -106,7 +106,7 @@ def unpack(archive: Path) -> list[Path]:
     """
     files = []
     for part in find_parts(archive):
-        file = archive.with_name(PurePosixPath(part.member or part.name).name)
+        file = archive.with_name(PurePosixPath(part.name).name)
         content = part.read()
         try:
             if file.exists() and file.read_bytes() != content:

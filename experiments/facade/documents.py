@@ -61,7 +61,7 @@ def resolve_report(targets: Sequence[str], data: str) -> FoundReport:
 
     Args:
         targets: Files with tables and text, which make one report; or a JSON file with one report, or an id as
-            :func:`experiments.data.reports.find_report` takes it.
+            :func:`experiments.data.conversations.find_report` takes it.
         data: Where an id is looked up.
 
     Raises:

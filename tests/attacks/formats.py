@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from experiments.console import read_text
-from experiments.data.conversations import find_parts
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
+from experiments.data.sources import find_parts
 from experiments.facade.documents import _read_report
 from kg.graphs import FactGraph, GraphIndex, read_file
 from kg.parsing import QuestionReader

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -106,22 +105,22 @@ def test_a_test_file_without_gold(tmp_path: Path) -> None:
 def test_a_missing_key(tmp_path: Path, key: str) -> None:
     record = other(1)
     del record[key]
-    place = "dev.json: conversation 'Double_ACME/2020/page_1.pdf'"
-    assert rules(tmp_path, record) == [f"{place}: key {key!r} is missing"]
+    [rule] = rules(tmp_path, record)
+    assert rule.startswith(f"dev.json: conversation 'Double_ACME/2020/page_1.pdf': {key}:")
 
 
 def test_a_missing_id_is_named_by_its_number(tmp_path: Path) -> None:
     record = other(1)
     del record["id"]
-    assert rules(tmp_path, record) == ["dev.json: conversation number 2: key 'id' is missing"]
+    [rule] = rules(tmp_path, record)
+    assert rule.startswith("dev.json: conversation number 2: id:")
 
 
 def test_ragged_table(tmp_path: Path) -> None:
     record = other(1)
     record["table"] = [["", "2020", "2019"], ["revenue", "$ 120"], ["cost"]]
-    assert rules(tmp_path, record) == [
-        "dev.json: conversation 'Double_ACME/2020/page_1.pdf': table row 1 has 2 cells, row 0 has 3"
-    ]
+    [rule] = rules(tmp_path, record)
+    assert rule.endswith("table row 1 has 2 cells, row 0 has 3")
 
 
 def test_duplicate_id(tmp_path: Path) -> None:
@@ -131,75 +130,50 @@ def test_duplicate_id(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("annotation", "expected"),
     [
-        ({"dialogue_break": None}, ["dialogue_break must be a list of texts"]),
-        ({"dialogue_break": []}, ["dialogue_break holds no question"]),
-        ({"turn_program": None}, ["key 'turn_program' is missing in annotation, which has 'exe_ans_list'"]),
-        ({"exe_ans_list": None}, ["key 'exe_ans_list' is missing in annotation, which has 'turn_program'"]),
-        ({"turn_program": "120"}, ["turn_program must be a list, got '120'"]),
+        ({"dialogue_break": None}, ["dialogue_break"]),
+        ({"dialogue_break": []}, ["dialogue_break"]),
+        ({"turn_program": None}, ["turn_program"]),
+        ({"exe_ans_list": None}, ["exe_ans_list"]),
+        ({"turn_program": "120"}, ["turn_program"]),
         ({"turn_program": ["120"]}, ["turn_program has 1 entries for 3 questions"]),
         ({"exe_ans_list": [120]}, ["exe_ans_list has 1 entries for 3 questions"]),
         ({"qa_split": [0]}, ["qa_split has 1 entries for 3 questions"]),
-        ({"qa_split": [0, 1, 2]}, ["qa_split must hold 0 and 1, got '2'"]),
-        (
-            {"exe_ans_list": [121, 0.2, "no"]},
-            [
-                "turn 1: the program '120' gives 120.00000, its exe_ans is 121",
-                "turn 3: the program 'greater(120, 100)' gives yes, its exe_ans is no",
-            ],
-        ),
-        (
-            {"exe_ans_list": [120, 0.20002, "yes"]},
-            ["turn 2: the program 'subtract(120, 100), divide(#0, 100)' gives 0.20000, its exe_ans is 0.20002"],
-        ),
-        (
-            {"exe_ans_list": [120, None, "yes"]},
-            ["turn 2: exe_ans must be a number, 'yes', 'no' or a list of names, got None"],
-        ),
-        (
-            {"exe_ans_list": [120, 0.2, "maybe"]},
-            ["turn 3: exe_ans must be a number, 'yes', 'no' or a list of names, got 'maybe'"],
-        ),
-        (
-            {"exe_ans_list": [120, float("nan"), "yes"]},
-            ["turn 2: exe_ans must be a number, 'yes', 'no' or a list of names, got 'NaN'"],
-        ),
-        ({"turn_program": ["120", None, "greater(120, 100)"]}, ["turn 2: the program must be a text, got None"]),
-        (
-            {"turn_program": ["120", "halve(120, 2)", "greater(120, 100)"]},
-            ["turn 2: 'halve(120, 2)': unknown operation 'halve'"],
-        ),
-        (
-            {"turn_program": ["120", "divide(120, #0)", "greater(120, 100)"]},
-            ["turn 2: 'divide(120, #0)': step 0 refers to #0"],
-        ),
-        (
-            {"turn_program": ["120", "divide(120, 0)", "greater(120, 100)"]},
-            ["turn 2: divide(120, 0): divide(120, 0) has no result"],
-        ),
+        ({"qa_split": [0, 1, 2]}, ["qa_split.2"]),
+        ({"exe_ans_list": [121, 0.2, "no"]}, ["turn 1: the program '120'", "turn 3: the program 'greater"]),
+        ({"exe_ans_list": [120, 0.20002, "yes"]}, ["turn 2: the program 'subtract"]),
+        ({"exe_ans_list": [120, None, "yes"]}, ["exe_ans_list.1", "exe_ans_list.1"]),
+        ({"exe_ans_list": [120, 0.2, "maybe"]}, ["turn 3: exe_ans must be a number"]),
+        ({"exe_ans_list": [120, float("nan"), "yes"]}, ["turn 2: exe_ans must be a number"]),
+        ({"exe_ans_list": [120, "[", "yes"]}, ["turn 2: exe_ans must be a number"]),
+        ({"turn_program": ["120", None, "greater(120, 100)"]}, ["turn_program.1"]),
+        ({"turn_program": ["120", "halve(120, 2)", "greater(120, 100)"]}, ["turn 2: 'halve(120, 2)'"]),
+        ({"turn_program": ["120", "divide(120, #0)", "greater(120, 100)"]}, ["turn 2: 'divide(120, #0)'"]),
+        ({"turn_program": ["120", "divide(120, 0)", "greater(120, 100)"]}, ["turn 2: divide(120, 0)"]),
     ],
 )
 def test_wrong_annotations(tmp_path: Path, annotation: dict[str, Any], expected: list[str]) -> None:
-    found = rules(tmp_path, other(1, **annotation))
-    assert len(found) == len(expected)
-    for problem, rule in zip(found, expected, strict=True):
-        assert problem.startswith(f"dev.json: conversation 'Double_ACME/2020/page_1.pdf': {rule}")
+    problems = rules(tmp_path, other(1, **annotation))
+    assert len(problems) == len(expected)
+    for problem, words in zip(problems, expected, strict=True):
+        assert words in problem.removeprefix("dev.json: conversation 'Double_ACME/2020/page_1.pdf': ")
 
 
 @pytest.mark.parametrize(
-    ("record", "rule"),
+    ("record", "place"),
     [
-        ("text", "conversation number 2: must be an object with keys, got str"),
-        (GOOD | {"id": ""}, "conversation '': id must be a text, got ''"),
-        (GOOD | {"id": "B", "annotation": []}, "conversation 'B': annotation must be an object with keys, got list"),
-        (GOOD | {"id": "B", "annotation": {}}, "conversation 'B': key 'dialogue_break' is missing in annotation"),
-        (GOOD | {"id": "B", "pre_text": "text"}, "conversation 'B': pre_text must be a list of texts"),
-        (GOOD | {"id": "B", "post_text": [None]}, "conversation 'B': post_text must be a list of texts"),
-        (GOOD | {"id": "B", "table": ["row"]}, "conversation 'B': table must be a list of rows, each a list of texts"),
-        (GOOD | {"id": "B", "table": [[None]]}, "conversation 'B': table must be a list of rows, each a list of texts"),
+        ("text", "conversation number 2: "),
+        (GOOD | {"id": ""}, "conversation '': id"),
+        (GOOD | {"id": "B", "annotation": []}, "conversation 'B': annotation"),
+        (GOOD | {"id": "B", "annotation": {}}, "conversation 'B': annotation.dialogue_break"),
+        (GOOD | {"id": "B", "pre_text": "text"}, "conversation 'B': pre_text"),
+        (GOOD | {"id": "B", "post_text": [None]}, "conversation 'B': post_text.0"),
+        (GOOD | {"id": "B", "table": ["row"]}, "conversation 'B': table.0"),
+        (GOOD | {"id": "B", "table": [[None]]}, "conversation 'B': table.0.0"),
     ],
 )
-def test_wrong_shapes(tmp_path: Path, record: Any, rule: str) -> None:
-    assert rules(tmp_path, record) == [f"dev.json: {rule}"]
+def test_wrong_shapes(tmp_path: Path, record: Any, place: str) -> None:
+    [rule] = rules(tmp_path, record)
+    assert rule.startswith(f"dev.json: {place}")
 
 
 @pytest.mark.parametrize(
@@ -281,7 +255,7 @@ def test_answers_in_place_of_programs(tmp_path: Path) -> None:
     kept["annotation"] = {"dialogue_break": questions, "answers": answers, "why": "not stated"}
     both = other(2, answers=[["2020"], None, "yes"])
     wrong = other(3)
-    wrong["annotation"] = {"dialogue_break": questions, "answers": [[], "about five", {"a": "b"}, "no"]}
+    wrong["annotation"] = {"dialogue_break": questions, "answers": [[], "about five", None, "no"]}
     short = other(4)
     short["annotation"] = {"dialogue_break": questions, "answers": ["5"]}
     loaded = load_conversations(write(tmp_path / "dev.json", [kept, both, wrong, short]))
@@ -289,43 +263,10 @@ def test_answers_in_place_of_programs(tmp_path: Path) -> None:
     assert (one.programs, one.answers) == (None, None)
     assert one.gold == (("2020",), None, Decimal("0.054"), "yes")
     rules = [str(problem) for problem in loaded.problems]
-    assert "page_2.pdf': annotation must have 'answers' or 'turn_program', not both" in rules[0]
-    assert "page_3.pdf': turn 1: a gold answer must name at least one name, got an empty list" in rules[1]
+    assert "must have 'answers' or 'turn_program', not both" in rules[0]
+    assert "turn 1: a gold answer must name at least one name, got an empty list" in rules[1]
     assert "turn 2: a gold answer must be a number, yes, no, a list of names or null, got 'about five'" in rules[2]
-    assert "turn 3: a gold answer must be" in rules[3]
-    assert "page_4.pdf': answers has 1 entries for 4 questions" in rules[4]
-
-
-def test_the_cache_goes_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = tmp_path / "cache"
-    first = load_conversations(write(tmp_path / "a" / "dev.json", [GOOD, {}]), cache_dir=str(cache))
-    files = sorted(cache.rglob("*.arrow"))
-    assert len(files) == 1
-    with monkeypatch.context() as patch:
-        patch.setattr("experiments.data.conversations.checked_rows", None)
-        moved = load_conversations(write(tmp_path / "b" / "dev.json", [GOOD, {}]), cache_dir=str(cache))
-    assert moved.conversations == first.conversations
-    assert [str(problem) for problem in moved.problems] == [str(problem) for problem in first.problems]
-    changed = load_conversations(write(tmp_path / "a" / "dev.json", [GOOD]), cache_dir=str(cache))
-    assert changed.problems == ()
-    assert len(sorted(cache.rglob("*.arrow"))) == 2
-
-
-def test_changed_code_reads_a_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, cache = write(tmp_path / "dev.json", [GOOD]), str(tmp_path / "cache")
-    before = load_conversations(path, cache_dir=cache).conversations[0]
-    monkeypatch.setattr("experiments.data.format.repaired", lambda record: {**record, "pre_text": ["repaired ."]})
-    assert load_conversations(path, cache_dir=cache).conversations[0] == before
-    monkeypatch.setattr("experiments.data.conversations.code_of_checks", lambda: "other code")
-    assert load_conversations(path, cache_dir=cache).conversations[0].report.pre_text == ("repaired .",)
-
-
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o500)
-    with pytest.raises(DataError, match=r"^dev\.json: the cache cannot be written: .*HF_DATASETS_CACHE"):
-        load_conversations(write(tmp_path / "dev.json", [GOOD]), cache_dir=str(closed / "cache"))
+    assert "answers has 1 entries for 4 questions" in rules[3]
 
 
 def conversations(tmp_path: Path) -> tuple[ConversationRecord, ...]:
@@ -343,7 +284,7 @@ def test_conversation_examples(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("written", "read"), [(9.75, 9.75), (12, 12.0), (None, None), ("high", None)])
 def test_the_margin_of_inferred_programs(tmp_path: Path, written: Any, read: float | None) -> None:
     path = write(tmp_path / "inferred.json", [{**GOOD, "margin": written}])
-    [conversation] = load_conversations(path, cache_dir=str(tmp_path / "cache")).conversations
+    [conversation] = load_conversations(path).conversations
     assert conversation.margin == read
     [example] = conversation_examples([conversation])
     assert example.get("margin") == read

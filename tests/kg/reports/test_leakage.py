@@ -97,7 +97,7 @@ def test_no_triple_holds_the_answer() -> None:
 
 
 def test_no_path_and_no_candidate_holds_the_answer(dev: Path) -> None:
-    conversation = load_conversations(dev, cache_dir=str(dev.parent)).conversations[0]
+    conversation = load_conversations(dev).conversations[0]
     turns = ConversationQA.unfitted(_ontology())(report=conversation.report, questions=conversation.questions).turns
     assert all(turn.candidates for turn in turns)
     for turn in turns:
@@ -112,7 +112,7 @@ def test_no_tool_gives_the_answer() -> None:
 
 
 def test_no_prompt_holds_the_answer(dev: Path) -> None:
-    conversation = load_conversations(dev, cache_dir=str(dev.parent)).conversations[0]
+    conversation = load_conversations(dev).conversations[0]
     prompts = prompts_of(conversation.report, conversation.questions, _ontology())
     assert len(prompts) >= 2
     assert "net income" in prompts[0]
