@@ -103,7 +103,7 @@ def proposals(answers: SpanAnswers, question: str, lm: dspy.LM | None) -> list[T
     if lm is None:
         reader = SpanReader.load()
         assert reader is not None, "this needs the extra 'news'"
-        return proposals_of(read(question, answers.library.near(question, READ), reader))
+        return proposals_of(*read(question, answers.library.near(question, READ), reader))
     near = answers.library.near(question, *SHOWN[ADAPTER])
     return [quotation(quote(lm, question, near), near, answers.proposed(question))]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -98,36 +99,26 @@ class TextAnswer:
 
 
 @dataclass(frozen=True)
-class WindowReading:
-    """The readings of a part of a document by the span reader.
+class SpanReading:
+    """A span that may answer a question, with its score; yes and no are read in the nearest sentence of a document.
 
     Attributes:
-        document: The document.
-        spans: The best spans with their scores, and the log-masses of the spans that are about the same.
-        yes: The score of yes.
-        no: The score of no.
-        total: The log of the sum of the exponentials of all scores but that of no answer.
+        value: The span as an answer.
+        span: The span.
+        document: Its document.
+        score: Its score.
+        mass: The log of the sum of the exponentials of the spans that are about the same.
     """
 
-    document: NearDocument
-    spans: tuple[tuple[Span, float, float], ...]
-    yes: float
-    no: float
-    total: float
-
-
-@dataclass
-class ValueCandidate:
-    """A value with the spans that have it; ``share`` is its share of the probability of all answers and of none."""
-
     value: str
-    share: float = 0.0
-    score: float = -math.inf
-    spans: list[tuple[float, Span, NearDocument]] = field(default_factory=list)
+    span: Span
+    document: NearDocument
+    score: float
+    mass: float
 
 
-def read(question: str, near: Sequence[NearDocument], reader: SpanReader) -> list[WindowReading]:
-    """Returns what the span reader reads in some documents.
+def read(question: str, near: Sequence[NearDocument], reader: SpanReader) -> tuple[list[SpanReading], float]:
+    """Returns the best spans of some documents, and the log of the sum of the exponentials of all scores.
 
     Args:
         question: The question.
@@ -135,44 +126,42 @@ def read(question: str, near: Sequence[NearDocument], reader: SpanReader) -> lis
         reader: The reader.
     """
     windows = [(document, window) for document in near for window in windows_of(document.passages)]
-    readings = []
+    found: dict[tuple[Span, str], SpanReading] = {}
+    totals = [0.0]  # of no answer
     for (document, window), scores in zip(windows, reader.read(question, [one for _, one in windows]), strict=True):
-        spans = [
-            (part, score, scores.mass(first, last))
-            for first, last, score in scores.best(SPANS)
-            if (part := window.part(first, last)) is not None
-        ]
-        readings.append(WindowReading(document, tuple(spans), scores.yes, scores.no, scores.total))
-    return readings
+        totals.append(scores.total)
+        sentence = document.passages[int(np.argmax(document.similarities))]
+        for verdict, score in zip(POLAR, (scores.yes, scores.no), strict=True):
+            span = Span(sentence, 0, len(sentence.text))
+            if score > found.get((span, verdict), SpanReading("", span, document, -math.inf, 0)).score:
+                found[span, verdict] = SpanReading(verdict, span, document, score, score)
+        for first, last, score in scores.best(SPANS):
+            part = window.part(first, last)
+            if part is not None and (part, "") not in found:  # of two windows, the first
+                value = value_of(part.text, part.passage.published)
+                found[part, ""] = SpanReading(value, part, document, score, scores.mass(first, last))
+    return list(found.values()), float(np.logaddexp.reduce(totals))
 
 
-def candidates_of(readings: Sequence[WindowReading]) -> list[ValueCandidate]:
+@dataclass(frozen=True)
+class ValueCandidate:
+    """A value with its spans, the best first, and its share of the probability of all answers and of none."""
+
+    value: str
+    share: float
+    spans: tuple[SpanReading, ...]
+
+
+def candidates_of(spans: Sequence[SpanReading], total: float) -> list[ValueCandidate]:
     """Returns the values that are read, those with the largest shares first; yes and no are among them."""
-    total = float(np.logaddexp.reduce([0.0, *(one.total for one in readings)]))
-    found: dict[tuple[str, str], ValueCandidate] = {}
-    seen: set[Span] = set()
-    for reading in readings:
-        for span, score, mass in reading.spans:
-            if span in seen:  # of two windows
-                continue
-            seen.add(span)
-            value = value_of(span.text, span.passage.published)
-            candidate = found.setdefault(compared(value), ValueCandidate(value))
-            candidate.share = min(candidate.share + math.exp(mass - total), 1.0)
-            candidate.spans.append((score, span, reading.document))
-            if score > candidate.score:
-                candidate.score, candidate.value = score, value
-        for verdict, score in zip(POLAR, (reading.yes, reading.no), strict=True):
-            candidate = found.setdefault(("polar", verdict), ValueCandidate(verdict))
-            candidate.share += math.exp(score - total)
-            if score > candidate.score:
-                passages = reading.document.passages
-                nearest = passages[int(np.argmax(reading.document.similarities))]
-                candidate.score = score
-                candidate.spans = [(score, Span(nearest, 0, len(nearest.text)), reading.document)]
-    for candidate in found.values():
-        candidate.spans.sort(key=lambda one: -one[0])
-    return sorted(found.values(), key=lambda one: (-one.share, -one.score))
+    groups: defaultdict[tuple[str, str], list[SpanReading]] = defaultdict(list)
+    for one in sorted(spans, key=lambda span: -span.score):
+        groups[compared(one.value)].append(one)
+    found = [
+        ValueCandidate(group[0].value, min(sum(math.exp(one.mass - total) for one in group), 1.0), tuple(group))
+        for group in groups.values()
+    ]
+    return sorted(found, key=lambda one: (-one.share, -one.spans[0].score))
 
 
 MOST_LISTED, LEAST_LISTED, MOST_BETWEEN = 6, 0.02, 8
@@ -181,53 +170,55 @@ MOST_LISTED, LEAST_LISTED, MOST_BETWEEN = 6, 0.02, 8
 _LEAST_SHARE = 1e-4
 
 
-def proposals_of(readings: Sequence[WindowReading]) -> list[TextAnswer]:
+def proposals_of(spans: Sequence[SpanReading], total: float) -> list[TextAnswer]:
     """Returns what may be answered, with the features of its confidence: the best value, or several of its sentence.
 
     Args:
-        readings: What the span reader reads in the documents nearest to a question.
+        spans: The spans that :func:`read` returns.
+        total: The log of the sum of the exponentials of all scores.
     """
-    candidates = candidates_of(readings)
+    candidates = candidates_of(spans, total)
     if not candidates:
         return []
-    near = list({reading.document.name: reading.document for reading in readings}.values())
-    none = math.exp(-float(np.logaddexp.reduce([0.0, *(one.total for one in readings)])))
-    groups = [candidates[:1]]
-    if candidates[0].value not in POLAR:
-        passage = candidates[0].spans[0][1].passage
-        beside = [one for one in candidates[1:MOST_LISTED] if one.spans[0][1].passage == passage]
-        beside = [one for one in beside if one.share >= LEAST_LISTED and one.value not in POLAR]
-        ordered = sorted([candidates[0], *beside], key=lambda one: one.spans[0][1].start)
-        groups += [ordered] if beside else []
-    return [_proposal(group, candidates, near, none) for group in groups]
+    best = candidates[0]
+    groups = [[best]]
+    if best.value not in POLAR:
+        beside = [
+            one
+            for one in candidates[1:MOST_LISTED]
+            if one.spans[0].span.passage == best.spans[0].span.passage
+            and one.share >= LEAST_LISTED
+            and one.value not in POLAR
+        ]
+        groups += [sorted([best, *beside], key=lambda one: one.spans[0].span.start)] if beside else []
+    return [_proposal(group, candidates, math.exp(-total)) for group in groups]
 
 
-def _proposal(
-    group: Sequence[ValueCandidate], candidates: Sequence[ValueCandidate], near: Sequence[NearDocument], none: float
-) -> TextAnswer:
+def _proposal(group: Sequence[ValueCandidate], candidates: Sequence[ValueCandidate], none: float) -> TextAnswer:
     """Returns some values as an answer."""
     best = max(group, key=lambda one: one.share)
-    _, span, document = best.spans[0]
-    rivals = [one for one in candidates if one not in group]
-    parts = [one.spans[0][1] for one in group]
-    gaps = [after.start - before.end for before, after in pairwise(parts)]
+    first, document, is_polar = best.spans[0], best.spans[0].document, best.value in POLAR
+    near = {one.document.name: one.document for candidate in candidates for one in candidate.spans}.values()
+    rivals = [one.share for one in candidates if one not in group]
+    parts = [one.spans[0].span for one in group]
     share = min(max(sum(one.share for one in group), _LEAST_SHARE), 1 - _LEAST_SHARE)
+    documents = 1 if is_polar else len({one.document.name for one in best.spans})
     features = {
         "share": share,
         "odds": math.log(share / (1 - share)) / 5,
         "least": min(one.share for one in group),
-        "lead": min(one.share for one in group) - max((one.share for one in rivals), default=0.0),
+        "lead": min(one.share for one in group) - max(rivals, default=0.0),
         "none": none,
-        "score": max(min(best.score, 10.0), -5.0) / 5,
+        "score": max(min(first.score, 10.0), -5.0) / 5,
         "similarity": document.similarity,
         "similarity lead": document.similarity - max(one.similarity for one in near),
-        "sentence": document.similarities[document.passages.index(span.passage)],
+        "sentence": document.similarities[document.passages.index(first.span.passage)],
         "words": document.words,
-        "agreed": (min(len({one.name for _, _, one in best.spans}), 3) - 1) / 2,
+        "agreed": (min(documents, 3) - 1) / 2,
         "newer": sum(one.published > document.published for one in near) / len(near),
-        "polar": float(best.value in POLAR),
+        "polar": float(is_polar),
         "several": float(len(group) > 1),
-        "apart": float(max(gaps, default=0) > MOST_BETWEEN),
+        "apart": float(any(after.start - before.end > MOST_BETWEEN for before, after in pairwise(parts))),
         "amount": float(compared(best.value)[0] == "amount"),
         "day": float(re.fullmatch(r"\d{4}(?:-\d\d){1,2}", best.value) is not None),
     }
@@ -257,7 +248,7 @@ class SpanAnswers:
         if self._reader is None:
             return TextAnswer(why="the extra 'news' is not installed, so nothing is read without a language model")
         near = self.library.near(question, READ)
-        proposals = proposals_of(read(question, near, self._reader)) if near else []
+        proposals = proposals_of(*read(question, near, self._reader)) if near else []
         if not proposals:
             return TextAnswer(why="there is no text to read")
         return max((one.rated(self.model) for one in proposals), key=lambda one: one.confidence)
