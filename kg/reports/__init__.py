@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.reports.archive import ReportStore
     from kg.reports.excerpts import ReportWords, is_large, lines_of
     from kg.reports.graph import ReportGraph, Unmapped, build_report_graph
     from kg.reports.headers import base_label
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from kg.reports.report import CellFact, Report, TablePart
     from kg.reports.sentences import FigureMention, item_phrase, read_sentence
     from kg.reports.shapes import can_validate, violations
-    from kg.reports.triples import document_order, observations_in, report_base
+    from kg.reports.triples import report_base
     from kg.reports.us_gaap import US_GAAP, close_matches
     from kg.reports.vocabulary import REPORTS, RESERVED, SCALE_POWERS
 else:
@@ -41,7 +40,6 @@ __all__ = [
     "Report",
     "ReportGraph",
     "ReportQueryResult",
-    "ReportStore",
     "ReportWords",
     "SentenceSource",
     "Source",
@@ -56,7 +54,6 @@ __all__ = [
     "can_validate",
     "close_matches",
     "detect_kind",
-    "document_order",
     "figure_kinds",
     "is_large",
     "item_phrase",
@@ -64,7 +61,6 @@ __all__ = [
     "line_item_key",
     "line_items",
     "lines_of",
-    "observations_in",
     "query_report",
     "read_sentence",
     "report_base",

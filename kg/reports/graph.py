@@ -24,8 +24,8 @@ from typing import Literal
 
 from rdflib import Graph
 
-from kg.errors import ConfigError, DataError, UnmappedRowError
-from kg.graphs import frozen_graph, graph_sha256, read_turtle, slug, turtle
+from kg.errors import ConfigError, UnmappedRowError
+from kg.graphs import frozen_graph, graph_sha256, slug, turtle
 from kg.reports.headers import base_label
 from kg.reports.kinds import DISCLOSURE
 from kg.reports.labels import line_item_key
@@ -37,7 +37,6 @@ from kg.reports.sentences import FigureMention, read_sentence
 from kg.reports.triples import (
     document_order,
     observation_triples,
-    read_observations,
     report_base,
     storable_text,
 )
@@ -95,21 +94,6 @@ class ReportGraph:
     def to_turtle(self) -> str:
         """Its triples as Turtle; equal graphs give equal text."""
         return turtle(self.graph)
-
-    @classmethod
-    def from_turtle(cls, text: str, report: Report, ontology: Ontology) -> ReportGraph:
-        """Reads the Turtle of a report from :meth:`to_turtle`.
-
-        Raises:
-            DataError: The text is no valid Turtle, or of another report.
-        """
-        parsed = read_turtle(text, what=f"report {report.id!r}")
-        base = report_base(report.id)
-        if not any(str(subject) == base for subject in parsed.subjects()):
-            raise DataError("the Turtle is of another report", place=f"report {report.id!r}")
-        labels = _line_item_labels(_layouts(report))
-        missing = tuple(label for label in labels if ontology.property_for(label) is None)
-        return cls(report, tuple(read_observations(parsed)), len(labels), missing)
 
 
 def build_report_graph(report: Report, ontology: Ontology, *, unmapped: Unmapped = "keep") -> ReportGraph:

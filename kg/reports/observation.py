@@ -1,6 +1,6 @@
 """Observations: a report graph's figures as typed records with their sources.
 
-:mod:`kg.reports.triples` converts the records to RDF and back. The search index, the tools and the pages use the
+:mod:`kg.reports.triples` writes them as RDF. The search index, the tools and the pages use the
 records::
 
     Observation(

@@ -1,4 +1,4 @@
-"""The conversion of observations to triples and back.
+"""The conversion of observations to triples.
 
 One observation, as Turtle::
 
@@ -15,20 +15,17 @@ One observation, as Turtle::
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
-from rdflib import Graph, Literal, URIRef
+from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS, XSD
 
 from kg.graphs import KG, QB, Terms, slug
 from kg.reports import vocabulary as terms
-from kg.reports.observation import CellSource, Observation, SentenceSource, Source
+from kg.reports.observation import CellSource, Observation, Source
 from kg.reports.vocabulary import REPORTS
-from kg.text import Quantity
 
 _CANONICAL = re.compile(r"0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")
 
@@ -37,11 +34,6 @@ _CANONICAL = re.compile(r"0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")
 def report_base(report_id: str) -> str:
     """The IRI of a report; an instance adds ``#`` and its local name."""
     return REPORTS + quote(report_id, safe="/-._~", errors="surrogatepass")
-
-
-def report_id(base: str) -> str:
-    """The id of a report from its IRI; the inverse of :func:`report_base`."""
-    return unquote(base.removeprefix(REPORTS), errors="surrogatepass")
 
 
 @lru_cache(maxsize=65536)
@@ -152,81 +144,8 @@ def _source(source: Source, node: URIRef, document: URIRef) -> Iterator[Terms]:
     yield node, terms.END, _integer(source.end)
 
 
-def read_observations(graph: Graph) -> list[Observation]:
-    """The observations of a report graph, in document order."""
-    triples = ((str(subject), str(predicate), str(value)) for subject, predicate, value in graph)
-    found = (observation for _, observation in observations_in(triples))
-    return sorted(found, key=lambda observation: document_order(observation.source))
-
-
-def observations_in(
-    triples: Iterable[tuple[str, str, str]], entity_type: str | None = None
-) -> Iterator[tuple[str, Observation]]:
-    """The observations of triples, each with its report's id.
-
-    Args:
-        triples: Triples as text, of any reports: observations, their sources and, unless ``entity_type`` is given,
-            their instances.
-        entity_type: The class of all instances.
-    """
-    about: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for subject, predicate, value in triples:
-        about[subject][predicate] = value
-    for node, description in about.items():
-        entity = description.get(_DESCRIBES)
-        if entity is not None:
-            kind = entity_type if entity_type is not None else _local(about[entity][_TYPE])
-            source = about[description[_DERIVED]]
-            yield report_id(node.partition("#")[0]), _read_observation(node, description, source, kind)
-
-
 def document_order(source: Source) -> tuple[int, int, int, int]:
     """A sort key of sources in document order: cells row by row, then sentences."""
     if isinstance(source, CellSource):
         return (0, source.row, source.column, source.start)
     return (1, source.sentence, source.start, 0)
-
-
-def _read_observation(node: str, about: Mapping[str, str], at: Mapping[str, str], entity_type: str) -> Observation:
-    number, item = about[_VALUE], about[_LINE_ITEM]
-    text = about.get(_WRITTEN, number)
-    start, end = int(at[_START]), int(at[_END])
-    source: Source
-    if at[_TYPE] == _CELL:
-        source = CellSource(int(at[_ROW]), int(at[_COLUMN]), start, end)
-    else:
-        source = SentenceSource(int(at[_SENTENCE]), start, end)
-    return Observation(
-        id=_local(node),
-        entity=_local(about[_DESCRIBES]),
-        entity_type=entity_type,
-        property=_local(item),
-        label=about[_LABEL],
-        column_label=about.get(_COLUMN_LABEL, ""),
-        section=about.get(_SECTION, ""),
-        period=about.get(_PERIOD),
-        quantity=Quantity(
-            value=Decimal(text.removesuffix("%")),
-            unit=_UNIT_NAMES[about[_UNIT]],
-            scale=10 ** int(about.get(_SCALE, 0)),
-            text=text,
-            start=start,
-            end=end,
-        ),
-        source=source,
-        mapped=item.startswith(_KG),
-        in_header=_ROLE in about,
-    )
-
-
-def _local(name: str) -> str:
-    return name.rpartition("#")[2]
-
-
-# The vocabulary as text, as stores return text and rdflib's terms are slow to hash.
-_KG, _TYPE, _DERIVED, _DESCRIBES = str(KG), str(RDF.type), str(terms.DERIVED), str(terms.DESCRIBES)
-_LINE_ITEM, _VALUE, _WRITTEN, _UNIT = str(terms.LINE_ITEM), str(terms.VALUE), str(terms.WRITTEN), str(terms.UNIT)
-_SCALE, _PERIOD, _ROLE, _SECTION = str(terms.SCALE), str(terms.PERIOD), str(terms.ROLE), str(terms.SECTION)
-_LABEL, _COLUMN_LABEL, _CELL, _ROW = str(terms.LABEL), str(terms.COLUMN_LABEL), str(terms.CELL), str(terms.ROW)
-_COLUMN, _SENTENCE, _START, _END = str(terms.COLUMN), str(terms.SENTENCE), str(terms.START), str(terms.END)
-_UNIT_NAMES = {str(term): unit for term, unit in terms.UNIT_NAMES.items()}

@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 from kg.errors import DataError, QueryError
 from kg.graphs import index as index_module
 from kg.graphs.index import GraphIndex
-from kg.graphs.statements import store_statements
-from kg.graphs.stores import MemoryStore
 from kg.graphs.string_table import NumberedNames
-from kg.reports.archive import ReportStore
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
-from kg.reports.report import Report
 
 Triples = list[tuple[str, str, str]]
 
@@ -160,19 +154,6 @@ def test_numbered_graphs_store_no_names() -> None:
     index = GraphIndex.from_ids(numbers, numbers * 0, (numbers + 1) % 5, NumberedNames("e", 5), ["next"])
     assert index.contains("e4", "next", "e0")
     assert _names(index, index.follow(index.ids(["e0"]), index.relation("^next"))) == ["e4"]
-
-
-def test_a_report_graph_and_its_store_give_the_same_index() -> None:
-    report = Report("a", ("sales were $ 1.50 million in 2009 .",), (("", "2009"), ("net income", "$ 5")), ())
-    built = build_report_graph(report, build_ontology([report]))
-    index = GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in built.graph)
-    assert len(index) == len(built.graph) > 10
-    with MemoryStore() as store:
-        ReportStore(store).put(built)
-        stored = GraphIndex.from_triples((one.subject, one.predicate, one.value) for one in store_statements(store))
-    assert len(stored) == len(index)
-    assert set(stored.relations) == set(index.relations)
-    assert all(stored.contains(str(s), str(p), str(o)) for s, p, o in built.graph)
 
 
 @settings(max_examples=20)
