@@ -10,9 +10,7 @@ of their tokens; here words and marks are tokens, which are fewer than a model's
 
 - ``finpath``: all that the paths of the beam reach.
 - ``paths and trie``: all simple paths of up to three steps in both directions.
-- ``networkx and trie``: the same with ``all_simple_edge_paths``.
 - ``oxigraph``: a SPARQL property path of one to three steps over any relation, in both directions, without a trie.
-- ``oxigraph, forward``: only along the triples' directions, which all these questions follow.
 
 Recall is the share of the gold answers among all that a system reaches.
 """
@@ -44,8 +42,7 @@ sys.path.insert(0, str(ROOT))
 from experiments.console import format_table  # noqa: E402
 from kg.graphs.index import GraphIndex  # noqa: E402
 from kg.graphs.string_table import NumberedNames  # noqa: E402
-from kg.paths import LearnedRelationScorer, PathConfig  # noqa: E402
-from kg.paths.space import EntitySpace, answer_question  # noqa: E402
+from kg.paths import LearnedRelationScorer, PathConfig, answer_question  # noqa: E402
 from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer  # noqa: E402
 
 RELATIONS = 24
@@ -158,10 +155,8 @@ def _finpath(setting: Setting) -> Answer:
     config = PathConfig(max_depth=_STEPS)
 
     def answer(task: Task) -> set[str]:
-        found = answer_question(index, task["question"], [task["topic"]], scorer, config)
-        space = EntitySpace(index, task["question"], index.ids([task["topic"]]), scorer, config)
-        paths = [tuple(index.relation(name) for name in path.relations) for path in found.relation_paths]
-        return {index.name(entity) for path in paths for entity in space.answers((0, *path))}
+        result = answer_question(index, task["question"], [task["topic"]], scorer, config)
+        return {concrete.answer for path in result.relation_paths for concrete in result.concrete(path)}
 
     return answer
 
@@ -193,35 +188,13 @@ def _enumeration(setting: Setting) -> Answer:
     return answer
 
 
-def _networkx(setting: Setting) -> Answer:
-    import networkx as nx
-
-    network, names = nx.MultiDiGraph(), setting.index().relations
-    half = len(names) // 2
-    for subject, relation, value in setting.edges():
-        network.add_edge(subject, value, relation)
-        network.add_edge(value, subject, relation + half)
-    everything = set(network)
-
-    def answer(task: Task) -> set[str]:
-        trie, reached, topic = Trie(), set(), int(task["topic"][1:])
-        everything.discard(topic)
-        for path in islice(nx.all_simple_edge_paths(network, topic, everything, cutoff=_STEPS), setting.paths):
-            trie.add(task["topic"] + "".join(f" -> {names[relation]} -> e{value}" for _, value, relation in path))
-            reached.add(f"e{path[-1][1]}")
-        everything.add(topic)
-        return reached
-
-    return answer
-
-
-def _query(topic: str, *, inverse: bool = True) -> str:
-    back = "".join(f"|^<{_IRI}r{number}>" for number in range(RELATIONS)) if inverse else ""
+def _query(topic: str) -> str:
+    back = "".join(f"|^<{_IRI}r{number}>" for number in range(RELATIONS))
     step = f"(!<{_IRI}none>{back})"
     return f"SELECT DISTINCT ?o {{ <{_IRI}{topic}> {step}/({step}?)/({step}?) ?o }}"
 
 
-def _oxigraph(setting: Setting, *, inverse: bool) -> Answer:
+def _oxigraph(setting: Setting) -> Answer:
     from pyoxigraph import RdfFormat, Store
 
     path, is_new = setting.folder / "graph.nt", not (setting.folder / "oxigraph").exists()
@@ -234,7 +207,7 @@ def _oxigraph(setting: Setting, *, inverse: bool) -> Answer:
         store.optimize()
 
     def answer(task: Task) -> set[str]:
-        rows: Any = store.query(_query(task["topic"], inverse=inverse))
+        rows: Any = store.query(_query(task["topic"]))
         return {row[0].value.removeprefix(_IRI) for row in rows}
 
     return answer
@@ -243,9 +216,7 @@ def _oxigraph(setting: Setting, *, inverse: bool) -> Answer:
 SYSTEMS: dict[str, Callable[[Setting], Answer]] = {
     "finpath": _finpath,
     "paths and trie": _enumeration,
-    "networkx and trie": _networkx,
-    "oxigraph": lambda setting: _oxigraph(setting, inverse=True),
-    "oxigraph, forward": lambda setting: _oxigraph(setting, inverse=False),
+    "oxigraph": _oxigraph,
 }
 
 

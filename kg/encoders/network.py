@@ -1,4 +1,4 @@
-"""The transformer as a session of onnxruntime; ``tools/transformer_graph.py`` writes its graph, which has no weights.
+"""The transformer as a session of onnxruntime, from a graph without weights (``network.onnx``, built by onnx).
 
 >>> Network(quantized_file(Path("reader.npz"))).states([[0, 2044, 15311, 2]])[0].shape
 (4, 768)

@@ -1,13 +1,12 @@
-"""WordPiece, the tokenizer of uncased BERT (Wu et al., 2016; Devlin et al., 2019)."""
+"""WordPiece, the tokenizer of uncased BERT (Wu et al., 2016; Devlin et al., 2019), by the library ``tokenizers``."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 
-_PIECE = re.compile(r"\w+|[^\w\s]")
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+_PIECE = r"[\p{L}\p{N}]+|[^\p{L}\p{N}\s]"
 _LONGEST = 60
 """Characters of a word at the most; a longer word is unknown."""
 
@@ -25,25 +24,12 @@ class WordPiece:
         self.numbers = {word: number for number, word in enumerate(vocabulary)}
         self.cls, self.sep, self.unknown = (self.numbers[name] for name in (begin, end, "[UNK]"))
         self.colon = self.numbers[":"]
-        self._word = lru_cache(maxsize=100_000)(self._split)
+        model = models.WordPiece(self.numbers, unk_token="[UNK]", max_input_chars_per_word=_LONGEST)  # noqa: S106
+        self._tokenizer = Tokenizer(model)
+        self._tokenizer.normalizer = normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False)
+        self._tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(_PIECE), "removed", invert=True)
 
     def __call__(self, text: str) -> list[int]:
         """Returns the numbers of a text's pieces, without special ones."""
-        plain = unicodedata.normalize("NFD", text.lower())
-        plain = "".join(sign for sign in plain if unicodedata.category(sign) != "Mn").replace("_", " _ ")
-        return [number for word in _PIECE.findall(plain) for number in self._word(word)]
-
-    def _split(self, word: str) -> tuple[int, ...]:
-        if len(word) > _LONGEST:
-            return (self.unknown,)
-        pieces: list[int] = []
-        start = 0
-        while start < len(word):
-            ends = range(len(word), start, -1)
-            prefix = "##" if start else ""
-            end = next((end for end in ends if prefix + word[start:end] in self.numbers), None)
-            if end is None:
-                return (self.unknown,)
-            pieces.append(self.numbers[prefix + word[start:end]])
-            start = end
-        return tuple(pieces)
+        plain = text.encode("utf-8", "replace").decode()
+        return list(self._tokenizer.encode(plain, add_special_tokens=False).ids)

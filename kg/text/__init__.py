@@ -10,7 +10,6 @@ from kg.text.dates import (
     find_dates,
     last_periods,
     periods,
-    spelled_periods,
     year,
 )
 from kg.text.number_formats import english_sentence, english_table
@@ -25,7 +24,6 @@ from kg.text.words import (
     comparison,
     content_tokens,
     folded,
-    is_or_are,
     plural,
     singular,
     spaced,
@@ -59,7 +57,6 @@ __all__ = [
     "find_number_words",
     "find_quantities",
     "folded",
-    "is_or_are",
     "last_periods",
     "nearest",
     "parse_quantity",
@@ -68,7 +65,6 @@ __all__ = [
     "search_words",
     "singular",
     "spaced",
-    "spelled_periods",
     "split_sentences",
     "stem",
     "token_pairs",

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
@@ -131,26 +130,6 @@ def days_of_any_year(text: str) -> list[tuple[int, int, int, int]]:
         (found.start(), found.end(), _NUMBERS[found["month"][:3].lower()], int(found["before"] or found["after"] or 0))
         for found in _ANY_YEAR.finditer(text)
     ]
-
-
-def spelled_periods(text: str, is_known: Callable[[str], bool]) -> str:
-    """Returns a question with "third quarter" for "Q3" and "first half" for "H1", unless documents have these.
-
-    Args:
-        text: The question.
-        is_known: Whether documents have a word.
-    """
-
-    def spelled(short: re.Match[str]) -> str:
-        if is_known(short[0].lower()) or is_known(short[0].upper()):
-            return short[0]
-        return f"{_ORDINALS[int(short['number']) - 1]} {'quarter' if short['quarter'] else 'half'}"
-
-    return _SHORT_PERIOD.sub(spelled, text)
-
-
-_ORDINALS = ("first", "second", "third", "fourth")
-_SHORT_PERIOD = re.compile(r"\b(?:(?P<quarter>Q)|H(?=[12]\b))(?P<number>[1-4])\b", re.IGNORECASE)
 
 
 def last_periods(text: str, newest: date) -> list[tuple[int, int, Period]]:

@@ -79,16 +79,6 @@ def plural(word: str) -> str:
     return word + ("es" if word.endswith(("s", "x", "z", "sh", "ch")) else "s")
 
 
-_NO_PLURALS = frozenset(("news", "series", "species", "headquarters", "means"))
-_PLURALS = frozenset(("people", "police", "staff"))
-
-
-def is_or_are(noun: str) -> str:
-    """The form of "to be" after a noun, by its last word: "are" after "rating events", "is" after "event"."""
-    last = noun.lower().split()[-1] if noun.split() else ""
-    return "are" if last in _PLURALS or (last not in _NO_PLURALS and singular(last) != last) else "is"
-
-
 def tokens(text: str) -> list[str]:
     """The stemmed words and numbers of a text, in order."""
     return [stem(word) for word in _TOKEN.findall(text.lower())]

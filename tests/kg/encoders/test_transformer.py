@@ -139,13 +139,6 @@ def test_a_head_of_another_width_is_refused() -> None:
         quantized.quantized(weights, {"down_3": fitted["down_3"], "up_3": fitted["up_3"]})
 
 
-def test_the_graph_is_what_its_tool_writes() -> None:
-    onnx = pytest.importorskip("onnx")
-    from tools.transformer_graph import model
-
-    assert onnx.load(network.GRAPH, load_external_data=False) == model()
-
-
 @pytest.fixture(scope="module")
 def arrays() -> quantized.Arrays:
     if installed_parts() is None:

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from kg.text.dates import Period, periods, spelled_periods, year
+from kg.text.dates import Period, periods, year
 
 DAY = Period(date(2026, 11, 3), date(2026, 11, 3))
 
@@ -39,10 +39,3 @@ def test_what_is_no_date_is_none(text: str) -> None:
 def test_dates_are_found_with_their_places() -> None:
     text = "between 1 November 2026 and 2026-11-06"
     assert [text[start:end] for start, end, _ in periods(text)] == ["1 November 2026", "2026-11-06"]
-
-
-def test_short_quarters_and_halves_are_spelled_out_unless_they_are_words() -> None:
-    text = "What was QLMK's profit in Q3 2026 and h1?"
-    assert spelled_periods(text, lambda _: False) == "What was QLMK's profit in third quarter 2026 and first half?"
-    assert spelled_periods(text, {"q3"}.__contains__) == "What was QLMK's profit in Q3 2026 and first half?"
-    assert spelled_periods("the H4 engine", lambda _: False) == "the H4 engine"

@@ -10,7 +10,6 @@ from kg.text.words import (
     STOPWORDS,
     character_ngrams,
     content_tokens,
-    is_or_are,
     plural,
     singular,
     stem,
@@ -136,11 +135,6 @@ def test_character_ngrams_of_like_labels_overlap() -> None:
     one, other = character_ngrams("amortization"), character_ngrams("amortisation")
     assert " amo" in one
     assert 0 < len(one & other) < len(one)
-
-
-def test_a_verb_follows_its_noun() -> None:
-    nouns = ("event", "rating events", "companies", "people", "news", "business", "headquarters", "")
-    assert [is_or_are(noun) for noun in nouns] == ["is", "are", "are", "are", "is", "is", "is", "is"]
 
 
 @given(st.text(max_size=60))
