@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
-    from experiments.facade import Answers, FoundReport, ReportAnswer
+    from experiments.facade import Answers, ReportAnswer, ReportFiles
     from programs.conversation import ConversationQA
 
 __version__ = "0.1.0"
@@ -35,7 +34,7 @@ ROOMS = ("kg", "signatures", "programs", "optimize", "experiments")
 
 @dataclass(frozen=True)
 class ForeignRoom:
-    """A package of one of finpath's names, or files in one of finpath's, that are not from finpath.
+    """A package of one of finpath's names that is not from finpath.
 
     Attributes:
         room: The name that collides.
@@ -53,7 +52,7 @@ class ForeignRoom:
 
 
 def find_foreign_rooms(root: Path | None = None) -> list[ForeignRoom]:
-    """The rooms that Python would not import from finpath alone; empty when all is well.
+    """The rooms that Python would not import from finpath; empty when all is well.
 
     Args:
         root: The folder that should hold the rooms; by default the one of this file.
@@ -67,29 +66,14 @@ def find_foreign_rooms(root: Path | None = None) -> list[ForeignRoom]:
 
 
 def _foreign_place(room: str, root: Path) -> Path | None:
-    """Places of files of ``room`` that are not finpath's; a few file-system calls, no scan of the environment."""
+    """The place of ``room`` where it is not finpath's."""
     spec = importlib.util.find_spec(room)
     if spec is None:
         return None  # nothing foreign: importing it will say what is missing
     if not spec.submodule_search_locations:
         return Path(spec.origin or room).resolve()
     place = Path(next(iter(spec.submodule_search_locations))).resolve()
-    if place != root / room:
-        return place
-    return next(_unrecorded(room, root), None)
-
-
-def _unrecorded(room: str, root: Path) -> Iterator[Path]:
-    """Files in an installed room that finpath's own record does not name: another wheel was unpacked over it."""
-    record = next(root.glob("finpath-*.dist-info/RECORD"), None)
-    if record is None or (root / "pyproject.toml").exists():
-        return
-    ours = {line.split(",")[0] for line in record.read_text(encoding="utf-8").splitlines()}
-    if f"{room}/__init__.py" not in ours:
-        return
-    for path in sorted((root / room).rglob("*.py")):
-        if path.relative_to(root).as_posix() not in ours:
-            yield path
+    return place if place != root / room else None
 
 
 def _providers(rooms: list[str]) -> dict[str, list[str]]:
@@ -109,7 +93,7 @@ def _providers(rooms: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def read(*documents: Any) -> FoundReport:
+def read(*documents: Any) -> ReportFiles:
     """A report of one's own, read from files; several files make one report.
 
     Args:

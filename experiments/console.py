@@ -12,13 +12,13 @@ of a model's reply are written as escapes. Files are written completely or not a
 
 from __future__ import annotations
 
-import errno
 import functools
 import io
 import json
 import math
 import os
 import re
+import secrets
 import shutil
 import sys
 import textwrap
@@ -276,11 +276,17 @@ def check_target(path: str | Path, name: str, *, folder: bool | None = False) ->
 
 
 def why_unwritable(target: Path) -> str | None:
-    """Returns the reason why a file or folder cannot be made or replaced, if so."""
+    """Returns the reason why a file or folder cannot be made, if so: a file is written next to it and removed."""
+    if target.exists() and not (target.is_dir() or target.is_file()):
+        return None  # a device or a pipe
     place = next(parent for parent in target.absolute().parents if parent.exists())
-    error = None if os.access(place, os.W_OK) else errno.EACCES
-    error = error if place.is_dir() else errno.ENOTDIR
-    return f"{place}: {os.strerror(error)}" if error is not None else None
+    probe = place / f".finpath-{secrets.token_hex(4)}"
+    try:
+        probe.open("xb").close()
+        probe.unlink()
+    except OSError as error:
+        return f"{place}: {error.strerror or error}"
+    return None
 
 
 def check_address(address: str) -> None:

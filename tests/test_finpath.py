@@ -41,27 +41,3 @@ def test_a_loose_folder_is_named(tmp_path: Path) -> None:
     done = run_beside(tmp_path, "--version")
     assert done.returncode == 1
     assert "'experiments' is also provided by a folder on Python's path" in done.stderr
-
-
-def test_files_unpacked_over_an_installed_room_are_found(tmp_path: Path) -> None:
-    record = tmp_path / "finpath-0.1.0.dist-info"
-    record.mkdir()
-    lines = []
-    for room in finpath.ROOMS:
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "__init__.py").touch()
-        lines.append(f"{room}/__init__.py,sha256=x,0\n")
-    (record / "RECORD").write_text("".join(lines))
-    assert list(finpath._unrecorded("kg", tmp_path)) == []
-    (tmp_path / "kg" / "foreign.py").touch()
-    assert list(finpath._unrecorded("kg", tmp_path)) == [tmp_path / "kg" / "foreign.py"]
-
-
-def test_a_foreign_file_in_a_subpackage_is_found(tmp_path: Path) -> None:
-    record = tmp_path / "finpath-1.0.dist-info"
-    record.mkdir()
-    (record / "RECORD").write_text("kg/__init__.py,,\nkg/text/__init__.py,,\n")
-    (tmp_path / "kg" / "text").mkdir(parents=True)
-    for name in ("kg/__init__.py", "kg/text/__init__.py", "kg/text/foreign.py"):
-        (tmp_path / name).touch()
-    assert list(finpath._unrecorded("kg", tmp_path)) == [tmp_path / "kg" / "text" / "foreign.py"]

@@ -15,7 +15,6 @@ colours. Ctrl-C drops the line or stops the current answer, and Ctrl-D ends the 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 )
 @click.argument("about", type=FILE, nargs=-1, required=True, metavar="ABOUT...", help=ABOUT)
 @report_options
-@click.option("--load", type=FILE, metavar="FILE", help="continue a conversation that /save wrote")
 @lm_options
 @track_option
 @json_option
@@ -58,7 +56,6 @@ def command(
     data: str,
     program: str,
     settings: dict[str, str],
-    load: str | None,
     lm: LMConfig,
     tracker: Tracker | None,
     write_figures: WriteFigures,
@@ -79,8 +76,6 @@ def command(
     with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, "chat", subject.title, lm.params()) as log:
         chat = ChatSession(subject, sys.stdout, colour=wants_colour(sys.stdout))
         chat.log = log
-        if load:
-            chat.load(Path(load))
         if sys.stdin.isatty():
             say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
         talk(chat, sys.stdin)

@@ -1,7 +1,7 @@
-"""``finpath graph``: shows, queries and checks the graphs of reports; shows and changes growing graphs.
+"""``finpath graph``: shows, queries and checks the graphs of reports; shows growing graphs and ontologies.
 
     $ finpath graph check dev.json --ontology ontology.ttl --json check.json
-    dev.json: 207 reports, 0 failed; operands found: 100.0% in tables, 99.2% in text; ...
+    dev.json: 207 reports, 0 failed; covered operands in tables: 100.0%; operands in text: 99.2%; ...
 
 Any file in ConvFinQA's format can be checked: of each record only ``id``, ``pre_text``, ``table`` and ``post_text``
 are needed, and ``annotation.turn_program`` if present. A report that cannot be read or built is named and
@@ -24,7 +24,6 @@ from experiments.commands.options import (
     json_option,
     open_tracker,
     options,
-    read_pairs,
 )
 from experiments.console import format_table, read_text, say, shorten, show, terminal_width, write_share
 from kg.errors import ConfigError
@@ -37,7 +36,7 @@ _LINE_ITEMS = 40
 
 @click.group(cls=Group)
 def command() -> None:
-    """Shows, queries and checks the graphs of reports; shows and changes growing graphs."""
+    """Shows, queries and checks the graphs of reports; shows growing graphs and ontologies."""
 
 
 _graph_options = options(
@@ -71,6 +70,7 @@ _graph_options = options(
 @json_option
 def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, write_figures: WriteFigures) -> None:
     """Shows the graph of a report as Turtle; an ontology; or companies, names, types and history of a growing graph."""
+    from experiments.data import read_ontology
     from experiments.facade.subjects import kind_of
 
     if about and kind_of(about) == "growing graph":
@@ -79,7 +79,7 @@ def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, w
     if history:
         raise ConfigError("history is of a growing graph: name its folder")
     if not about or (len(about) == 1 and about[0].endswith(".ttl")):
-        _show_ontology(_ontology(about[0] if about else None, program), write_figures)
+        _show_ontology(read_ontology(about[0], ()) if about else _ontology(program), write_figures)
         return
     graph = _graph_of(about, data, program)
     turtle = graph.to_turtle()
@@ -93,20 +93,17 @@ def _graph_of(documents: Sequence[str], data: str, program: str) -> ReportGraph:
     from experiments.facade import resolve_report
     from kg.reports import build_report_graph
 
-    return build_report_graph(resolve_report(documents, data).report, _ontology(None, program))
+    return build_report_graph(resolve_report(documents, data).report, _ontology(program))
 
 
-def _ontology(file: str | None, program: str) -> Ontology:
-    """The ontology of a file, or else of a program.
+def _ontology(program: str) -> Ontology:
+    """The ontology of a program.
 
     Raises:
         ConfigError: The program has none, as it answers no questions about reports.
     """
-    from experiments.data import read_ontology
     from experiments.saved import find_program
 
-    if file is not None:
-        return read_ontology(file, ())
     ontology: Ontology | None = getattr(find_program(program, open_tracker()).program, "ontology", None)
     if ontology is None:
         raise ConfigError(f"program must be one for reports, which has an ontology; got {program!r}")
@@ -143,22 +140,14 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
         show(f"{company}; also {', '.join(names)}" if names else company)
     for kind in waiting:
         show(f"type {kind.name} waits (by {kind.created_by}): {kind.description}\n    why: {kind.justification}")
+    updates = []
     for entry, line in zip(entries, lines, strict=True):
         show("\n    ".join([line, *filter(None, dict.fromkeys(entry.spans))]))
+        updates.append({"number": entry.number, "document": entry.document, "line": line, "undone": entry.undone})
     show(f"{facts} facts about {len(companies)} companies in {path}")
-    write_figures(
-        {
-            **types_as_json(newest.values()),
-            "waiting": types_as_json(waiting),
-            "facts": facts,
-            "companies": companies,
-            "aliases": aliases,
-            "history": [
-                {"number": entry.number, "document": entry.document, "line": line, "undone": entry.undone}
-                for entry, line in zip(entries, lines, strict=True)
-            ],
-        }
-    )
+    figures = {"facts": facts, "companies": companies, "aliases": aliases}
+    types = {**types_as_json(newest.values()), "waiting": types_as_json(waiting)}
+    write_figures({**types, **figures, "history": updates})
 
 
 @command.command(
@@ -226,78 +215,17 @@ def check(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFi
     figures = check_files(sources, learned)
     for line in [*figures["failures"], *figures["violations"]]:
         say(line)
+    shapes, median = figures["shacl_violations"], 1000 * (figures["seconds_per_report_p50"] or 0)
+    covered = {
+        "operands in tables": figures["table_operand_coverage"],
+        "operands in text": figures["text_operand_coverage"],
+        "line items": figures["ontology_coverage"],
+    }
+    shares = (f"{name}: {'no gold' if share is None else write_share(share)}" for name, share in covered.items())
     show(
-        f"{', '.join(sources)}: {figures['reports']} reports, {figures['failed_reports']} failed; operands found: "
-        f"{_percent(figures['table_operand_coverage'])} in tables, "
-        f"{_percent(figures['text_operand_coverage'])} in text; "
-        f"line items covered: {_percent(figures['ontology_coverage'])}; SHACL violations: "
-        f"{'not checked' if figures['shacl_violations'] is None else figures['shacl_violations']}; "
-        f"{1000 * (figures['seconds_per_report_p50'] or 0):.1f} ms a report at the median"
+        f"{', '.join(sources)}: {figures['reports']} reports, {figures['failed_reports']} failed; "
+        f"covered {'; '.join(shares)}; SHACL violations: {'not checked' if shapes is None else shapes}; "
+        f"{median:.1f} ms a report at the median"
     )
     write_figures(figures)
     return 1 if figures["failed_reports"] or figures["shacl_violations"] else 0
-
-
-def _percent(share: float | None) -> str:
-    return "no gold" if share is None else write_share(share)
-
-
-@command.command(
-    "edit",
-    epilog="""
-    finpath graph edit knowledge "Company/Helixon Inc." country=Malta sector=
-    finpath graph edit knowledge "Company/Novatek Inc." --alias NVTK
-    finpath graph edit knowledge --undo 12    # an update of `finpath graph show knowledge --history`
-    finpath graph edit knowledge --undo wire-17.txt    # all of a document
-    """,
-)
-@click.argument("graph", type=FILE, metavar="GRAPH", help="the folder of a growing graph")
-@click.argument("node", required=False, metavar="[TYPE/NAME]", help="the node that changes")
-@click.argument("values", nargs=-1, metavar="[PROPERTY=VALUE...]", help="new values; without a value it is removed")
-@click.option("--alias", metavar="NAME", help="another name of the node; statements move with their name")
-@click.option(
-    "--undo",
-    metavar="NUMBER|DOCUMENT",
-    help="take an update back, or all of a document: its facts go, and the values that it replaced return; so do "
-    "insights and inserted answers that build on it",
-)
-@json_option
-def edit(
-    graph: str,
-    node: str | None,
-    values: tuple[str, ...],
-    alias: str | None,
-    undo: str | None,
-    write_figures: WriteFigures,
-) -> None:
-    """Changes a growing graph by hand; each change is an entry of its history, which can be undone."""
-    from experiments.facade.knowledge import known_node, open_graph, typed_value
-    from kg.growing import Origin, SetProperty
-    from kg.news import BY_HAND, add_news_types, join_alias
-    from programs.advisor import take_back
-
-    changes = read_pairs(values, "a value")
-    if (node is None) == (undo is None) or (node is not None and not (changes or alias)):
-        raise click.UsageError("give a node with values or --alias; or --undo alone")
-    with open_graph(graph) as opened:
-        if undo is not None:
-            for entry in (undone := take_back(opened, int(undo) if undo.isdigit() else undo)):
-                show(opened.in_words(entry))
-            show(f"{opened.facts()} facts in {graph}")
-            write_figures({"undone": [entry.number for entry in undone], "facts": opened.facts()})
-            return
-        assert node is not None
-        key = known_node(opened, node)
-        before = {entry.number: entry.undone for entry in opened.history()}
-        for name, text in changes.items():
-            update = SetProperty(key, name, typed_value(opened, key, name, text))
-            if not opened.has_value(update):
-                opened.apply([update], Origin(BY_HAND))
-        if alias:
-            add_news_types(opened)
-            join_alias(opened, alias, key)
-        entries = [entry for entry in opened.history() if entry.undone != before.get(entry.number)]
-        for entry in entries:
-            show(opened.in_words(entry))
-    show(f"finpath graph edit {graph} --undo NUMBER takes one back" if entries else "nothing new: it is so already")
-    write_figures({"changes": [entry.number for entry in entries]})

@@ -23,7 +23,7 @@ from experiments.commands.options import (
 )
 from experiments.console import say, show
 from experiments.lms import LMConfig, lm_settings
-from kg.errors import ConfigError, DataError
+from kg.errors import DataError
 
 if TYPE_CHECKING:
     from experiments.tracking import Tracker
@@ -52,6 +52,7 @@ day_option = click.option(
     finpath ingest news/ filing.txt --graph knowledge --lm openai/gpt-4o-mini
     finpath graph show knowledge --json types.json    # edit the file; then
     finpath ingest --types types.json --graph knowledge
+    finpath ingest --undo wire-17.txt --graph knowledge
     """,
 )
 @click.argument(
@@ -69,6 +70,12 @@ day_option = click.option(
     metavar="FILE",
     help="give the graph the types of a JSON file, as `finpath graph show --json` writes it",
 )
+@click.option(
+    "--undo",
+    metavar="NUMBER|DOCUMENT",
+    help="take an update of `finpath graph show --history` back, or all of a document: its facts go, and the values "
+    "that it replaced return; so do insights and inserted answers that build on it",
+)
 @day_option
 @threads_option
 @lm_options
@@ -78,6 +85,7 @@ def command(
     documents: tuple[str, ...],
     graph: str,
     types: str | None,
+    undo: str | None,
     today: date,
     threads: int | None,
     lm: LMConfig,
@@ -95,8 +103,11 @@ def command(
     from experiments.facade.knowledge import DocumentIngestion, open_graph, use_types
     from experiments.traces import asked
 
-    if not documents and types is None:
-        raise ConfigError("documents must be given, or --types FILE")
+    if (undo is None) == (not documents and types is None):
+        raise click.UsageError("documents must be given, or --types FILE, or --undo alone")
+    if undo is not None:
+        _undo(graph, undo, write_figures)
+        return 0
     news, problems = read_documents(documents, today)
     if problems and not news and not Path(graph).exists():
         raise DataError("; ".join(problems))  # a graph of nothing is none
@@ -127,6 +138,18 @@ def command(
     show(f"{facts} facts in {graph}, {insights} new insights")
     write_figures({**_figures(entries), "problems": problems, "facts": facts, "insights": insights})
     return 1 if problems else 0
+
+
+def _undo(path: str, update: str, write_figures: WriteFigures) -> None:
+    from experiments.facade.knowledge import open_graph
+    from programs.advisor import take_back
+
+    with open_graph(path) as graph:
+        undone, facts = take_back(graph, int(update) if update.isdigit() else update), graph.facts()
+        for entry in undone:
+            show(graph.in_words(entry))
+    show(f"{facts} facts in {path}")
+    write_figures({"undone": [entry.number for entry in undone], "facts": facts})
 
 
 _NO_MODEL = (

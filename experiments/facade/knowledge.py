@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -26,7 +25,6 @@ from programs.lm import concurrently
 
 if TYPE_CHECKING:
     from experiments.traces import QuestionLog
-    from kg.growing import NodeKey
     from kg.news import NewsDocument
     from programs.advisor import Ingestion
 
@@ -198,53 +196,3 @@ def types_as_json(kinds: Any) -> dict[str, list[dict[str, Any]]]:
         "node_types": [row for kind, row in rows if not isinstance(kind, EdgeType)],
         "edge_types": [row for kind, row in rows if isinstance(kind, EdgeType)],
     }
-
-
-def known_node(graph: GrowingGraph, text: str) -> NodeKey:
-    """Returns the node of ``TYPE/NAME``, also by another name of it.
-
-    Raises:
-        DataError: The text is not of this form, no node of the type has the name, or several have.
-    """
-    from kg.growing import NodeKey
-    from kg.news import known_aliases, plain_name
-    from kg.text import nearest
-
-    kind, _, name = text.partition("/")
-    if not kind.strip() or not name.strip():
-        raise DataError(f"a node must be written Company/Helixon Inc., got {text!r}")
-    key = NodeKey(kind.strip(), name)
-    graph.schema.node_type(key.type)  # an unknown type has near names of its own
-    if graph.node(key) is not None:
-        return key
-    pairs = known_aliases(graph) if any(known.name == "Alias" for known in graph.schema.types) else []
-    plain = plain_name(name)
-    keys = {entity for one, entity in pairs if entity.type == key.type and plain_name(one.name) == plain}
-    if len(keys) > 1:
-        raise DataError(
-            f"{name!r} is a name of {' and '.join(sorted(map(str, keys)))}: write the node by its full name"
-        )
-    if not keys:
-        names = (known.key.name for known in graph.nodes(key.type))
-        raise DataError(f"there is no node {key}; {nearest(name, names)}")
-    return keys.pop()
-
-
-def typed_value(graph: GrowingGraph, key: NodeKey, name: str, text: str) -> Any:
-    """Returns a value as its schema wants it: texts as they are, the others as JSON writes them.
-
-    Raises:
-        DataError: The type has no such property, or it is the name by which the node is known.
-    """
-    kind = graph.schema.node_type(key.type)
-    if name not in kind.properties:
-        raise DataError(f"{key.type} has no property {name!r}; it has {', '.join(kind.properties)}")
-    if name in kind.required[:1] and text != key.name:
-        raise DataError(f"{name} is the name by which {key} is known, and cannot change; --alias adds another name")
-    rule = kind.properties_schema["properties"][name]
-    if not text or rule.get("type", "string") == "string":
-        return text or None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text  # the graph names the rule that it breaks

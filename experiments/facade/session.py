@@ -20,7 +20,6 @@ from dspy.utils.callback import BaseCallback
 from experiments.console import printable, read_text, waiting, write_share, write_text
 from experiments.traces import QuestionLog
 from kg.errors import ConfigError, DataError, FinpathError
-from kg.graphs import local_name
 from programs.turns import Conversation
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ class ChatSession:
         self.log = QuestionLog(subject.title, tracked=False)
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             "/why": (self._why, "the basis of the last answer: path, calculation, and the place of each figure"),
-            "/graph": (self._graph, "the entities in play: type, properties, neighbours"),
             "/history": (self._history, "the questions so far, spelled out, with their answers"),
             "/reset": (self._reset, "start a new conversation"),
             "/save": (self._save, f"save the conversation: /save FILE ({_SAVED})"),
@@ -65,12 +63,13 @@ class ChatSession:
     def take(self, line: str) -> None:
         """Answers a question or follows a command; a mistake is reported, and the conversation continues."""
         line = line.strip()
-        if not line:
-            return
         try:
             if line.startswith("/"):
-                self._command(line)
-            else:
+                name, _, rest = line.partition(" ")
+                if name not in self.commands:
+                    raise ConfigError(f"there is no command {name}; the commands are {', '.join(self.commands)}")
+                self.commands[name][0](rest.strip())
+            elif line:
                 self._ask(line)
         except FinpathError as error:
             self.write(f"   {' '.join(str(error).split())}", "error")
@@ -82,12 +81,6 @@ class ChatSession:
             text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
         self.out.write(text + "\n")
         self.out.flush()
-
-    def _command(self, line: str) -> None:
-        name, _, rest = line.partition(" ")
-        if name not in self.commands:
-            raise ConfigError(f"there is no command {name}; the commands are {', '.join(self.commands)}")
-        self.commands[name][0](rest.strip())
 
     def _ask(self, question: str) -> None:
         with waiting("answer") as step, following(step), self.log.turn(question) as seen:
@@ -110,26 +103,6 @@ class ChatSession:
         for line in self.subject.why(self._last()):
             self.write(f"   {line}")
 
-    def _graph(self, _: str) -> None:
-        context = self._last().context
-        if not context.entities:
-            self.write("   no entity is in play yet", "note")
-        for entity in context.entities:
-            kinds = ", ".join(local_name(kind) for kind in entity.types)
-            self.write(f"   {entity.label} ({kinds})", "answer")
-            for name, value in entity.properties:
-                self.write(f"      {local_name(name)} {value}")
-            grouped: dict[str, list[str]] = {}
-            both = {(one.relation, one.node) for one in entity.neighbours if one.outgoing}
-            for one in entity.neighbours:
-                if not one.outgoing and (one.relation, one.node) in both:
-                    continue  # an edge in both directions is shown once
-                relation = local_name(one.relation)
-                grouped.setdefault(relation if one.outgoing else f"{relation} of", []).append(one.label)
-            for relation, labels in grouped.items():
-                more = f", and {len(labels) - 12} more" if len(labels) > 12 else ""
-                self.write(f"      {relation}: {', '.join(labels[:12])}{more}")
-
     def _history(self, _: str) -> None:
         for number, (question, answer) in enumerate(self.conversation.history, start=1):
             self.write(f"   {number}. {question} {answer or 'no answer'}")
@@ -144,20 +117,13 @@ class ChatSession:
         self.write(f"   saved to {path}", "note")
 
     def _load(self, name: str) -> None:
-        self.load(Path(name or _SAVED))
-        self.write(f"   {len(self.conversation.turns)} turns, the last: {self._last().question}", "note")
-
-    def load(self, path: Path) -> None:
-        """Continues a saved conversation.
-
-        Raises:
-            DataError: The file cannot be read, or is no conversation about this subject.
-        """
+        path = Path(name or _SAVED)
         text = read_text(path)
         try:
             self.conversation = Conversation.from_json(self.subject.program, self.subject.world, text)
         except DataError as error:
             raise DataError(error.rule, file=str(path)) from error
+        self.write(f"   {len(self.conversation.turns)} turns, the last: {self._last().question}", "note")
 
     def _help(self, _: str) -> None:
         width = max(map(len, self.commands))
@@ -184,28 +150,20 @@ def talk(chat: ChatSession, source: TextIO) -> None:
 
 
 def _talk_at_terminal(chat: ChatSession) -> None:
+    """Ctrl-C drops the line or stops the answer; SIGTERM, a kind of KeyboardInterrupt, ends the conversation."""
     prompt = f"\001\x1b[{_STYLES['prompt']}m\002{PROMPT}\001\x1b[0m\002" if chat.colour else PROMPT
     while not chat.ended:
+        line = ""
         try:
             line = input(prompt)
+            chat.take(line)
         except KeyboardInterrupt as stop:
-            _pass_on(stop)
-            chat.write("")
-            continue
+            if type(stop) is not KeyboardInterrupt:
+                raise
+            chat.write("   stopped; the question is forgotten" if line else "", "note")
         except EOFError:
             chat.write("")
             return
-        try:
-            chat.take(line)
-        except KeyboardInterrupt as stop:
-            _pass_on(stop)
-            chat.write("   stopped; the question is forgotten", "note")
-
-
-def _pass_on(stop: KeyboardInterrupt) -> None:
-    """Raises ``stop`` again unless it is Ctrl-C: Ctrl-C ends a line, and SIGTERM ends the conversation."""
-    if type(stop) is not KeyboardInterrupt:
-        raise stop
 
 
 @contextmanager
@@ -220,8 +178,8 @@ def following(step: Callable[[str], None]) -> Iterator[None]:
             step(f"asking {instance.model}, call {self.count}")
 
         def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
-            given = inputs.get("kwargs", inputs)
-            words = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in given.items())
+            arguments = inputs.get("kwargs", inputs).items()
+            words = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in arguments)
             step(f"tool {instance.name}({words})")
 
     with dspy.context(callbacks=[*dspy.settings.callbacks, Steps()]):

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -15,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.console import SAMPLE_FOLDER, check_address, read_text, say, write_share
-from experiments.facade.documents import resolve_report
+from experiments.facade.reports import resolve_report
 from kg.errors import ConfigError, DataError
 from kg.graphs import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import is_file_list
 
 if TYPE_CHECKING:
+    from kg.reports import Source
     from programs.turns import AnyTurn
-    from programs.worlds.base import World
     from programs.worlds.graph import QueryTurn
     from programs.worlds.paths import PathTurn
     from programs.worlds.texts import TextTurn
@@ -51,18 +50,41 @@ class Subject:
         title: Its description in one line.
         program: The program that answers.
         world: The world that it is asked about.
-        why: The basis of a turn's answer, line by line.
-        describe: A turn for a terminal of a width, or for a pipe (``None``).
-        figures: A turn as JSON.
+        basis: The basis of an answer, line by line.
+        place: The place of a figure of a report, with the text around it; ``None`` for other kinds.
     """
 
     kind: Kind
     title: str
     program: Any
-    world: World
-    why: Callable[[AnyTurn], Iterator[str]]
-    describe: Callable[[AnyTurn, int | None], str]
-    figures: Callable[[AnyTurn], dict[str, Any]]
+    world: Any
+    basis: Callable[[Any], Iterator[str]]
+    place: Callable[[Source], str] | None = None
+
+    def why(self, turn: AnyTurn) -> Iterator[str]:
+        """The basis of a turn's answer and its confidence, or the reason that there is none, line by line."""
+        if turn.answer is None:
+            yield f"no answer   {turn.message or turn.failure}"
+            return
+        yield from self.basis(turn)
+        if turn.confidence is not None:
+            yield f"confidence  {write_share(turn.confidence, 0)}"
+
+    def describe(self, turn: AnyTurn, width: int | None) -> str:
+        """A turn for a terminal of a width, or for a pipe (``None``)."""
+        from experiments.pages import describe_turn
+
+        if self.place is not None:
+            return describe_turn(turn, self.place, width=width)
+        lines = [f"Q  {turn.question}", f"A  {turn.words if turn.answer is not None else 'none'}"]
+        lines += [f"   {line}" for line in self.why(turn)]
+        return "\n".join(lines).replace("   no answer   ", "   no answer: ")
+
+    def figures(self, turn: AnyTurn) -> dict[str, Any]:
+        """A turn as JSON."""
+        from experiments.pages import answer_figures, turn_figures
+
+        return turn_figures(turn, self.place) if self.place is not None else answer_figures(turn)
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -120,57 +142,21 @@ def find_subject(
     return _texts(about[0], kind)
 
 
-def _subject(
-    kind: Kind,
-    title: str,
-    program: Any,
-    world: World,
-    why: Callable[[Any], Iterator[str]],
-) -> Subject:
-    from experiments.pages import answer_figures
-
-    def describe(turn: AnyTurn, _: int | None) -> str:
-        lines = (line for line in why(turn) if not line.startswith("no answer"))
-        answer = turn.words if turn.failure is None else f"none\n   no answer: {turn.message or turn.failure}"
-        return "\n".join((f"Q  {turn.question}", f"A  {answer}", *(f"   {line}" for line in lines)))
-
-    return Subject(kind, f"{kind} {title}", program, world, why, describe, answer_figures)
-
-
 def _report(about: Sequence[str], data: str, program: str, settings: Mapping[str, str]) -> Subject:
-    from experiments.pages import basis_of, describe_turn, turn_figures
+    from experiments.pages import basis_of
     from experiments.saved import find_program, with_program_settings
 
-    found = resolve_report(about, data)
-    for problem in found.problems:
+    files = resolve_report(about, data)
+    for problem in files.problems:
         say(f"finpath: {problem}")
     answering = with_program_settings(find_program(program, _tracker()).program, settings)
-    world = answering.world(report=found.report)
 
-    def why(turn: AnyTurn) -> Iterator[str]:
+    def basis(turn: AnyTurn) -> Iterator[str]:
         if turn.resolved.turns:
             yield f"refers to   turn {', '.join(str(place + 1) for place in turn.resolved.turns)}"
-        if turn.answer is None:
-            yield f"no answer   {turn.message}"
-            return
-        for title, text in basis_of(turn, found.describe):
-            yield f"{title:<12}{text}"
-        yield from _confidence(turn)
+        yield from (f"{title:<12}{text}" for title, text in basis_of(turn, files.describe))
 
-    return Subject(
-        "report",
-        found.title,
-        answering,
-        world,
-        why,
-        lambda turn, width: describe_turn(turn, found.report, 0, found.describe, width),
-        lambda turn: turn_figures(turn, found.describe),
-    )
-
-
-def _confidence(turn: AnyTurn) -> Iterator[str]:
-    if turn.confidence is not None:
-        yield f"confidence  {write_share(turn.confidence, 0)}"
+    return Subject("report", files.title, answering, answering.world(report=files.report), basis, files.describe)
 
 
 def _tracker() -> Any:
@@ -190,6 +176,7 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
     from experiments.saved import find_program, shipped_programs
     from programs.conversation import ConversationQA
     from programs.kgqa import KGQA
+    from programs.turns import QueryDetail
     from programs.worlds.graph import GraphConfig
 
     own = reference in shipped_programs() and reference != "untrained"
@@ -201,24 +188,17 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
     about = graph_of(words)
     world, graph = program.world(**about), about["graph"].graph
     entities = [node for node in range(len(graph.values)) if graph.is_entity(node)]
-    kinds = sorted(kind.names[0] for kind in graph.classes)
-    title = f"{world.name}: {len(entities)} entities: {', '.join(kinds[:5])}".removesuffix(": ")
-    why = functools.partial(_why_of_query, name=world.name)
-    return _subject("graph", title, program, world, why)
+    kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
+    title = f"graph {world.name}: {len(entities)} entities" + (f": {kinds}" if kinds else "")
 
+    def basis(turn: QueryTurn) -> Iterator[str]:
+        detail = turn.detail or QueryDetail()
+        if detail.path:
+            yield f"query       {detail.path}"
+        yield from _facts(detail.facts)
+        yield f"read in     {world.name}"
 
-def _why_of_query(turn: QueryTurn, name: str) -> Iterator[str]:
-    from programs.turns import QueryDetail
-
-    detail = turn.detail or QueryDetail()
-    if turn.answer is None:
-        yield f"no answer   {turn.message}"
-        return
-    if detail.path:
-        yield f"query       {detail.path}"
-    yield from _facts(detail.facts)
-    yield f"read in     {name}"
-    yield from _confidence(turn)
+    return Subject("graph", title, program, world, basis)
 
 
 def _paths(words: Sequence[str], program: Any) -> Subject:
@@ -233,15 +213,13 @@ def _paths(words: Sequence[str], program: Any) -> Subject:
         raise ConfigError(f"graph must be one that can be read whole, not an endpoint, got {words[0]}")
     for problem in source.problems[:5]:
         say(f"left out: {problem}")
-    title = f"{source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
-    world = program.world(graph=source.graph, name=source.name)
-    return _subject("graph", title, program, world, _why_of_paths)
+    title = f"graph {source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
+    return Subject("graph", title, program, program.world(graph=source.graph, name=source.name), _basis_of_paths)
 
 
-def _why_of_paths(turn: PathTurn) -> Iterator[str]:
+def _basis_of_paths(turn: PathTurn) -> Iterator[str]:
     detail = turn.detail
-    if detail is None or turn.failure is not None:
-        yield f"no answer   {turn.message}"
+    if detail is None:
         return
     if detail.is_ambiguous:
         yield f"ambiguous   {'; '.join(detail.topics.entities)}"
@@ -251,7 +229,7 @@ def _why_of_paths(turn: PathTurn) -> Iterator[str]:
 
 
 def _texts(folder: str, kind: Kind) -> Subject:
-    """A growing graph, or one in memory of the texts of a folder, as rules read them."""
+    """A growing graph, or one in memory of the texts of a folder."""
     from experiments.facade.knowledge import answers_of, copied_graph, graph_of_texts
     from programs.beam import BeamQA
     from programs.conversation import ConversationQA
@@ -260,15 +238,12 @@ def _texts(folder: str, kind: Kind) -> Subject:
     graph = copied_graph(folder) if kind == "growing graph" else graph_of_texts(folder)
     program = ConversationQA(BeamQA(signature=UnderstandTexts))
     world = program.world(texts=answers_of(graph), name=folder)
-    return _subject(kind, f"{folder}: {graph.facts()} facts", program, world, _why_of_texts)
+    title = f"{kind} {folder}: {graph.facts()} facts"
 
+    def basis(turn: TextTurn) -> Iterator[str]:
+        yield from _facts(turn.detail.facts if turn.detail is not None else ())
 
-def _why_of_texts(turn: TextTurn) -> Iterator[str]:
-    if turn.answer is None or turn.detail is None:
-        yield f"no answer   {turn.message}"
-        return
-    yield from _facts(turn.detail.facts)
-    yield from _confidence(turn)
+    return Subject(kind, title, program, world, basis)
 
 
 def _path(word: str) -> Path:

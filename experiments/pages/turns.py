@@ -1,6 +1,6 @@
 """Turns in words, for a terminal, and as figures; also turns that were scored, with their gold and their prompts.
 
-print(describe_turn(turn, report))
+print(describe_turn(turn, lambda source: describe_source(source, report)))
 """
 
 from __future__ import annotations
@@ -34,23 +34,15 @@ def describe_source(source: Source, report: Report) -> str:
     return f"sentence {source.sentence + 1}: {shorten(('...' if start else '') + text[start:], 160)}"
 
 
-def describe_turn(
-    turn: Turn,
-    report: Report,
-    candidates: int = 0,
-    describe: Callable[[Source], str] | None = None,
-    width: int | None = None,
-) -> str:
-    """A turn for a reader: the answer, then its basis.
+def describe_turn(turn: Turn, describe: Callable[[Source], str], candidates: int = 0, width: int | None = None) -> str:
+    """A turn about a report for a reader: the answer, then its basis.
 
     Args:
         turn: The turn.
-        report: The report.
-        candidates: The number of candidates that are shown.
         describe: Names the place of a figure.
+        candidates: The number of candidates that are shown.
         width: The width of a terminal; ``None`` for no limit.
     """
-    describe = describe if describe is not None else lambda source: describe_source(source, report)
     lines = [f"Q  {turn.question}"]
     exact = write_answer(turn.answer)
     notes = [f"exactly {exact}"] if turn.words and turn.words != exact else []

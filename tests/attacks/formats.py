@@ -24,7 +24,7 @@ from experiments.console import read_text
 from experiments.data.format import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.data.sources import find_parts
-from experiments.facade.documents import _read_report
+from experiments.facade import resolve_report
 from kg.graphs import FactGraph, GraphIndex, read_file
 from kg.parsing import QuestionReader
 from kg.readers.own_report import read_files
@@ -136,7 +136,7 @@ def _parquet() -> bytes:
 
 
 FORMATS = (
-    Format("report JSON", RECORD, _read_report),
+    Format("report JSON", RECORD, lambda path: resolve_report([str(path)], "sample:dev")),
     Format("ConvFinQA JSON", [RECORD], lambda path: list(checked_rows(path.read_bytes(), path.name))),
     Format(
         "data.zip",

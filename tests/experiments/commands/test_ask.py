@@ -9,7 +9,7 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.data import find_report
-from experiments.facade.documents import resolve_report
+from experiments.facade.reports import resolve_report
 from experiments.pages import describe_source, describe_turn
 from kg.calculations.candidate import Candidate
 from kg.errors import DataError
@@ -20,6 +20,10 @@ from kg.search.steps import Number, Step
 from programs.turns.turn import ToolCall, Turn
 
 REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())
+
+
+def described(source: CellSource | SentenceSource) -> str:
+    return describe_source(source, REPORT)
 
 
 def test_sources_show_the_text_they_point_to() -> None:
@@ -33,9 +37,9 @@ def test_a_turn_shows_what_it_rests_on() -> None:
     sources = (CellSource(1, 1, 2, 3), SentenceSource(0, 8, 10))
     candidate = Candidate(derivation, Decimal(17), -0.1, "A -> revenue -> 5; B -> ships -> 12", sources)
     turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, confidence=0.9)
-    text = describe_turn(turn, REPORT, candidates=1)
+    text = describe_turn(turn, described, candidates=1)
     assert "A  17   (confidence 90%)" in text
-    said = describe_turn(replace(turn, words="$17 million", confidence=None), REPORT)
+    said = describe_turn(replace(turn, words="$17 million", confidence=None), described)
     assert "A  $17 million   (exactly 17)" in said
     assert "calculated  add(5, 12) = 17" in text
     assert "path        A -> revenue -> 5; B -> ships -> 12" in text
@@ -43,7 +47,7 @@ def test_a_turn_shows_what_it_rests_on() -> None:
 
 
 def test_a_failed_turn_says_why() -> None:
-    text = describe_turn(Turn("both?", failure="empty_beam", message="nothing fits"), REPORT)
+    text = describe_turn(Turn("both?", failure="empty_beam", message="nothing fits"), described)
     assert text == "Q  both?\nA  none\n   no answer: nothing fits"
 
 
@@ -77,7 +81,7 @@ def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
     candidate = Candidate(derivation, Decimal(17), -0.1, f"add({long}, Income_2009 -> sales -> 12)")
     call = ToolCall("query_kg", {"entity_type": "Income", "filters": {"year": "2009"}}, "f1 = 12 (sales)" * 9, 0.1)
     turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, tool_calls=(call,))
-    lines = describe_turn(turn, REPORT).splitlines()
+    lines = describe_turn(turn, described).splitlines()
     assert "   path        Income_2009 -> sales -> 12" in lines
     assert any(line.startswith('   asked       query_kg(entity_type="Income"') for line in lines)
     assert all(len(line) <= 100 for line in lines)

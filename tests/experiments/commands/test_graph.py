@@ -83,7 +83,7 @@ def test_the_check_command_writes_its_figures(tmp_path: Path, capsys: pytest.Cap
     source, out = _file(tmp_path, GOOD), tmp_path / "out.json"
     assert _run("graph", "check", source, "--json", str(out)) == 0
     assert set(json.loads(out.read_text())) >= NAMES
-    assert "1 reports, 0 failed; operands found: 100.0% in tables, 50.0% in text" in capsys.readouterr().out
+    assert "1 reports, 0 failed; covered operands in tables: 100.0%; operands in text: 50.0%" in capsys.readouterr().out
     assert _run("graph", "check", _file(tmp_path, 7, name="bad.json")) == 1
 
 

@@ -41,7 +41,6 @@ CALLS = {
     "ontology build": "ontology build two.json --out ontology.ttl 0",
     "ingest": "ingest news --graph knowledge 0",
     "brief": "brief knowledge --database portfolio.db --user ann 0",
-    "graph edit": "graph edit knowledge Asset/HLXN type=bond 0",
     "demo": "demo 0",
 }
 

@@ -81,5 +81,5 @@ def test_a_file_that_breaks_a_rule_is_refused(
 
 
 def test_documents_or_types_must_be_given(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["ingest", "--graph", graph]) == 1
+    assert cli.main(["ingest", "--graph", graph]) == 2
     assert "documents must be given, or --types FILE" in capsys.readouterr().err

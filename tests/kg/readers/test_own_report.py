@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.facade.documents import resolve_report
+from experiments.facade.reports import resolve_report
 from kg.errors import ConfigError, DataError
 from kg.readers import OwnReport, is_file_list, read_files
 from kg.readers.content import Place, cell_name

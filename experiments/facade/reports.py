@@ -1,0 +1,232 @@
+"""Reports of a user's own, questions about them, and answers with the place of each figure.
+
+>>> report = read("annual-report.pdf")
+>>> ask(report, "what were net sales in 2020?")
+ReportAnswer('what were net sales in 2020?' -> '$4,120 million', confidence 97%)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING, Any, overload
+
+from experiments.console import read_object
+from experiments.data import find_report, read_report
+from experiments.pages import describe_source
+from kg.errors import ConfigError, DataError
+from kg.readers import is_file_list, read_files
+from kg.reports import Report, Source
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from programs.conversation import ConversationQA
+    from programs.turns import Turn
+
+_MOST_ROWS = 40
+
+
+@dataclass(frozen=True, repr=False)
+class ReportFiles:
+    """A report, and descriptions of the places of its figures.
+
+    Attributes:
+        report: The report.
+        describe: The place of a figure, with the text around it.
+        problems: Parts that could not be read.
+    """
+
+    report: Report
+    describe: Callable[[Source], str] = field(repr=False)
+    problems: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        tables = len(self.report.tables) if self.report.table else 0
+        return f"<{self.title}, {tables} tables, {len(self.problems)} problems>"
+
+    def _repr_html_(self) -> str:
+        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.report.table[:_MOST_ROWS])
+        table = "".join(f"<tr>{row}</tr>" for row in rows)
+        more = len(self.report.table) - _MOST_ROWS
+        return f"<p>{escape(self.title)}</p><table>{table}</table>" + (f"<p>and {more} more rows</p>" * (more > 0))
+
+    @property
+    def title(self) -> str:
+        """The report in one line."""
+        sizes = f"{len(self.report.table)} table rows, {len(self.report.sentences)} sentences"
+        return f"report {self.report.id}: {sizes}"
+
+
+def resolve_report(targets: Sequence[str], data: str) -> ReportFiles:
+    """The report that the words of a command line name.
+
+    Args:
+        targets: Files with tables and text, which make one report; or a JSON file with one report, or an id as
+            :func:`experiments.data.reports.find_report` takes it.
+        data: Where an id is looked up.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or the words name no report or several.
+    """
+    if is_file_list(targets):
+        own = read_files(targets)
+        return ReportFiles(own.report, own.describe, own.problems)
+    if len(targets) != 1:
+        raise DataError(f"one report or files of tables and text must be named, got {', '.join(targets)}")
+    if not targets[0].endswith(".json"):
+        return _plain(find_report(targets[0], data))
+    record = read_object(targets[0], "id, pre_text, table and post_text")
+    try:
+        return _plain(read_report(record))
+    except DataError as error:
+        raise DataError(error.rule, file=targets[0], place=error.place) from error
+
+
+def _plain(report: Report) -> ReportFiles:
+    return ReportFiles(report, lambda source: describe_source(source, report))
+
+
+def read(*documents: Any) -> ReportFiles:
+    """A report of a user's own, read from files; several files make one report.
+
+    Args:
+        documents: Paths of files, the id of a report of the sample, the JSON object of a report, a ``Report``, or what
+            this function returned.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or there is no such report.
+    """
+    match documents:
+        case (ReportFiles() as report,):
+            return report
+        case (Report() as report,):
+            return _plain(report)
+        case (Mapping() as record,):
+            return _plain(Report.from_dict(record))
+    return resolve_report(list(map(str, documents)), "sample:dev")
+
+
+@dataclass(frozen=True, repr=False)
+class ReportAnswer:
+    """The answer to a question.
+
+    Attributes:
+        question: The question.
+        value: The exact answer: a number, yes or no, or names; ``None`` without one.
+        words: The answer with its unit, sign and scale; without an answer, the reason.
+        confidence: The probability in [0, 1] that it is right, if known.
+        derivation: The calculation; ``None`` without an answer.
+        path: The path to its figures; ``None`` without an answer.
+        sources: The place and text of each figure.
+        turn: All details.
+    """
+
+    question: str
+    value: Decimal | str | tuple[str, ...] | None
+    words: str
+    confidence: float | None
+    derivation: str | None
+    path: str | None
+    sources: tuple[str, ...]
+    turn: Turn
+
+    def __str__(self) -> str:
+        return self.words
+
+    def __repr__(self) -> str:
+        confidence = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
+        return f"ReportAnswer({self.question!r} -> {self.words!r}{confidence})"
+
+    def _repr_html_(self) -> str:
+        confidence = f"{self.confidence:.0%}" if self.confidence is not None else None
+        rows = {"question": self.question, "answer": self.words, "confidence": confidence}
+        rows |= {"calculated": self.derivation, "path": self.path, "read in": "; ".join(self.sources)}
+        cells = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items() if text)
+        return f"<table>{cells}</table>"
+
+
+class Answers(tuple[ReportAnswer, ...]):
+    """The answers of a conversation, in order."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return "".join(answer._repr_html_() for answer in self)
+
+
+def load(program: str = "beam") -> ConversationQA:
+    """A program of the caller's own: one that ships with finpath, a folder, or a model or run of the MLflow store.
+
+    Args:
+        program: ``beam``, ``agent``, a folder of ``finpath compile``, ``models:/NAME/1``, or a run's name.
+
+    Raises:
+        TrackingError: There is no such program.
+        ConfigError: It does not answer questions about reports.
+    """
+    from experiments.saved import find_program
+    from experiments.tracking import Tracker, TrackingConfig
+    from programs.conversation import ConversationQA
+
+    loaded = find_program(program, Tracker(TrackingConfig.from_environment())).program
+    if not isinstance(loaded, ConversationQA):
+        raise ConfigError(f"program must answer questions about reports, got {type(loaded).__name__}")
+    return loaded
+
+
+@lru_cache(maxsize=4)
+def _shipped(program: str) -> ConversationQA:
+    """A shipped program for :func:`ask`, which does not give it away; so it is loaded once."""
+    return load(program)
+
+
+@overload
+def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam") -> ReportAnswer: ...
+
+
+@overload
+def ask(report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam") -> Answers: ...
+
+
+def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> ReportAnswer | Answers:
+    """Answers questions about a document; each sees the answers before it.
+
+    Args:
+        report: What :func:`read` returns, a file's path, a report's id, its JSON object, or a ``Report``.
+        questions: One question, or those of a conversation.
+        program: A program or its name.
+
+    Returns:
+        The answer to one question, or the answers to several.
+
+    Raises:
+        ConfigError: There is no question.
+        FinpathError: The document cannot be read.
+    """
+    from experiments.saved import shipped_programs
+
+    if not questions or not all(isinstance(question, str) and question.strip() for question in questions):
+        raise ConfigError(f"questions must be one text or more, got {questions!r}")
+    document = read(report)
+    if isinstance(program, str):
+        program = _shipped(program) if program in shipped_programs() else load(program)
+    turns = program(report=document.report, questions=list(questions)).turns
+    answers = Answers(_answer(turn, document.describe) for turn in turns)
+    return answers[0] if len(questions) == 1 else answers
+
+
+def _answer(turn: Turn, describe: Callable[[Source], str]) -> ReportAnswer:
+    picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    return ReportAnswer(
+        question=turn.question,
+        value=turn.answer,
+        words=turn.words or (str(turn.answer) if turn.answer is not None else turn.message),
+        confidence=turn.confidence,
+        derivation=str(turn.derivation) if turn.derivation is not None else None,
+        path=picked.path if picked is not None else None,
+        sources=tuple(map(describe, dict.fromkeys(picked.sources))) if picked is not None else (),
+        turn=turn,
+    )
