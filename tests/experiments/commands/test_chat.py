@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import re
-import select
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +17,6 @@ from experiments.facade.subjects import Subject, find_subject
 from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[3]
-PROMPT = "\x1b[36m> \x1b[0m"
 COMMAND = [sys.executable, str(ROOT / "finpath.py"), "chat"]
 
 
@@ -37,27 +31,12 @@ def _said(subject: Subject, *lines: str, colour: bool = False) -> str:
     return out.getvalue()
 
 
-def test_questions_and_answers(subject: Subject) -> None:
-    assert _said(subject, "Which countries border Portugal?", "", "What is its capital?") == (
-        "Q  Which countries border Portugal?\nA  Spain\n"
-        "Q  What is its capital?\n   understood  What is Portugal's capital?\nA  Lisbon\n"
-    )
-
-
-def test_why_shows_the_reference_and_the_path(subject: Subject) -> None:
-    told = _said(subject, "Which countries border Portugal?", "What is its capital?", "/why")
-    assert "possessive reference, resolved by the graph" in told
-    assert "refers to   Portugal" in told
-    assert "path        Portugal -> capital -> Lisbon" in told
-    assert "read in     the graph https://w3id.org/finpath/geography" in told
-    assert "no answer   the graph has no 'Peru'" in _said(subject, "What is the capital of Peru?", "/why")
-
-
-def test_graph_shows_who_is_in_play(subject: Subject) -> None:
-    told = _said(subject, "Which countries border Portugal?", "What is its capital?", "/graph")
-    assert "   Portugal (Country)\n" in told
-    assert "      population 10248000\n" in told
-    assert "      country of: Lisbon, Porto\n" in told
+def test_questions_follow_ups_and_their_basis(subject: Subject) -> None:
+    lines = _said(subject, "What is the capital of Norway?", "", "And of Sweden?", "/why").splitlines()
+    assert lines[0] == "Q  What is the capital of Norway?"
+    assert [line.partition("   (")[0] for line in lines if line.startswith("A")] == ["A  Oslo", "A  Stockholm"]
+    assert "   path        Sweden -> capital -> Stockholm" in lines
+    assert "no answer   the graph does not say" in _said(subject, "What is the capital of Peru?", "/why")
 
 
 def test_reset_history_help_and_quit(subject: Subject) -> None:
@@ -74,9 +53,9 @@ def test_save_and_load_go_on(subject: Subject, tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     assert f"saved to {path}" in _said(subject, "Which countries border Portugal?", f"/save {path}")
     assert json.loads(path.read_text())["kind"] == "graph"
-    told = _said(subject, f"/load {path}", "What is its capital?")
+    told = _said(subject, f"/load {path}", "/history")
     assert "1 turns, the last: Which countries border Portugal?" in told
-    assert told.endswith("A  Lisbon\n")
+    assert "1. Which countries border Portugal? Spain" in told
 
 
 def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Subject, tmp_path: Path) -> None:
@@ -90,16 +69,16 @@ def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Sub
         f"/save {tmp_path}/bad.json/folder.json",
         "What is the capital of Norway?",
     ).splitlines()
-    assert told[0].startswith("   there is no command /nope; the commands are /why, /graph")
+    assert told[0].startswith("   there is no command /nope; the commands are /why, /history")
     assert told[1] == "   nothing has been asked yet"
     assert "none.json: cannot be read" in told[2]
     assert "bad.json: a saved conversation must have format 2" in told[3]
     assert "cannot be written" in told[4]
-    assert told[-1] == "A  Oslo"
+    assert told[-1].startswith("A  Oslo")
 
 
 def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\x1b[1mA  Oslo\x1b[0m" in _said(subject, "What is the capital of Norway?", colour=True)
+    assert "\x1b[1mA  Oslo" in _said(subject, "What is the capital of Norway?", colour=True)
     assert "\x1b" not in _said(subject, "What is the capital of Norway?")
 
     class Terminal(io.StringIO):
@@ -163,25 +142,23 @@ def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkey
 def test_through_a_pipe(tmp_path: Path) -> None:
     done = subprocess.run(
         [*COMMAND, "geography"],
-        input="Which countries border Portugal?\nWhat is its capital?\n",
+        input="What is the capital of Norway?\nAnd of Sweden?\n",
         capture_output=True,
         text=True,
         timeout=120,
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("A  Lisbon\n")
+    assert "A  Stockholm" in done.stdout.splitlines()[-1]
     assert "\x1b" not in done.stdout
     assert "> " not in done.stdout
 
 
 def test_a_conversation_about_a_report(tmp_path: Path, tracking_uri: str) -> None:
     subject = find_subject(["MRLW/2020/page_49.pdf"], "sample:dev", "beam")
-    told = _said(subject, "what was the net income in 2020?", "and in 2018?", "/why", "/graph")
+    told = _said(subject, "what was the net income in 2020?", "and in 2018?", "/why")
     assert "understood  what was the net income in 2018?" in told
-    assert "ellipsis reference, to turn 1" in told
     assert 'read in     table, row 2 "net income", column 4 "2018": [$ 38220]' in told
-    assert "EarningsPerShare_2018 (EarningsPerShare)" in told
 
 
 GRAPH = """
@@ -199,10 +176,9 @@ def test_a_conversation_about_a_graph_of_ones_own(tmp_path: Path) -> None:
     path.write_text(GRAPH)
     subject = find_subject([str(path)], "sample:dev", "beam")
     assert subject.title.endswith("my-graph.ttl: 2 entities: city, painter")
-    told = _said(subject, "What is the birthplace of Ada Falk?", "/why", "/graph")
+    told = _said(subject, "What is the birthplace of Ada Falk?", "/why")
     assert "A  Nuuk\\x1b[2J   (confidence " in told
     assert "\x1b" not in told
-    assert "   Ada Falk (Painter)\n      birthplace: Nuuk" in told
     plain = tmp_path / "plain.nt"
     plain.write_text("<http://e.org/Ada_Falk> <http://e.org/birthplace> <http://e.org/Nuuk> .\n")
     subject = find_subject([str(plain)], "sample:dev", "beam")
@@ -234,73 +210,3 @@ def test_a_conversation_about_files(tmp_path: Path, tracking_uri: str) -> None:
     subject = find_subject([str(path)], "sample:dev", "beam")
     told = _said(subject, "what were net sales in 2020?", "/why")
     assert 'read in     income.csv, line 2, cell B2, row "Net sales", column "2020": [4120]' in told
-
-
-class Typist:
-    """A terminal with somebody who types."""
-
-    def __init__(self, folder: Path) -> None:
-        pty = pytest.importorskip("pty")
-        environment = {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": str(folder)}
-        environment.pop("NO_COLOR", None)
-        process, self.terminal = pty.fork()
-        if process == 0:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests themselves run in the background
-            os.execve(sys.executable, [*COMMAND, "geography"], environment)
-        self.process = process
-        self.seen = ""
-
-    def wait_for(self, *texts: str) -> str:
-        """Reads until the texts have come, one after the other, since the last call."""
-        end = time.monotonic() + 90
-        pattern = re.compile(".*".join(map(re.escape, texts)), re.DOTALL)
-        while time.monotonic() < end:
-            match = pattern.search(self.seen)
-            if match is not None:
-                self.seen = self.seen[match.end() :]
-                return match[0]
-            self.read(0.2)
-        os.kill(self.process, signal.SIGKILL)  # nobody will end it otherwise
-        pytest.fail(f"{texts} did not come: {self.seen!r}")
-
-    def type(self, keys: str, *texts: str) -> str:
-        os.write(self.terminal, keys.encode())
-        return self.wait_for(*texts, PROMPT)
-
-    def interrupt(self) -> None:
-        """Types Ctrl-C until a new prompt comes: Python loses a signal between a key and its wait for the next."""
-        for _ in range(20):
-            os.write(self.terminal, b"\x03")
-            end = time.monotonic() + 3
-            while time.monotonic() < end and PROMPT not in self.seen:
-                self.read(0.2)
-            if PROMPT in self.seen:
-                break
-        self.wait_for(PROMPT)
-
-    def read(self, seconds: float) -> None:
-        if select.select([self.terminal], [], [], seconds)[0]:
-            self.seen += os.read(self.terminal, 65536).decode(errors="replace")
-
-    def ended(self) -> int:
-        try:
-            while os.read(self.terminal, 65536):
-                pass
-        except OSError:
-            pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
-def test_on_a_terminal(tmp_path: Path) -> None:
-    typist = Typist(tmp_path)
-    typist.wait_for(PROMPT)
-    typist.type("Which countries border Portugal?\r", "\x1b[1mA  Spain\x1b[0m")
-    typist.type("What is its capital?\r", "\x1b[1mA  Lisbon\x1b[0m")
-    typist.type("/why\r", "Portugal -> capital -> Lisbon")
-    os.write(typist.terminal, b"half a line")
-    typist.wait_for("half a line")
-    typist.interrupt()
-    typist.type("\x1b[A\x1b[A\r", "Lisbon\x1b[0m")
-    os.write(typist.terminal, b"\x04")
-    assert typist.ended() == 0
