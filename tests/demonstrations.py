@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from experiments.console import SAMPLE_FOLDER
@@ -24,3 +28,21 @@ def geography_turns() -> Iterator[tuple[str, Turn[Any, Any], bool]]:
         for expected in script["turns"]:
             state = program.ask(state, expected["question"])
             yield script["name"], state.turns[-1], is_right(state.turns[-1], expected)
+
+
+TABLES = {
+    "positions": "user_id TEXT, symbol TEXT, shares NUMERIC, avg_cost NUMERIC, added_at TEXT",
+    "watchlist": "user_id TEXT, symbol TEXT, added_at TEXT",
+}
+
+
+def make_database(target: Path, folder: Path) -> None:
+    """Makes a SQLite database of ``positions.csv`` and ``watchlist.csv`` of a folder."""
+    with closing(sqlite3.connect(target)) as connection, connection:
+        for table, columns in TABLES.items():
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+            connection.execute(f"CREATE TABLE {table} ({columns})")
+            with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+                rows = list(csv.reader(file))[1:]
+            marks = ", ".join("?" for _ in columns.split(","))
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)

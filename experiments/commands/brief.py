@@ -5,6 +5,7 @@ $ finpath brief knowledge --database portfolio.db --user ann --html briefing.htm
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import date
 
 import click
@@ -70,4 +71,4 @@ def command(
     show(CAUTION if given else "nothing new about what you hold or watch")
     if html is not None:
         write_text(html, briefings_page(given, profile, today, note))
-    write_figures({"briefings": [briefing.as_record() for briefing in given], "left_out": missing})
+    write_figures({"briefings": [asdict(briefing) for briefing in given], "left_out": missing})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
     from experiments.data.graphs import FileGraph, GraphSource, OneGraph, open_graph, open_questions
     from experiments.data.news import SAMPLE_NEWS, read_documents, read_questions, recorded_replies
-    from experiments.data.portfolio import make_database, read_portfolio
+    from experiments.data.portfolio import read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
     from experiments.data.types import SCHEMAS, read_types
 else:
@@ -49,7 +49,6 @@ __all__ = [
     "join_questions",
     "load_conversations",
     "load_questions",
-    "make_database",
     "open_graph",
     "open_questions",
     "read_dialogues",

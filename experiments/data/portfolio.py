@@ -11,12 +11,9 @@ The tables are read and never written, and nothing of them enters the graph.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,10 +22,6 @@ from kg.errors import DataError
 from programs.advisor import Portfolio, Profile
 
 PROFILES = "user_investment_profiles"
-TABLES = {
-    "positions": "user_id TEXT, symbol TEXT, shares NUMERIC, avg_cost NUMERIC, added_at TEXT",
-    "watchlist": "user_id TEXT, symbol TEXT, added_at TEXT",
-}
 
 
 def read_portfolio(database: str, user: str) -> Portfolio:
@@ -117,15 +110,3 @@ def _shares(value: object, symbol: object) -> float:
     if not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         raise DataError(f"shares must be a number, got {value!r}", place=f"positions of {symbol}")
     return float(value)
-
-
-def make_database(target: Path, folder: Path) -> None:
-    """Makes a SQLite database of ``positions.csv`` and ``watchlist.csv`` of a folder."""
-    with closing(sqlite3.connect(target)) as connection, connection:
-        for table, columns in TABLES.items():
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-            connection.execute(f"CREATE TABLE {table} ({columns})")
-            with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
-                rows = list(csv.reader(file))[1:]
-            marks = ", ".join("?" for _ in columns.split(","))
-            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - names from TABLES

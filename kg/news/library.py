@@ -11,9 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 import numpy as np
 
+from kg.arrays import FloatArray
 from kg.encoders import SentenceEncoder
 from kg.news.passages import Passage
 from kg.text import WordIndex, search_words
@@ -95,17 +97,26 @@ class Library:
             most: Documents at the most.
             least_share: How near a document must be, as a share of the nearest one.
         """
+        if not self.documents:
+            return []
         scores = self._index.scores(search_words(question))
-        shares = scores / max(float(scores.max(initial=0.0)), 1e-9)
+        shares = (scores / max(float(scores.max(initial=0.0)), 1e-9)).tolist()
         found = [
-            NearDocument(group, self._similarities(question, group), float(words))
-            for group, words in zip(self.documents, shares, strict=True)
+            NearDocument(group, tuple(similarities.tolist()), words)
+            for group, similarities, words in zip(self.documents, self._similarities(question), shares, strict=True)
         ]
         found.sort(key=lambda document: -document.nearness)
         return [one for one in found[:most] if one.nearness >= least_share * found[0].nearness]
 
-    def _similarities(self, question: str, group: tuple[Passage, ...]) -> tuple[float, ...]:
-        if self.encoder is None:
-            return (0.0,) * len(group)
-        vectors = self.encoder.vectors([question, *(passage.text for passage in group)])
-        return tuple((vectors[1:] @ vectors[0]).tolist())
+    def _similarities(self, question: str) -> list[FloatArray]:
+        """Returns the similarity of each sentence of each document to a question."""
+        ends = np.cumsum([len(group) for group in self.documents])[:-1]
+        if self.encoder is None or self._vectors is None:
+            return np.split(np.zeros(sum(map(len, self.documents)), dtype=np.float32), ends)
+        return np.split(self._vectors @ self.encoder.vectors([question])[0], ends)
+
+    @cached_property
+    def _vectors(self) -> FloatArray | None:
+        """The vectors of all sentences, in the order of the documents."""
+        texts = [passage.text for group in self.documents for passage in group]
+        return self.encoder.vectors(texts) if self.encoder is not None else None

@@ -17,7 +17,7 @@ from datetime import date
 from typing import Any
 
 from kg.errors import SchemaError
-from kg.growing import AddEdge, AddNode, Applied, BuiltOnError, GrowingGraph, HistoryEntry, NodeKey, Origin
+from kg.growing import AddEdge, AddNode, Applied, BuiltOnError, GrowingGraph, HistoryEntry, NodeKey, Origin, Update
 from kg.investments import derive_insights
 from kg.news import (
     ANSWER_TO,
@@ -81,13 +81,11 @@ class Advisor:
             document: The document.
             reply: What :class:`programs.advisor.reading.ReadDocuments` returns for it; ``None`` for sentences alone.
         """
-        origin, applied = Origin(document.name), Applied()
+        applied = Applied()
         known = self.knows(document) and (reply is None or self.knows(document, facts=True))
         changed = not self.knows(document) and self.graph.node(NodeKey("Passage", f"{document.name} -1")) is not None
         if not self.knows(document):
-            pairs, _ = applicable(self.graph, list(passage_updates(document)))
-            batch, spans = _batch(document, "sentences"), [span for _, span in pairs]
-            applied += self.graph.apply([update for update, _ in pairs], origin, batch=batch, spans=spans)
+            applied += self._write(document, "sentences", list(passage_updates(document)))[0]
         if reply is None or self.knows(document, facts=True):
             return Ingestion(document.name, applied, known, changed)
         reading = validate(document, known_names(self.graph), reply)
@@ -95,12 +93,16 @@ class Advisor:
         news = NodeKey("News", document.headline)
         named = {one.key: span for one, span in updates if isinstance(one, AddNode) and one.type in _MENTIONED}
         updates += [(AddEdge("mentions", news, key), span) for key, span in named.items()]
-        pairs, problems = applicable(self.graph, updates)
-        batch, spans = _batch(document, "facts"), [span for _, span in pairs]
-        applied += self.graph.apply([update for update, _ in pairs], origin, batch=batch, spans=spans)
+        more, problems = self._write(document, "facts", updates)
         count = sum(isinstance(one, AddNode) and one.type == "MarketEvent" for one, _ in reading.events)
         refused = (*reading.refused, *problems)
-        return Ingestion(document.name, applied, known, changed, len(reading.facts), count, refused)
+        return Ingestion(document.name, applied + more, known, changed, len(reading.facts), count, refused)
+
+    def _write(self, document: NewsDocument, what: str, updates: list[tuple[Update, str]]) -> tuple[Applied, list[str]]:
+        """Writes what the graph takes of some updates, each with its sentence, and returns why the rest is left out."""
+        pairs, problems = applicable(self.graph, updates)
+        given, spans = [update for update, _ in pairs], [span for _, span in pairs]
+        return self.graph.apply(given, Origin(document.name), batch=_batch(document, what), spans=spans), problems
 
     def reflect(self, today: date) -> int:
         """Derives insights from fresh events, and returns how many are new.

@@ -9,7 +9,7 @@ A profile changes the order and what is shown, never what happened.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -90,10 +90,6 @@ class Briefing:
     strength: float = 0.0
     notes: tuple[str, ...] = ()
     events: tuple[BriefedEvent, ...] = ()
-
-    def as_record(self) -> dict[str, Any]:
-        """Returns the briefing for JSON."""
-        return asdict(self)
 
 
 def briefings(graph: GrowingGraph, portfolio: Portfolio, today: date) -> list[Briefing]:

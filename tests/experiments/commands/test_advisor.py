@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.data import make_database, read_documents
+from experiments.data import read_documents
 from kg.encoders.installed import installed_parts
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import NodeKey, SetProperty
 from kg.news import stored_facts
 from tests.demonstrations import ADVISOR as SAMPLE
+from tests.demonstrations import make_database
+from tests.experiments.openai_server import ScriptedServer
 
 Run = tuple[int, dict[str, Any]]
 
@@ -72,6 +74,21 @@ def test_without_a_model_sentences_are_kept_and_the_command_that_gets_one_is_nam
     assert (code, found["documents"], found["stated_facts"], found["insights"]) == (0, 12, 0, 0)
     assert "their sentences are kept" in (said := capsys.readouterr().err)
     assert "finpath ingest FILE... --graph FOLDER --lm" in said
+
+
+def test_a_model_states_the_facts_and_events_of_a_document(tmp_path: Path) -> None:
+    replies = json.loads((SAMPLE / "replies.json").read_text(encoding="utf-8"))["09-osprey-dividend.txt"]
+    wrong = {**replies["facts"][0], "subject": "Helixon Inc."}
+    script = {"facts": json.dumps([*replies["facts"], wrong]), "events": json.dumps(replies["events"])}
+    document, graph = str(SAMPLE / "documents" / "09-osprey-dividend.txt"), str(tmp_path / "knowledge")
+    with ScriptedServer([script]) as server:
+        lm = ("--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0", "--no-track")
+        code, found = run(tmp_path, "ingest", document, "--graph", graph, *lm, "--today", "2026-11-20")
+        assert (code, found["stated_facts"], found["stated_events"], found["insights"]) == (0, 5, 2, 1)
+        assert found["refused"] == ["09-osprey-dividend.txt: the document does not have 'Helixon Inc.'"]
+        assert run(tmp_path, "ingest", document, "--graph", graph, *lm)[1]["known"] == 1
+    assert len(server.heard) == 1
+    assert "[2] Osprey Rail Ltd (OSPR)" in str(server.heard[0][-1]["content"])
 
 
 def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.data import make_database, read_portfolio
+from experiments.data import read_portfolio
 from kg.errors import DataError
 from programs.advisor import Profile
 from tests.demonstrations import ADVISOR as SAMPLE
+from tests.demonstrations import make_database
 
 
 @pytest.fixture
