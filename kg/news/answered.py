@@ -36,8 +36,7 @@ class AnsweredFact:
     """A fact that answers a question.
 
     Attributes:
-        subject: The name of the graph that the question is about; the headline where it has none.
-        relation: The question.
+        question: The question.
         value: The answer.
         passage: The sentence that states it.
         confidence: In [0, 1].
@@ -45,8 +44,7 @@ class AnsweredFact:
         path: The edges from the document to the question, one text each; of a retrieved fact.
     """
 
-    subject: str
-    relation: str
+    question: str
     value: str
     passage: Passage
     confidence: float
@@ -57,7 +55,7 @@ class AnsweredFact:
     def key(self) -> NodeKey:
         """Its node."""
         place = f"({self.passage.document} {self.passage.place})"
-        return NodeKey("Answer", f"{self.subject} -> {self.relation} -> {self.value} {place}")
+        return NodeKey("Answer", f"{self.question} -> {self.value} {place}")
 
 
 def question_key(question: str) -> NodeKey:
@@ -139,8 +137,8 @@ def _fact_updates(graph: GrowingGraph, question: NodeKey, fact: AnsweredFact, pl
     known = graph.node(fact.key) if _is_known(graph, question) else None
     if known is None:
         properties = {
-            "subject": fact.subject,
-            "relation": fact.relation,
+            "subject": fact.passage.document,
+            "relation": fact.question,
             "value": fact.value,
             "sentence": fact.passage.text,
             "document": fact.passage.document,
@@ -174,7 +172,6 @@ def _retrieved(graph: GrowingGraph, node: Node, question: NodeKey) -> AnsweredFa
     news = [edge for shown in edges for edge in graph.edges(shown.target) if edge.type == "has_passage"]
     path = tuple(f"{edge.source} -> {edge.type} -> {edge.target}" for edge in (*news, *edges))
     return AnsweredFact(
-        str(given["subject"]),
         str(given["relation"]),
         str(given["value"]),
         passage,

@@ -18,13 +18,12 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.encoders import TransformerReader, WordPiece, word_pieces
+from kg.encoders import TransformerReader, word_pieces
 from kg.news.passages import Passage
 
 FILE = Path(__file__).with_name("reader.npz")
@@ -33,23 +32,6 @@ QUESTION_PIECES, MOST_PIECES, SPAN_PIECES = 40, 500, 16
 """Pieces of a question, of what is read at once, and of a span, at most."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A piece of a document.
-
-    Attributes:
-        number: Its number.
-        line: The number of its line.
-        start: The offset of the first character of its word.
-        end: The offset after the last character of its word.
-    """
-
-    number: int
-    line: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -73,27 +55,25 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A piece of a document: its number, and the word that it is of; that of the day has none."""
+
+    number: int
+    word: Span | None
+
+
+@dataclass(frozen=True)
 class Window:
-    """Sentences of a document that are read at once, after its day and its headline.
+    """Sentences of a document that are read at once, after its day and its headline."""
 
-    Attributes:
-        passages: Those of its lines; that of the day has none.
-        pieces: Its pieces.
-    """
-
-    passages: tuple[Passage | None, ...]
     pieces: tuple[Piece, ...]
-
-    @property
-    def document(self) -> str:
-        """The name of the document."""
-        return next(passage.document for passage in self.passages if passage is not None)
 
     def part(self, first: int, last: int) -> Span | None:
         """Returns the span from one piece to another; ``None`` if it is in no single sentence."""
-        begin, end = self.pieces[first], self.pieces[last]
-        passage = self.passages[begin.line]
-        return Span(passage, begin.start, end.end) if passage is not None and begin.line == end.line else None
+        begin, end = self.pieces[first].word, self.pieces[last].word
+        if begin is None or end is None or begin.passage != end.passage:
+            return None
+        return Span(begin.passage, begin.start, end.end)
 
 
 def windows_of(passages: Sequence[Passage]) -> list[Window]:
@@ -103,37 +83,26 @@ def windows_of(passages: Sequence[Passage]) -> list[Window]:
         passages: The sentences of the document, the headline first.
     """
     most = MOST_PIECES - QUESTION_PIECES - 4
-    wordpiece = word_pieces()
-    day = pieces_of(wordpiece, day_line(passages[0].published), 0)
-    lines = [pieces_of(wordpiece, passage.text, 0) for passage in passages]
-    begin = len(day) + len(lines[0])
+    day, wordpiece = f"{passages[0].published:%d %B %Y}.", word_pieces()
+    lines = [
+        [
+            Piece(number, Span(passage, word.start(), word.end()))
+            for word in _WORD.finditer(passage.text)
+            for number in wordpiece(word[0])
+        ]
+        for passage in passages
+    ]
+    head = [*(Piece(number, None) for number in wordpiece(day)), *lines[0]]
     windows: list[Window] = []
     place = 1
     while place < len(lines) or not windows:
-        last, length = place, begin
-        while last < len(lines) and (last == place or length + len(lines[last]) <= most):
-            length += len(lines[last])
+        last, pieces = place, list(head)
+        while last < len(lines) and (last == place or len(pieces) + len(lines[last]) <= most):
+            pieces += lines[last]
             last += 1
-        chosen = [0, *range(place, last)]
-        numbered = [day, *(lines[number] for number in chosen)]
-        pieces = [
-            Piece(piece.number, line, piece.start, piece.end) for line, own in enumerate(numbered) for piece in own
-        ]
-        windows.append(Window((None, *(passages[number] for number in chosen)), tuple(pieces[:most])))
+        windows.append(Window(tuple(pieces[:most])))
         place = last if last >= len(lines) or last - place < 2 else last - 1
     return windows
-
-
-def day_line(day: date) -> str:
-    """Returns the day of a document as it is read before its headline."""
-    return f"{day:%d %B %Y}."
-
-
-def pieces_of(wordpiece: WordPiece, text: str, line: int) -> list[Piece]:
-    """Returns the pieces of a line."""
-    return [
-        Piece(number, line, word.start(), word.end()) for word in _WORD.finditer(text) for number in wordpiece(word[0])
-    ]
 
 
 @dataclass(frozen=True)

@@ -88,15 +88,14 @@ class Advisor:
             applied += self._write(document, "sentences", list(passage_updates(document)))[0]
         if reply is None or self.knows(document, facts=True):
             return Ingestion(document.name, applied, known, changed)
-        reading = validate(document, known_names(self.graph), reply)
-        updates = [*fact_updates(self.graph, reading.facts, document), *reading.events]
+        facts, events, refused = validate(document, known_names(self.graph), reply)
+        updates = [*fact_updates(self.graph, facts, document), *events]
         news = NodeKey("News", document.headline)
         named = {one.key: span for one, span in updates if isinstance(one, AddNode) and one.type in _MENTIONED}
         updates += [(AddEdge("mentions", news, key), span) for key, span in named.items()]
         more, problems = self._write(document, "facts", updates)
-        count = sum(isinstance(one, AddNode) and one.type == "MarketEvent" for one, _ in reading.events)
-        refused = (*reading.refused, *problems)
-        return Ingestion(document.name, applied + more, known, changed, len(reading.facts), count, refused)
+        count = sum(isinstance(one, AddNode) and one.type == "MarketEvent" for one, _ in events)
+        return Ingestion(document.name, applied + more, known, changed, len(facts), count, (*refused, *problems))
 
     def _write(self, document: NewsDocument, what: str, updates: list[tuple[Update, str]]) -> tuple[Applied, list[str]]:
         """Writes what the graph takes of some updates, each with its sentence, and returns why the rest is left out."""

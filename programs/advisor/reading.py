@@ -1,7 +1,8 @@
 """Facts and events of whole documents by a language model: one call for each document, with numbered sentences.
 
 >>> reply = ReadDocuments()(document=document)
->>> validate(document, known_names(graph), reply).facts[0]
+>>> facts, events, refused = validate(document, known_names(graph), reply)
+>>> facts[0]
 Fact("Orvane Semiconductor", "company", "acquires", "Brightlane Photonics", ...)
 
 The model sees all relations of ``kg/news/relations.json`` and all kinds of events of the graph's schema. Each row is
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -112,23 +112,12 @@ def event_kinds() -> tuple[str, ...]:
     return tuple(properties["type"]["enum"])
 
 
-@dataclass(frozen=True)
-class DocumentFacts:
-    """The facts and events of a reply that a document and the schema hold.
-
-    Attributes:
-        facts: The facts.
-        events: The updates that write the events, each with its sentence.
-        refused: Why the other rows are refused, a line each.
-    """
-
-    facts: tuple[Fact, ...]
-    events: tuple[tuple[Update, str], ...]
-    refused: tuple[str, ...]
+Validated = tuple[list[Fact], list[tuple[Update, str]], list[str]]
+"""Facts, updates that write events with their sentences, and why the other rows are refused."""
 
 
-def validate(document: NewsDocument, names: Mapping[str, tuple[str, str]], reply: Any) -> DocumentFacts:
-    """Returns what a document and the schema hold of a reply.
+def validate(document: NewsDocument, names: Mapping[str, tuple[str, str]], reply: Any) -> Validated:
+    """Returns the facts and events of a reply that a document and the schema hold.
 
     Args:
         document: The document.
@@ -139,18 +128,16 @@ def validate(document: NewsDocument, names: Mapping[str, tuple[str, str]], reply
     facts: dict[tuple[str, str, str], Fact] = {}
     events: list[tuple[Update, str]] = []
     refused = [str(problem) for problem in reply.refused]
-    for stated in reply.facts:
+    for stated in (*reply.facts, *reply.events):
         try:
-            fact = check.fact(stated)
-            facts.setdefault((plain_name(fact.subject), fact.relation, plain_name(fact.value)), fact)
+            if isinstance(stated, StatedFact):
+                fact = check.fact(stated)
+                facts.setdefault((plain_name(fact.subject), fact.relation, plain_name(fact.value)), fact)
+            else:
+                events += [pair for pair in check.event(stated) if pair not in events]
         except SchemaError as error:
             refused.append(str(error))
-    for stated in reply.events:
-        try:
-            events += [pair for pair in check.event(stated) if pair not in events]
-        except SchemaError as error:
-            refused.append(str(error))
-    return DocumentFacts(tuple(facts.values()), tuple(events), tuple(refused))
+    return list(facts.values()), events, refused
 
 
 class _Check:

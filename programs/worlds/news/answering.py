@@ -24,8 +24,6 @@ from kg.news import (
     TextAnswer,
     answer_insertion,
     insert_answers,
-    known_names,
-    name_pattern,
     names_by_hand,
     retrieved_answers,
     state_of,
@@ -123,9 +121,7 @@ class GraphAnswers:
             reader: What read the sentences.
         """
         facts = [
-            AnsweredFact(
-                self._subject(question, passage), question, value, self.as_published(passage), answer.confidence, reader
-            )
+            AnsweredFact(question, value, self.as_published(passage), answer.confidence, reader)
             for value, passage in zip(answer.values, answer.passages, strict=True)
         ]
         if self._grows is None:
@@ -135,16 +131,6 @@ class GraphAnswers:
             insert_answers(self._grows, [insertion])
             self.insertions.append(insertion)
         return self.retrieved(question)
-
-    def _subject(self, question: str, passage: Passage) -> str:
-        """Returns the longest name of the graph that a question has; the headline where it has none."""
-        names = (full for _, full in self._names if name_pattern(full).search(question))
-        headline = self._published.get((passage.document, -1), passage).text
-        return max(names, key=len, default=headline)
-
-    @cached_property
-    def _names(self) -> list[tuple[str, str]]:
-        return list(known_names(self._graph).values())
 
     @cached_property
     def _edges(self) -> GraphWorld | None:

@@ -45,12 +45,14 @@ def test_a_document_is_read_after_its_day() -> None:
     [window] = windows_of(passages(bid=BID))
     wordpiece = word_pieces()
     assert [one.number for one in window.pieces] == wordpiece(" ".join(("02 March 2026.", *BID)))
-    first = next(place for place, one in enumerate(window.pieces) if one.start == BID[1].index("$") and one.line == 2)
+    words = [one.word for one in window.pieces]
+    first = next(place for place, one in enumerate(words) if one is not None and one.text == "$")
     part = window.part(first, first + 1)
     assert part is not None
     assert part.text == "$340"
-    last = max(place for place, one in enumerate(window.pieces) if one.line == 1)
-    assert window.part(last, last + 1) is None  # over two lines
+    assert words[first] is not None
+    headline = max(place for place, one in enumerate(words) if one is not None and one.passage.place == -1)
+    assert window.part(headline, headline + 1) is None  # over two lines
     assert window.part(0, 0) is None  # the day
 
 
@@ -60,8 +62,9 @@ def test_a_long_document_is_read_in_parts_that_overlap_by_a_sentence() -> None:
     windows = windows_of(text)
     assert len(windows) > 2
     assert all(len(one.pieces) <= MOST_PIECES - QUESTION_PIECES - 4 for one in windows)
-    assert all(one.passages[-1] is other.passages[2] for one, other in pairwise(windows))
-    assert {id(one) for window in windows for one in window.passages if one} == set(map(id, text))
+    places = [[one.word.passage.place for one in window.pieces if one.word is not None] for window in windows]
+    assert all(one[-1] == next(place for place in other if place >= 0) for one, other in pairwise(places))
+    assert {place for own in places for place in own} == {one.place for one in text}
     assert len(windows_of(passages(long=("A headline", "word " * 900 + "end."))[:2])) == 1
 
 

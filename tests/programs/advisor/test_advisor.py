@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -81,9 +80,8 @@ def test_a_document_is_shown_with_numbers_and_in_parts(monkeypatch: pytest.Monke
 )
 def test_a_fact_has_its_kinds_and_its_sentence(given: dict[str, Any], row: tuple[str, ...]) -> None:
     document = parse_document(WIRE, "wire.txt")
-    found = validate(document, {}, reply(given))
-    assert found.refused == ()
-    (one,) = found.facts
+    [one], _, refused = validate(document, {}, reply(given))
+    assert refused == []
     assert (one.subject, one.subject_kind, one.relation, one.value, one.value_kind) == (given["subject"], *row)
     assert one.sentence == document.sentences[given["sentence"] - 2]
 
@@ -101,9 +99,9 @@ def test_a_fact_has_its_kinds_and_its_sentence(given: dict[str, Any], row: tuple
     ],
 )
 def test_a_fact_that_the_document_or_the_schema_does_not_hold_is_refused(given: dict[str, Any], problem: str) -> None:
-    found = validate(parse_document(WIRE, "wire.txt"), {}, reply(given))
-    assert found.facts == ()
-    assert re.search(re.escape(problem), found.refused[0])
+    facts, _, [refused] = validate(parse_document(WIRE, "wire.txt"), {}, reply(given))
+    assert facts == []
+    assert problem in refused
 
 
 @pytest.mark.parametrize(
@@ -115,17 +113,17 @@ def test_a_fact_that_the_document_or_the_schema_does_not_hold_is_refused(given: 
     ],
 )
 def test_an_event_that_the_document_or_the_schema_does_not_hold_is_refused(given: dict[str, Any], problem: str) -> None:
-    found = validate(parse_document(WIRE, "wire.txt"), {}, reply(events=(given,)))
-    assert found.events == ()
-    assert problem in found.refused[0]
+    _, events, [refused] = validate(parse_document(WIRE, "wire.txt"), {}, reply(events=(given,)))
+    assert events == []
+    assert problem in refused
 
 
 def test_a_known_name_is_written_in_full(graph: GrowingGraph) -> None:
     advisor = Advisor(graph)
     advisor.ingest(parse_document(WIRE, "a.txt"), reply(fact(2, "Orvane Semiconductor Corp.", "ticker", "BOISE")))
     later = parse_document("Orvane Semiconductor grows\n2026-02-03\n\nOrvane Semiconductor has 300 staff.", "b.txt")
-    found = validate(later, known_names(graph), reply(fact(2, "Orvane Semiconductor", "employees", "300")))
-    assert [one.subject for one in found.facts] == ["Orvane Semiconductor Corp."]
+    facts, _, _ = validate(later, known_names(graph), reply(fact(2, "Orvane Semiconductor", "employees", "300")))
+    assert [one.subject for one in facts] == ["Orvane Semiconductor Corp."]
 
 
 def test_a_model_reads_a_document_once(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
