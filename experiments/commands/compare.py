@@ -6,7 +6,6 @@ import click
 
 from experiments.commands.options import (
     RUN,
-    WHOLE,
     Command,
     WriteFigures,
     find_run,
@@ -27,10 +26,9 @@ _CHANGED = 10
     """,
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", help=f"{RUN}; the first is the others' baseline")
-@click.option("--seed", type=WHOLE, default=0, help="seed of the bootstrap (0)")
 @click.option("--no-track", is_flag=True, help="do not log the comparison to MLflow")
 @json_option
-def command(runs: tuple[str, ...], seed: int, no_track: bool, write_figures: WriteFigures) -> None:
+def command(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigures) -> None:
     """Compares evaluations on the same turns by paired tests."""
     from experiments.compare import compare
     from experiments.pages import describe_comparison
@@ -40,7 +38,7 @@ def command(runs: tuple[str, ...], seed: int, no_track: bool, write_figures: Wri
     for record in records:
         if record.status != "FINISHED":
             say(f"note: the run {record.name} did not finish ({record.status})")
-    comparison = compare(records, tracker, seed=seed, tracked=not no_track)
+    comparison = compare(records, tracker, tracked=not no_track)
     show(describe_comparison(comparison, _CHANGED, terminal_width()))
     if comparison.run_id is not None:
         show(f"\nrun {comparison.run_id}")

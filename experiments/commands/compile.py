@@ -26,7 +26,6 @@ from experiments.commands.options import (
     run_options,
     set_option,
     take_choice,
-    written_pairs,
 )
 from experiments.console import Stages, show, terminal_width
 from experiments.lms import LMConfig
@@ -38,14 +37,9 @@ if TYPE_CHECKING:
     from experiments.tracking import Run, Tracker
     from optimize.chains import Role
 
-_RUN = ("seed", "run_name", "no_track")
-_LM = ("lm", "lm_settings", "threads")
-_ROLES = ("teacher_lm", "prompt_lm", "reflection_lm")
-_USED = {
-    "kgqa": ("graph", "form", "dev", "settings", *_RUN),
-}
-"""The options of each kind of program, in addition to ``--train``, ``--out`` and ``--json``."""
-_REPORTS = ("dialogues", "dev", "optimizer", "settings", "train_turns", "val_turns", *_ROLES, *_LM, *_RUN)
+_KGQA = ("graph", "form", "dev", "settings", "seed", "run_name", "no_track")
+"""The options of kgqa, in addition to ``--train``, ``--out`` and ``--json``."""
+_ONLY_KGQA = ("graph", "form")
 
 
 @click.command(
@@ -108,7 +102,7 @@ _REPORTS = ("dialogues", "dev", "optimizer", "settings", "train_turns", "val_tur
 @click.option("--teacher-lm", metavar="MODEL", help="answers the turns that demonstrations are taken from (--lm)")
 @click.option("--prompt-lm", metavar="MODEL", help="proposes instructions and rules (--lm)")
 @click.option("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa (--lm); MODEL@URL is a server")
-@run_options("conversations", ("seed", "threads", "run_name", "no_track"))
+@run_options("limit", "resume")
 @json_option
 def command(
     program: str, train: tuple[str, ...], out: str | None, run: RunOptions, write_figures: WriteFigures, **given: Any
@@ -118,8 +112,8 @@ def command(
     Language models are asked through DSPy's cache on disk: the same command continues a compile that was stopped.
     """
     _refuse_unused(program)
-    if program in _USED and out is None:
-        raise click.UsageError(f"{program} needs --out")
+    if program == "kgqa" and out is None:
+        raise click.UsageError("kgqa needs --out")
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     if program == "kgqa":
         return _fit_graphs(train, str(out), run, tracker, write_figures, **given)
@@ -128,12 +122,12 @@ def command(
 
 def _refuse_unused(program: str) -> None:
     """Raises UsageError for an option that is given and does not apply to the kind of program."""
-    used = {"program", "train", "out", "json", *_USED.get(program, _REPORTS)}
     context = click.get_current_context()
     for parameter in context.command.params:
-        name = str(parameter.name)
-        if name not in used and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            kind = program if program in _USED else "programs for reports"
+        name, is_kgqa = str(parameter.name), program == "kgqa"
+        used = name in ("program", "train", "out", "json", *_KGQA) if is_kgqa else name not in _ONLY_KGQA
+        if not used and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            kind = program if is_kgqa else "programs for reports"
             raise click.UsageError(f"{parameter.opts[0]} does not apply to {kind}")
 
 
@@ -187,7 +181,7 @@ def _compile_reports(
     from optimize.optimizers import parse_optimizers
 
     of_optimizers = {key: value for key, value in settings.items() if "." in key}
-    chain = parse_optimizers(optimizer, written_pairs(of_optimizers))
+    chain = parse_optimizers(optimizer, [f"{key}={value}" for key, value in of_optimizers.items()])
     names: tuple[Role, ...] = ("teacher", "prompt", "reflection")
     others = {role: _other_lm(lm, roles[f"{role}_lm"]) for role in names}
     stages = Stages()
@@ -248,12 +242,8 @@ def _fit_graphs(
     from experiments.data import open_questions
     from kg.paths import PathConfig
 
-    task = read_task(graph, train, form, settings)
     ranked = take_choice(settings, "rank_paths", Flag) == "true"
-    if settings:
-        raise ConfigError(
-            f"kgqa has no setting {min(settings)!r}; it has beam_width, max_depth, top_k, link, rank_paths"
-        )
+    task = read_task(graph, train, form, settings)
     figures: dict[str, Any] = {}
     search = PathConfig(**task.search)
     with open_questions(task.graph, task.questions, task.format, search.max_depth) as (source, loaded):

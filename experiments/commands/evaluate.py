@@ -19,7 +19,6 @@ from experiments.commands.options import (
     Flag,
     RunOptions,
     WriteFigures,
-    exclusive,
     json_option,
     lm_options,
     load_and_report,
@@ -27,7 +26,6 @@ from experiments.commands.options import (
     run_options,
     set_option,
     take_choice,
-    written_pairs,
 )
 from experiments.console import say, show, terminal_width
 from experiments.lms import LMConfig
@@ -61,8 +59,7 @@ _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "outpu
 @set_option(
     f"{PROGRAM_SETTINGS}. answer=always: the best candidate is the answer (the default with gold programs); "
     "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
-    "questions about a graph: aggregate=score or index (a model selects paths), scorer=lm, beam_width, max_depth, "
-    "top_k, and link=true to link topics also where the file gives them"
+    "questions about a graph: beam_width, max_depth, top_k, and link=true to link topics also where the file gives them"
 )
 @click.option(
     "--graph",
@@ -86,7 +83,7 @@ _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "outpu
     "evaluation; with the same file a stopped evaluation continues",
 )
 @lm_options
-@run_options("conversations or questions")
+@run_options()
 @json_option
 def command(
     program: str,
@@ -105,10 +102,11 @@ def command(
     Programs of the kinds beam and agent need --data, and programs of the kind kgqa need --questions. The exit code is 1
     if no turn has an answer.
     """
-    exclusive(required=True, data=data, questions=questions)
+    if (data is None) == (not questions):
+        raise click.UsageError("--data or --questions must be given, and not both")
     if data is None:
         task = read_task(graph, questions, form, settings)
-        return evaluate_graphs(program, task, run, lm, write_figures, settings, predictions)
+        return evaluate_graphs(program, task, run, lm, write_figures, predictions)
     if graph or form or predictions:
         raise click.UsageError("--graph, --format and --predictions need --questions")
     return _evaluate_reports(program, data, settings, run, lm, write_figures)
@@ -121,15 +119,14 @@ def _evaluate_reports(
     from experiments.saved import find_program, with_program_settings
     from experiments.tasks import OpenAnswers, answers_table, conversation_task, figures_table
 
-    changes = written_pairs(settings)  # the run's name shows them
+    changes = tuple(f"{key}={value}" for key, value in settings.items())  # the run's name shows them
     answer = take_choice(settings, "answer", Literal["always", "confident"])
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
-    changed = with_program_settings(saved.program, settings)
-    saved = replace(saved, program=changed, changes=changes)
+    saved = replace(saved, program=with_program_settings(saved.program, settings), changes=changes)
     task = conversation_task(loaded, answer)
     evaluation = evaluate(saved, task, run.config(lm), tracker=tracker, run_name=run.run_name, resume=run.resume)
     return _finish(evaluation, answers_table if isinstance(task, OpenAnswers) else figures_table, write_figures)
@@ -168,11 +165,11 @@ class GraphTask:
 
 
 def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, settings: dict[str, str]) -> GraphTask:
-    """Questions over a graph, with the search that the settings choose; these are removed.
+    """Questions over a graph, with the search that the settings choose.
 
     Raises:
         UsageError: There is no format.
-        ConfigError: A setting of the search is no number.
+        ConfigError: A setting of the search is no number, or there is no such setting.
     """
     if form is None:
         raise click.UsageError("questions about a graph need --format")
@@ -182,7 +179,11 @@ def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, s
         if not text.isdecimal() or int(text) < 1:
             raise ConfigError(f"{name} must be a whole number from 1, got {text!r}")
         search[_SEARCH[name]] = int(text)
-    return GraphTask(graph, questions, form, take_choice(settings, "link", Flag) == "true", search)
+    link = take_choice(settings, "link", Flag) == "true"
+    if settings:
+        known = ", ".join((*_SEARCH, "link"))
+        raise ConfigError(f"kgqa has no setting {min(settings)!r}; it has {known}, and rank_paths for its compile")
+    return GraphTask(graph, questions, form, link, search)
 
 
 def evaluate_graphs(
@@ -191,7 +192,6 @@ def evaluate_graphs(
     run: RunOptions,
     lm: LMConfig,
     write_figures: WriteFigures,
-    settings: dict[str, str] | None = None,
     predictions: str | None = None,
 ) -> int:
     """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
@@ -200,15 +200,12 @@ def evaluate_graphs(
     from experiments.saved import find_program, with_graph_settings
     from experiments.tasks import KGQuestions, kgqa_table
 
-    rest = settings if settings is not None else {}
-    if rest:
-        raise ConfigError(f"questions about a graph have no setting {min(rest)!r}")
     tracker = run.tracker()
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     saved = with_graph_settings(saved, task.search)
     with open_questions(task.graph, task.questions, task.format, saved.program.config.max_depth) as (source, loaded):
         loaded = replace(loaded, questions=loaded.questions[: run.limit])
-        asked = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
+        questions = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
         config = run.config(lm, traces=not lm.is_none)
-        evaluation = evaluate(saved, asked, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
+        evaluation = evaluate(saved, questions, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     return _finish(evaluation, kgqa_table, write_figures)

@@ -13,7 +13,6 @@ from experiments.commands.options import (
     RUN,
     Command,
     WriteFigures,
-    exclusive,
     find_run,
     json_option,
     open_tracker,
@@ -55,7 +54,8 @@ def command(
     write_figures: WriteFigures,
 ) -> None:
     """Shows the details of a tracked evaluation: turns, prompts, pages of conversations."""
-    exclusive(failed=failed, turn=turn)
+    if failed and turn:
+        raise click.UsageError("--failed and --turn exclude each other")
     if prompts and not turn:
         raise ConfigError("prompts of one turn are shown: name it with --turn")
     tracker = open_tracker()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -40,7 +40,7 @@ PROGRAM = (
 )
 RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
 
-POSITIVE, WHOLE = click.IntRange(min=1), click.IntRange(min=0)
+POSITIVE = click.IntRange(min=1)
 FILE = click.Path(readable=False, path_type=str)
 """Text that may be the path of a file or folder, which a shell completes."""
 
@@ -108,15 +108,6 @@ def options(*decorators: Function) -> Callable[[Function], Function]:
     return decorate
 
 
-def exclusive(*, required: bool = False, **given: object) -> None:
-    """Raises UsageError where more than one of some options is given, or none although one is ``required``."""
-    names = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
-    if len(names) > 1:
-        raise click.UsageError(f"{' and '.join(names)} exclude each other")
-    if required and not names:
-        raise click.UsageError(f"one of {', '.join(f'--{name}' for name in given)} is required")
-
-
 def json_option(function: Function) -> Function:
     """``--json``: passes ``write_figures``, which writes a command's figures to the file that is named."""
 
@@ -132,18 +123,6 @@ def json_option(function: Function) -> Function:
             return function(write_figures=write_figures, **others)
 
     return wrapped
-
-
-lm_set_option = click.option(
-    "--lm-set",
-    "lm_settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
-    "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
-    "budget=calls=500,tokens=200000,usd=1.50 (caps)",
-)
-"""The settings of a language model: passes ``lm_settings``, for :func:`read_lm`."""
 
 
 def read_lm(model: str | None, settings: Collection[str]) -> LMConfig:
@@ -170,7 +149,15 @@ def lm_options(function: Function) -> Function:
         "as DSPy names it, with its key in the environment. FINPATH_LM has it for all commands, with settings after "
         "it: openai/qwen temperature=0",
     )
-    @lm_set_option
+    @click.option(
+        "--lm-set",
+        "lm_settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
+        "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
+        "budget=calls=500,tokens=200000,usd=1.50 (caps)",
+    )
     @functools.wraps(function)
     def wrapped(*, lm: str | None, lm_settings: tuple[str, ...], **others: Any) -> Any:
         return function(lm=read_lm(lm, lm_settings), **others)
@@ -207,11 +194,6 @@ def take_choice(pairs: dict[str, str], name: str, choices: Any) -> Any:
     if value is not None and value not in get_args(choices):
         raise ConfigError(f"{name} must be one of {', '.join(get_args(choices))}, got {value!r}")
     return value
-
-
-def written_pairs(pairs: Mapping[str, str]) -> tuple[str, ...]:
-    """Settings as ``KEY=VALUE``."""
-    return tuple(f"{key}={value}" for key, value in pairs.items())
 
 
 def set_option(text: str) -> Callable[[Function], Function]:
@@ -273,33 +255,31 @@ class RunOptions:
         return None if self.no_track else open_tracker(writes=True)
 
 
-seed_option = click.option("--seed", type=WHOLE, default=0, help="seed of all random choices (0)")
 threads_option = click.option(
     "--threads", type=POSITIVE, help="conversations, questions or documents at a time (1; 8 with a remote model)"
 )
+_RUN_OPTIONS: dict[str, Callable[[Function], Function]] = {
+    "seed": click.option("--seed", type=click.IntRange(min=0), default=0, help="seed of all random choices (0)"),
+    "limit": click.option("--limit", type=POSITIVE, help="only the first N conversations or questions"),
+    "threads": threads_option,
+    "run_name": click.option("--run-name", metavar="NAME", help="the run's name in MLflow, for compare, inspect"),
+    "resume": click.option(
+        "--resume", is_flag=True, help="continue the newest stopped evaluation of the same program, data and settings"
+    ),
+    "no_track": click.option("--no-track", is_flag=True, help="log nothing to MLflow"),
+}
 
 
-def run_options(data: str, names: Collection[str] = tuple(RunOptions.__dataclass_fields__)) -> Callable[..., Function]:
-    """The options ``names`` of a run over ``data``: passes ``run``."""
-    decorators = {
-        "seed": seed_option,
-        "limit": click.option("--limit", type=POSITIVE, help=f"only the first N {data}"),
-        "threads": threads_option,
-        "run_name": click.option("--run-name", metavar="NAME", help="the run's name in MLflow, for compare, inspect"),
-        "resume": click.option(
-            "--resume",
-            is_flag=True,
-            help="continue the newest stopped evaluation of the same program, data and settings",
-        ),
-        "no_track": click.option("--no-track", is_flag=True, help="log nothing to MLflow"),
-    }
+def run_options(*left_out: str) -> Callable[[Function], Function]:
+    """The options of a run but those ``left_out``: passes ``run``, a :class:`RunOptions`."""
+    names = [name for name in _RUN_OPTIONS if name not in left_out]
 
     def decorate(function: Function) -> Function:
-        @options(*(decorators[name] for name in decorators if name in names))
+        @options(*(_RUN_OPTIONS[name] for name in names))
         @functools.wraps(function)
         def wrapped(**given: Any) -> Any:
-            chosen = RunOptions(**{name: given.pop(name) for name in decorators if name in names})
-            return function(run=chosen, **given)
+            run = RunOptions(**{name: given.pop(name) for name in names})
+            return function(run=run, **given)
 
         return wrapped
 

@@ -12,25 +12,21 @@ from experiments.console import say, show
     cls=Command,
     epilog="""
     finpath promote latest --against 'beam on sample/dev.json'    # the first time
-    finpath promote my-beam --name beam    # against the program with the alias
+    finpath promote my-beam    # against the program with the alias
     finpath evaluate models:/beam@champion --data sample:dev
     """,
 )
 @click.argument("run_reference", metavar="RUN", help=f"the evaluation of the program: {RUN}")
-@click.option("--name", metavar="NAME", help="the name of the registered model (the program's kind)")
 @click.option(
     "--against",
     metavar="RUN",
     help="the evaluation to beat, in place of that of the program with the alias",
 )
-@click.option("--alpha", type=float, default=0.05, metavar="P", help="the level of McNemar's test (0.05)")
 @click.option("--force", is_flag=True, help="promote without a significant gain; the run records it")
 @json_option
 def command(
     run_reference: str,
-    name: str | None,
     against: str | None,
-    alpha: float,
     force: bool,
     write_figures: WriteFigures,
 ) -> int:
@@ -42,7 +38,7 @@ def command(
 
     tracker = open_tracker(writes=True)
     baseline = find_run(tracker, against) if against else None
-    config = PromotionConfig(name=name, against=baseline, alpha=alpha, force=force)
+    config = PromotionConfig(against=baseline, force=force)
     promotion = promote(find_run(tracker, run_reference), tracker, config)
     write_figures(promotion.figures())
     if not promotion.is_promoted:

@@ -58,7 +58,7 @@ def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["evaluate", "untrained"], 2, "one of --data, --questions is required"),
+        (["evaluate", "untrained"], 2, "--data or --questions must be given, and not both"),
         (
             ["evaluate", "untrained", "--data", "sample:dev"],
             1,

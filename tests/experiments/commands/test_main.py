@@ -83,12 +83,6 @@ def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0 is not in the range x>=1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("option", "value"), [("--seed", "-1"), ("--seed", "x")])
-def test_numbers_are_whole(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["compare", "a", "b", option, value]) == 2
-    assert f"Invalid value for '{option}'" in capsys.readouterr().err
-
-
 def test_a_place_that_takes_no_figures_is_said_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -188,7 +188,6 @@ def test_the_command_saves_and_writes_figures(
     [
         ("beam --format metaqa", "--format does not apply to programs for reports"),
         ("kgqa --format metaqa --optimizer gepa", "--optimizer does not apply to kgqa"),
-        ("queries --train-turns 3", "--train-turns does not apply to queries"),
         ("beam --set nonsense=1", "has no setting 'nonsense'"),
         ("beam --set scorer.nonsense=1", "has no setting 'nonsense'"),
         ("beam --set gepa.max_metric_calls=1", "is for 'gepa', which is not in the chain 'scorer'"),
