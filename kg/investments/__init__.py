@@ -1,15 +1,13 @@
 """Events of companies, and insights that are derived from them by rule, in a growing graph with a schema for both."""
 
-from kg.investments.events import CompanyEvent, events_by_company, grouped_events
+from kg.investments.events import grouped_events
 from kg.investments.freshness import event_date
 from kg.investments.insights import derive_insights, insights_about
 from kg.investments.schema import investment_schema, types_of
 
 __all__ = [
-    "CompanyEvent",
     "derive_insights",
     "event_date",
-    "events_by_company",
     "grouped_events",
     "insights_about",
     "investment_schema",

@@ -5,14 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.news.aliases import (
-        BY_HAND,
-        join_alias,
-        known_aliases,
-        known_companies,
-        names_by_hand,
-        with_full_names,
-    )
     from kg.news.answered import (
         ANSWER_TO,
         AnsweredFact,
@@ -27,7 +19,6 @@ if TYPE_CHECKING:
     from kg.news.facts import (
         NAME_KINDS,
         Fact,
-        FactRelation,
         add_news_types,
         applicable,
         fact_updates,
@@ -36,7 +27,7 @@ if TYPE_CHECKING:
         stored_facts,
     )
     from kg.news.library import Library, NearDocument
-    from kg.news.names import name_pattern, plain_name
+    from kg.news.names import known_aliases, known_companies, plain_name
     from kg.news.passages import Passage, passage_updates, passages_of, stored_passages
     from kg.news.spans import SpanReader
     from kg.news.values import compared, days_in, number_of, value_of
@@ -45,13 +36,11 @@ else:
 
 __all__ = [
     "ANSWER_TO",
-    "BY_HAND",
     "NAME_KINDS",
     "POLAR",
     "AnswerConfidence",
     "AnsweredFact",
     "Fact",
-    "FactRelation",
     "Insertion",
     "Library",
     "NearDocument",
@@ -67,12 +56,9 @@ __all__ = [
     "days_in",
     "fact_updates",
     "insert_answers",
-    "join_alias",
     "known_aliases",
     "known_companies",
     "known_names",
-    "name_pattern",
-    "names_by_hand",
     "number_of",
     "parse_document",
     "passage_updates",
@@ -85,5 +71,4 @@ __all__ = [
     "stored_facts",
     "stored_passages",
     "value_of",
-    "with_full_names",
 ]

@@ -20,9 +20,8 @@ from pydantic import BaseModel, ConfigDict
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
 from kg.investments import types_of
-from kg.news.aliases import STANDS_FOR, alias_key, known_aliases, names_by_hand
 from kg.news.documents import NewsDocument
-from kg.news.names import plain_name
+from kg.news.names import STANDS_FOR, alias_key, known_aliases, plain_name
 from kg.news.passages import published_day
 
 NAME_KINDS = ("company", "person", "place", "product", "name")
@@ -120,8 +119,6 @@ def known_names(graph: GrowingGraph) -> dict[str, tuple[str, str]]:
     def add(name: str, entity: NodeKey) -> None:
         names.setdefault(plain_name(name), (_KINDS.get(entity.type, "product"), entity.name))
 
-    for alias, entity in names_by_hand(graph):  # what a person joined comes before a node of the same name
-        add(alias, entity)
     for node in (node for kind in _KINDS if kind in types for node in graph.nodes(kind)):
         add(node.key.name, node.key)
         if "ticker" in node.properties:

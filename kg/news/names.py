@@ -1,14 +1,22 @@
-"""Names in the forms in which they are compared, and in a text.
+"""Names in the form in which they are compared, and the names of a growing graph that stand for others.
 
 >>> plain_name("The Helixon Semiconductors Inc.")
 'helixon semiconductors'
+>>> known_companies(graph)["Novatek Semiconductors Inc."]
+('NVTK',)
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from functools import cache
+
+from kg.growing import GrowingGraph, NodeKey
+
+STANDS_FOR = "alias_of"
+"""The edge from another name to an entity."""
 
 _ARTICLES = ("the", "a", "an")
 _LEGAL_FORMS = frozenset(
@@ -35,13 +43,24 @@ def plain_name(name: str) -> str:
     return " ".join(words).lower()
 
 
-@cache
-def name_pattern(name: str) -> re.Pattern[str]:
-    """Returns what matches a name in a text, with or without its article; one of several words matches in any case."""
-    words = name.split()
-    if len(words) > 1 and words[0].lower() in _ARTICLES:
-        words = words[1:]
-    several = len(name.split()) > 1
-    before = r"(?:(?:[Tt]he|[Aa]n?)\s+)?" if several else ""
-    body = r"\s+".join(map(re.escape, words))
-    return re.compile(rf"(?<![\w-]){before}{body}(?![\w-])", re.IGNORECASE if several else 0)
+def known_aliases(graph: GrowingGraph) -> list[tuple[NodeKey, NodeKey]]:
+    """Returns the names with the entities that they stand for."""
+    apart = {(edge.source, edge.target) for edge in graph.edges(kind="not_alias_of")}  # of an earlier version
+    pairs = ((edge.source, edge.target) for edge in graph.edges(kind=STANDS_FOR))
+    return sorted((pair for pair in pairs if pair not in apart), key=str)
+
+
+def alias_key(graph: GrowingGraph, alias: str, entity: NodeKey) -> NodeKey:
+    """Returns the node of a name of an entity, as it was first written: "the Derby group" is known by "Derby group"."""
+    keys = (key for key, other in known_aliases(graph) if other == entity and plain_name(key.name) == plain_name(alias))
+    return next(keys, NodeKey("Alias", alias))
+
+
+def known_companies(graph: GrowingGraph) -> dict[str, tuple[str, ...]]:
+    """Returns the companies of a graph with their other names and symbols."""
+    others: defaultdict[NodeKey, list[str]] = defaultdict(list)
+    for edge in graph.edges(kind="issued_by"):
+        others[edge.target].append(edge.source.name)
+    for alias, entity in known_aliases(graph):
+        others[entity].append(alias.name)
+    return {node.key.name: tuple(dict.fromkeys(others[node.key])) for node in graph.nodes("Company")}

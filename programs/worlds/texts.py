@@ -87,11 +87,10 @@ class TextSearch(Search):
         answers = state.world.answers
         self._known, self._own = SupportedAnswers(), TextAnswer(why="the question has no words")
         self._is_empty = not any(letter.isalnum() for letter in question)
-        self._words = answers.in_words_of_news(question)
         if not self._is_empty:
             self._known = answers.retrieved(question)
         if not self._is_empty and not self._known.values:
-            self._own = answers.texts.proposed(self._words)
+            self._own = answers.texts.proposed(self.question)
         self.candidates: tuple[TextAnswer, ...] = (self._own,)
         self._quoter: dspy.LM | None = None
         self._why = ""
@@ -110,7 +109,9 @@ class TextSearch(Search):
     @cached_property
     def _near(self) -> list[NearDocument]:
         with self.world.lock:
-            return self.world.answers.texts.library.near(self._words, *SHOWN[API if self._quoter is None else ADAPTER])
+            return self.world.answers.texts.library.near(
+                self.question, *SHOWN[API if self._quoter is None else ADAPTER]
+            )
 
     @property
     def _model(self) -> AnswerConfidence:
@@ -119,11 +120,11 @@ class TextSearch(Search):
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
-        return {"documents": numbered(self._near), "question": self._words}
+        return {"documents": numbered(self._near), "question": self.question}
 
     def reply(self, predict: Any, **inputs: Any) -> Any:
         """See :meth:`programs.worlds.base.Search.reply`; a model with the adapter quotes."""
-        return predict(**inputs) if self._quoter is None else quote(self._quoter, self._words, self._near)
+        return predict(**inputs) if self._quoter is None else quote(self._quoter, self.question, self._near)
 
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
         """See :meth:`programs.worlds.base.Search.understanding`."""
@@ -165,7 +166,7 @@ class TextSearch(Search):
             refused = TextAnswer(why="; ".join(execution.understanding.refused))
             answer = (execution.candidate or refused).decided(self._model)
         if answer.steps:
-            sources = (answers.as_published(one).quoted for one in answer.passages)
+            sources = (one.quoted for one in answer.passages)
             return SupportedAnswers(answer.values, (answer.steps, *sources), "", answer.confidence)
         if answer.values:
             return answer

@@ -11,7 +11,7 @@ asks in turn.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from kg.graphs import FactGraph
@@ -19,16 +19,13 @@ from kg.growing import GrowingGraph, graph_triples
 from kg.news import (
     AnsweredFact,
     Insertion,
-    Passage,
     SpanAnswers,
     TextAnswer,
     answer_insertion,
     insert_answers,
-    names_by_hand,
     retrieved_answers,
     state_of,
     stored_passages,
-    with_full_names,
 )
 from kg.parsing import QuestionReader
 from programs.turns import QueryDetail
@@ -78,29 +75,9 @@ class GraphAnswers:
         self._state = state_of(graph)
 
     @cached_property
-    def _published(self) -> dict[tuple[str, int], Passage]:
-        """The sentences as they were published; those that are read have full names in place of aliases by hand."""
-        return {(one.document, one.place): one for one in stored_passages(self._graph)}
-
-    @cached_property
-    def _joined(self) -> list[tuple[str, str]]:
-        """The names that a person joined to others."""
-        return [(alias, entity.name) for alias, entity in names_by_hand(self._graph)]
-
-    @cached_property
     def texts(self) -> SpanAnswers:
         """The answers from sentences."""
-        return SpanAnswers(
-            replace(one, text=with_full_names(one.text, self._joined)) for one in self._published.values()
-        )
-
-    def as_published(self, passage: Passage) -> Passage:
-        """Returns a sentence that answers as it was published."""
-        return self._published.get((passage.document, passage.place), passage)
-
-    def in_words_of_news(self, question: str) -> str:
-        """Returns a question with the full names in place of those that a person joined, which no sentence may have."""
-        return with_full_names(question, self._joined)
+        return SpanAnswers(stored_passages(self._graph))
 
     def retrieved(self, question: str) -> SupportedAnswers:
         """Returns the inserted facts that answer a question, if the documents are those that were read for it."""
@@ -121,7 +98,7 @@ class GraphAnswers:
             reader: What read the sentences.
         """
         facts = [
-            AnsweredFact(question, value, self.as_published(passage), answer.confidence, reader)
+            AnsweredFact(question, value, passage, answer.confidence, reader)
             for value, passage in zip(answer.values, answer.passages, strict=True)
         ]
         if self._grows is None:
@@ -145,7 +122,7 @@ class GraphAnswers:
 
         That the graph does not state something is no denial.
         """
-        turn = self._edges.answered(self.in_words_of_news(question)) if self._edges is not None else None
+        turn = self._edges.answered(question) if self._edges is not None else None
         if turn is None or turn.answer in (None, "no") or not turn.words:
             return None
         detail = turn.detail or QueryDetail()

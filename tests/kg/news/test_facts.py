@@ -6,7 +6,6 @@ from datetime import date
 
 import pytest
 
-from kg.errors import SchemaError
 from kg.growing import GrowingGraph, NodeKey, Origin
 from kg.investments import investment_schema
 from kg.news import (
@@ -15,8 +14,6 @@ from kg.news import (
     add_news_types,
     applicable,
     fact_updates,
-    join_alias,
-    known_aliases,
     known_companies,
     known_names,
     passage_updates,
@@ -65,24 +62,12 @@ def test_some_facts_are_of_the_types_of_the_graph_too(graph: GrowingGraph) -> No
     edges = {(edge.type, str(edge.source), str(edge.target)) for edge in graph.edges(ORVANE)}
     assert ("issued_by", "Asset(ORV)", "Company(Orvane Inc.)") in edges
     assert ("in_sector", "Company(Orvane Inc.)", "Sector(Energy)") in edges
+    assert known_companies(graph) == {"Orvane Inc.": ("ORV", "Orva")}
     assert known_names(graph)["orva"] == known_names(graph)["orv"] == ("company", "Orvane Inc.")
     state(graph, 4, ("Orvane Inc.", "country", "Chile", "place"))  # a differing value replaces the stored one
     node = graph.node(ORVANE)
     assert node is not None
     assert node.properties["country"] == "Chile"
-
-
-def test_a_name_that_a_person_gives_stands_for_one_entity(graph: GrowingGraph) -> None:
-    state(graph, 3, ("Orvane Inc.", "employees", "300", "count"), ("Nova", "acquires", "Lumax", "company"))
-    join_alias(graph, "Nova", ORVANE)
-    assert {fact.subject for fact in stored_facts(graph)} == {"Orvane Inc."}
-    assert known_names(graph)["nova"] == ("company", "Orvane Inc.")
-    assert known_companies(graph) == {"Lumax": (), "Orvane Inc.": ("Nova",)}
-    with pytest.raises(SchemaError, match="stands for"):
-        join_alias(graph, "the nova", NodeKey("Company", "Lumax"))
-    graph.undo(graph.history()[-1].number)
-    assert known_aliases(graph) == []
-    assert "Nova" in {fact.subject for fact in stored_facts(graph)}
 
 
 def test_sentences_are_stored_as_they_were_published(graph: GrowingGraph) -> None:

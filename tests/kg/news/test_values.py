@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from kg.news import compared, days_in, name_pattern, plain_name, value_of, with_full_names
+from kg.news import compared, days_in, plain_name, value_of
 
 DAY = date(2026, 5, 6)  # a Wednesday
 
@@ -46,11 +46,3 @@ def test_amounts_are_compared_by_number_and_names_without_legal_form() -> None:
     assert compared("The Derby Group plc") == compared("Derby group")
     assert compared("12 people") != compared("12,000 people")
     assert plain_name("Dr Ána Reis") == "ana reis"
-
-
-def test_other_names_give_way_to_full_ones() -> None:
-    names = [("Nova", "Lumax Inc."), ("the Derby group", "Corbel Telecom")]
-    assert with_full_names("Nova sued Nova Labs and the Derby Group.", names) == (
-        "Lumax Inc. sued Nova Labs and Corbel Telecom."
-    )
-    assert name_pattern("the Derby group").search("sold to a Derby Group") is not None

@@ -10,9 +10,9 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, SetProperty
+from kg.growing import AddEdge, AddNode, GrowingGraph, Origin, SetProperty
 from kg.investments import investment_schema
-from kg.news import Passage, SpanAnswers, TextAnswer, insert_answers, join_alias, parse_document, stored_passages
+from kg.news import Passage, SpanAnswers, TextAnswer, insert_answers, parse_document, stored_passages
 from programs.advisor import Advisor
 from programs.beam import BeamQA
 from programs.turns import read_turn, turn_record
@@ -112,18 +112,6 @@ def test_an_insertion_into_a_copy_is_written_into_the_graph(graph: GrowingGraph)
     assert GraphAnswers(graph).retrieved(QUESTION).values == ()
     insert_answers(graph, answers.insertions)
     assert GraphAnswers(graph).retrieved(QUESTION).values == ("$85 million",)
-
-
-def test_a_sentence_is_read_with_full_names_and_cited_as_published(graph: GrowingGraph) -> None:
-    graph.apply([AddNode("Company", "Corbel Group plc")], Origin("by hand"))
-    join_alias(graph, "Ardent Holdings", NodeKey("Company", "Corbel Group plc"))
-    answers = GraphAnswers(graph)
-    texts = [one.text for group in answers.texts.library.documents for one in group]
-    assert any("Corbel Group plc has bought" in text for text in texts)
-    assert answers.as_published(answers.texts.library.documents[0][1]).text.startswith(
-        "KELD - Ardent Holdings has bought"
-    )
-    assert answers.in_words_of_news(QUESTION).startswith("How much did Corbel Group plc pay")
 
 
 class Asked:
