@@ -98,7 +98,8 @@ def keep_answers(answers: GraphAnswers, folder: str) -> None:
         return
     try:
         with open_graph(folder) as opened:
-            insert_answers(opened, answers.insertions)
+            for insertion in answers.insertions:
+                insert_answers(opened, insertion)
     except FinpathError as error:
         say(f"the facts of {len(answers.insertions)} answers are not inserted: {error}")
 

@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.news.answered import (
-        ANSWER_TO,
-        AnsweredFact,
-        Insertion,
-        answer_insertion,
-        insert_answers,
-        retrieved_answers,
-        state_of,
-    )
+    from kg.news.answered import ANSWER_TO, AnsweredFact, Insertion, insert_answers, retrieved_answers, state_of
     from kg.news.answers import POLAR, AnswerConfidence, SpanAnswers, TextAnswer, span_confidence
     from kg.news.documents import NewsDocument, parse_document
     from kg.news.facts import (
@@ -50,7 +42,6 @@ __all__ = [
     "SpanReader",
     "TextAnswer",
     "add_news_types",
-    "answer_insertion",
     "applicable",
     "compared",
     "days_in",

@@ -1,7 +1,6 @@
 """Answers as facts of a growing graph: what a sentence states in answer to a question is inserted and retrieved.
 
-    insertion = answer_insertion(graph, "How much did Orvane pay for Brightlane?", [fact], state_of(graph))
-    insert_answers(graph, [insertion])
+    insert_answers(graph, Insertion("How much did Orvane pay for Brightlane?", (fact,), state_of(graph)))
     retrieved_answers(graph, "how much did Orvane pay for Brightlane", state_of(graph))[0].path
     # ('News(Orvane buys Brightlane) -> has_passage -> Passage(wire-17.txt 3)', ...)
 
@@ -13,16 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from typing import NamedTuple
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Origin, SetProperty, Update
 from kg.news.facts import add_news_types
-from kg.news.passages import Passage, passage_of, published_day
-
-Insertion = tuple[list[Update], Origin, list[str]]
-"""Updates that are written together, their origin, and the sentence of each."""
+from kg.news.passages import Passage, passage_of
 
 ANSWER_TO = "in answer to: "
 """What begins the place of the origin of an inserted answer."""
@@ -58,6 +54,14 @@ class AnsweredFact:
         return NodeKey("Answer", f"{self.question} -> {self.value} {place}")
 
 
+class Insertion(NamedTuple):
+    """At least one fact that answers a question, and the state of the graph that was read, of :func:`state_of`."""
+
+    question: str
+    facts: tuple[AnsweredFact, ...]
+    state: str
+
+
 def question_key(question: str) -> NodeKey:
     """Returns the node of a question: its words without case, punctuation and articles."""
     words = (word.casefold() for word in _WORD.findall(question))
@@ -71,70 +75,50 @@ def state_of(graph: GrowingGraph) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
-def answer_insertion(graph: GrowingGraph, question: str, facts: Sequence[AnsweredFact], read: str) -> Insertion:
-    """Returns what writes the facts that answer a question, for :func:`insert_answers`.
-
-    Facts that answered the question before and are not among these get their last day.
+def insert_answers(graph: GrowingGraph, insertion: Insertion) -> None:
+    """Writes facts that answer a question; earlier answers that are not among them get their last day.
 
     Args:
-        graph: The graph.
-        question: The question.
-        facts: At least one fact that answers it.
-        read: The state of the graph that was read, of :func:`state_of`.
-    """
-    key = question_key(question)
-    is_known = _is_known(graph, key)
-    updates: list[tuple[Update, str]] = [
-        (AddNode("Question", key.name, {} if is_known else {"text": question, "read": read}), ""),
-        (SetProperty(key, "read", read), ""),
-    ]
-    for place, fact in enumerate(facts):
-        updates += [(update, fact.passage.text) for update in _fact_updates(graph, key, fact, place)]
-    day = max(fact.passage.published for fact in facts).isoformat()
-    for node in _answers(graph, key) if is_known else ():
-        if node.key not in {fact.key for fact in facts}:
-            updates.append((SetProperty(node.key, "valid_to", day), facts[0].passage.text))
-    documents = "; ".join(dict.fromkeys(fact.passage.document for fact in facts))
-    origin = Origin(documents, f"{ANSWER_TO}{question}")
-    return [update for update, _ in updates], origin, [span for _, span in updates]
-
-
-def insert_answers(graph: GrowingGraph, insertions: Iterable[Insertion]) -> None:
-    """Writes facts that answer questions, into the graph that they were made for or into another copy of it.
-
-    Args:
-        graph: The graph; the types that it lacks are added.
-        insertions: Those of :func:`answer_insertion`, in their order.
+        graph: The graph that was read, or another copy of it; the types that it lacks are added.
+        insertion: The facts.
 
     Raises:
         SchemaError: They do not fit the graph, which has changed.
     """
     add_news_types(graph)
-    for updates, origin, spans in insertions:
-        graph.apply(updates, origin, spans=spans)
+    question, facts, state = insertion
+    key = question_key(question)
+    updates: list[tuple[Update, str]] = [(SetProperty(key, "read", state), "")]
+    if graph.node(key) is None:
+        updates.insert(0, (AddNode("Question", key.name, {"text": question, "read": state}), ""))
+    for place, fact in enumerate(facts):
+        updates += [(update, fact.passage.text) for update in _fact_updates(graph, key, fact, place)]
+    day = max(fact.passage.published for fact in facts).isoformat()
+    earlier = (node.key for node in _answers(graph, key) if node.key not in {fact.key for fact in facts})
+    updates += [(SetProperty(node, "valid_to", day), facts[0].passage.text) for node in earlier]
+    documents = "; ".join(dict.fromkeys(fact.passage.document for fact in facts))
+    origin = Origin(documents, f"{ANSWER_TO}{question}")
+    graph.apply([update for update, _ in updates], origin, spans=[span for _, span in updates])
 
 
-def retrieved_answers(graph: GrowingGraph, question: str, read: str) -> list[AnsweredFact]:
+def retrieved_answers(graph: GrowingGraph, question: str, state: str) -> list[AnsweredFact]:
     """Returns the facts that answer a question by the graph's edges; none where the question must be read again.
 
     Args:
         graph: The graph.
         question: The question.
-        read: The graph's state now, of :func:`state_of`.
+        state: The graph's state now, of :func:`state_of`.
     """
     key = question_key(question)
-    known = graph.node(key) if _is_known(graph, key) else None
-    if known is None or known.properties.get("read") != read:
+    has_answers = any(kind.name == "Question" for kind in graph.schema.types)
+    known = graph.node(key) if has_answers else None
+    if known is None or known.properties.get("read") != state:
         return []
     return [_retrieved(graph, node, key) for node in _answers(graph, key)]
 
 
-def _is_known(graph: GrowingGraph, key: NodeKey) -> bool:
-    return any(kind.name == "Question" for kind in graph.schema.types) and graph.node(key) is not None
-
-
 def _fact_updates(graph: GrowingGraph, question: NodeKey, fact: AnsweredFact, place: int) -> Iterator[Update]:
-    known = graph.node(fact.key) if _is_known(graph, question) else None
+    known = graph.node(fact.key)
     if known is None:
         properties = {
             "subject": fact.passage.document,
@@ -164,17 +148,15 @@ def _answers(graph: GrowingGraph, key: NodeKey) -> list[Node]:
 
 def _retrieved(graph: GrowingGraph, node: Node, question: NodeKey) -> AnsweredFact:
     given = node.properties
-    passage = Passage(str(given["document"]), date.fromisoformat(published_day(node)), 0, str(given["sentence"]))
-    edges = [edge for edge in graph.edges(node.key) if edge.type == "shown_by_passage"]
-    for edge in edges:
-        stored = graph.node(edge.target)
-        passage = passage_of(stored) if stored is not None else passage
-    news = [edge for shown in edges for edge in graph.edges(shown.target) if edge.type == "has_passage"]
-    path = tuple(f"{edge.source} -> {edge.type} -> {edge.target}" for edge in (*news, *edges))
+    edge = next(edge for edge in graph.edges(node.key) if edge.type == "shown_by_passage")
+    passage = graph.node(edge.target)
+    assert passage is not None  # a document is undone after the answers that build on it
+    news = [one for one in graph.edges(edge.target) if one.type == "has_passage"]
+    path = tuple(f"{one.source} -> {one.type} -> {one.target}" for one in (*news, edge))
     return AnsweredFact(
         str(given["relation"]),
         str(given["value"]),
-        passage,
+        passage_of(passage),
         float(given["confidence"]),
         str(given.get("reader", "spans")),
         (*path, f"{node.key} -> answers_question -> {question}"),

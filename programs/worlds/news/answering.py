@@ -21,7 +21,6 @@ from kg.news import (
     Insertion,
     SpanAnswers,
     TextAnswer,
-    answer_insertion,
     insert_answers,
     retrieved_answers,
     state_of,
@@ -97,16 +96,15 @@ class GraphAnswers:
             answer: The values, each with its sentence.
             reader: What read the sentences.
         """
-        facts = [
+        facts = tuple(
             AnsweredFact(question, value, passage, answer.confidence, reader)
             for value, passage in zip(answer.values, answer.passages, strict=True)
-        ]
+        )
         if self._grows is None:
             self._grows = self._graph.copy()
         with self._grows.writing:
-            insertion = answer_insertion(self._grows, question, facts, self._state)
-            insert_answers(self._grows, [insertion])
-            self.insertions.append(insertion)
+            self.insertions.append(Insertion(question, facts, self._state))
+            insert_answers(self._grows, self.insertions[-1])
         return self.retrieved(question)
 
     @cached_property

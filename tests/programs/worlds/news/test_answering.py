@@ -110,7 +110,7 @@ def test_an_insertion_into_a_copy_is_written_into_the_graph(graph: GrowingGraph)
     answers = GraphAnswers(graph.copy())
     answers.insert(QUESTION, answer(graph), "spans")
     assert GraphAnswers(graph).retrieved(QUESTION).values == ()
-    insert_answers(graph, answers.insertions)
+    insert_answers(graph, answers.insertions[0])
     assert GraphAnswers(graph).retrieved(QUESTION).values == ("$85 million",)
 
 
