@@ -12,8 +12,7 @@ import pytest
 from experiments.commands import main as cli
 from experiments.data import read_documents
 from kg.encoders.installed import installed_parts
-from kg.growing.graph import GrowingGraph, Origin
-from kg.growing.updates import NodeKey, SetProperty
+from kg.growing.graph import GrowingGraph
 from kg.news import stored_facts
 from tests.demonstrations import ADVISOR as SAMPLE
 from tests.demonstrations import make_database
@@ -154,26 +153,13 @@ def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> No
 
 
 def test_a_document_is_undone_by_its_name(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = run(tmp_path, "graph", "edit", graph, "--undo", "09-osprey-dividend.txt")
+    code, found = run(tmp_path, "ingest", "--undo", "09-osprey-dividend.txt", "--graph", graph)
     assert (code, len(found["undone"])) == (0, 3)
     assert "insights by rules" in capsys.readouterr().out
     with GrowingGraph(graph, read_only=True) as opened:
         assert not [fact for fact in stored_facts(opened) if fact.subject == "Osprey Rail Ltd"]
-    assert cli.main(["graph", "edit", graph, "--undo", "nowhere.txt"]) == 1
+    assert cli.main(["ingest", "--undo", "nowhere.txt", "--graph", graph]) == 1
     assert run(tmp_path, *INGEST, "--graph", graph)[1]["known"] == 11
-
-
-def test_an_update_is_listed_and_undone(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with GrowingGraph(graph) as opened:
-        opened.apply([SetProperty(NodeKey("Company", "Helixon Inc."), "country", "Chile")], Origin("by hand"))
-        last, facts = opened.history()[-1].number, opened.facts()
-    code, found = run(tmp_path, "graph", "show", graph, "--history")
-    assert (code, found["history"][-1]["number"]) == (0, last)
-    assert "country: 'Germany'" in capsys.readouterr().out
-    code, found = run(tmp_path, "graph", "edit", graph, "--undo", str(last))
-    assert (code, found) == (0, {"undone": [last], "facts": facts})
-    assert cli.main(["graph", "edit", graph, "--undo", str(last)]) == 1
-    assert "was undone before" in capsys.readouterr().err
 
 
 def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,7 +229,7 @@ def test_a_text_that_has_changed_since_is_reported(tmp_path: Path, capsys: pytes
     assert f"{told}; to have the new text alone, undo a.txt and ingest it again" in capsys.readouterr().out
     found = run(tmp_path, *words)[1]
     assert (found["known"], found["changed"]) == (1, 0)
-    assert run(tmp_path, "graph", "edit", words[3], "--undo", "a.txt")[0] == 0
+    assert run(tmp_path, "ingest", "--undo", "a.txt", "--graph", words[3])[0] == 0
     assert run(tmp_path, *words)[1]["changed"] == 0
 
 
