@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 import textwrap
 import time
 import zipfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kg.errors import DataError
-from kg.files import OLD, folder_beside, replacing, restore
+from kg.files import replacing
 from kg.graphs import GraphIndex
-from kg.locks import BusyError, FileLock, locked
+from kg.locks import BusyError, locked
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,26 +55,6 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_one_its_leftovers_none
     assert path.read_bytes() == b"newer"
 
 
-def test_what_another_process_writes_now_is_left_alone(tmp_path: Path) -> None:
-    with replacing(tmp_path / "a") as first:
-        first.write(b"first")
-        aged(tmp_path)
-        with replacing(tmp_path / "a") as second:
-            second.write(b"second")
-    assert (tmp_path / "a").read_bytes() == b"first"
-
-
-def test_the_mode_of_a_file_stays_and_links_are_followed(tmp_path: Path) -> None:
-    path, link = tmp_path / "a", tmp_path / "link"
-    path.write_bytes(b"old")
-    path.chmod(0o600)
-    link.symlink_to(path)
-    with replacing(link) as file:
-        file.write(b"new")
-    assert link.is_symlink()
-    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o600)
-
-
 def test_an_error_while_writing_leaves_the_old_file_alone(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"old")
@@ -91,31 +69,6 @@ def test_an_error_while_writing_leaves_the_old_file_alone(tmp_path: Path) -> Non
     assert (path.read_bytes(), len(list(tmp_path.iterdir()))) == (b"old", 1)
     with pytest.raises(DataError, match="cannot be written"), replacing("/proc/none/a.json") as file:
         file.write(b"new")
-
-
-def test_a_folder_that_was_killed_between_two_renames_returns(tmp_path: Path) -> None:
-    target = tmp_path / "program"
-    target.mkdir()
-    (target / "config.json").write_text("{}", encoding="utf-8")
-    killed(f"""
-        from pathlib import Path
-        from kg.files import OLD, folder_beside
-        target = Path({str(target)!r})
-        with folder_beside(target) as temporary:
-            target.rename(temporary / OLD)
-            die()
-    """)
-    assert not target.exists()
-    restore(target)
-    assert not target.exists(), "its writer may still be at work"
-    aged(tmp_path)
-    restore(target)
-    assert (target / "config.json").read_text(encoding="utf-8") == "{}"
-    assert [path.name for path in tmp_path.iterdir()] == ["program"]
-    with folder_beside(target) as temporary:
-        assert temporary.parent == tmp_path
-        assert not (temporary / OLD).exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["program"]
 
 
 def test_a_lock_is_of_one_process_and_ends_with_it(tmp_path: Path) -> None:
@@ -177,16 +130,3 @@ def test_a_damaged_index_is_refused(tmp_path: Path, damage: Callable[[Path], Non
     damage(path)
     with pytest.raises(DataError, match=message):
         GraphIndex.load(path)
-
-
-def test_who_waits_for_a_lock_whose_file_is_removed_gets_a_lock_that_others_see(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    first = FileLock(path)
-    with ThreadPoolExecutor(1) as waiting:
-        second = waiting.submit(FileLock, path)
-        time.sleep(0.2)  # it has opened the file by now
-        first.release(remove=True)
-        with pytest.raises(BusyError):
-            second.result() and FileLock(path, wait=False)
-    second.result().release(remove=True)
-    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.main import main
-from experiments.data import load_questions
 from experiments.saved import load_program
 
 SAMPLE = ["--graph", "sample:graph", "--format", "metaqa", "--questions"]
@@ -76,18 +75,6 @@ def test_options_of_graphs_and_of_reports_are_not_mixed(
 ) -> None:
     assert main([*arguments, "--no-track"]) == code
     assert message in " ".join(capsys.readouterr().err.split())
-
-
-def test_asking_shows_each_answer_with_its_path(fitted: str, capsys: pytest.CaptureFixture[str]) -> None:
-    file = Path(__file__).resolve().parents[3] / "experiments" / "sample" / "kgqa" / "dev.txt"
-    question = load_questions(str(file), "metaqa").questions[0]
-    assert main(["ask", "sample:graph", question.question, "--program", fitted]) == 0
-    shown = capsys.readouterr().out
-    assert all(answer in shown for answer in question.answers)
-    assert f"path        {question.topics[0]} -> " in shown
-    assert main(["ask", "sample:graph", "--program", fitted, "--json", "-", "who?"]) == 1
-    [turn] = json.loads(capsys.readouterr().out)["turns"]
-    assert turn["abstained"]
 
 
 @pytest.mark.parametrize(

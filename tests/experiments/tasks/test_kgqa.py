@@ -7,24 +7,21 @@ import json
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
 from dspy.utils import DummyLM
 
 from experiments.compiling.graphs import fit_graphs
 from experiments.data import GraphSource, LoadedQuestions
-from experiments.data.graphs import OwnGraphs
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
 from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, find_program, load_program, save_program, with_graph_settings
 from experiments.tasks import KGQuestions
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, TrackingError
-from kg.graphs.index import GraphIndex
 from kg.paths.space import PathConfig
 from optimize.metrics import KGQAScore
 from programs.kgqa import KGQA
-from tests.experiments.films import GRAPH, QUESTIONS, TRIPLES
+from tests.experiments.films import GRAPH, QUESTIONS
 
 LOADED = LoadedQuestions(QUESTIONS, ("q.txt: line 9: is not UTF-8",), "q.txt", "0" * 64)
 
@@ -71,20 +68,6 @@ def test_a_question_that_fails_costs_itself_only(saved: SavedProgram) -> None:
     assert evaluation.figures["failures_no_topic"] == 1
 
 
-def test_an_error_in_getting_a_graph_costs_its_question_only(saved: SavedProgram) -> None:
-    own = dataclasses.replace(QUESTIONS[0], graph=lambda: TRIPLES)
-    loaded = dataclasses.replace(LOADED, questions=(own, QUESTIONS[1]), problems=())
-    evaluation = evaluated(saved, OwnGraphs(), loaded)
-    assert [score.failure for score in evaluation.scores] == [None, "error"]
-    assert "has no graph of its own" in evaluation.scores[1].message
-
-
-def test_topics_can_be_linked_instead_of_given(saved: SavedProgram) -> None:
-    bare = [dataclasses.replace(question, topics=("Atlantis",)) for question in QUESTIONS]
-    loaded = dataclasses.replace(LOADED, questions=tuple(bare))
-    assert evaluated(saved, GRAPH, loaded, link=True).figures["hit_at_1"] == 1.0
-
-
 def test_predictions_are_what_gcr_reads(saved: SavedProgram, tmp_path: Path) -> None:
     file = tmp_path / "out" / "p.jsonl"
     evaluated(saved, GRAPH, LOADED, predictions=file, limit=2)
@@ -101,35 +84,6 @@ def test_predictions_are_what_gcr_reads(saved: SavedProgram, tmp_path: Path) -> 
     ]
 
 
-def test_a_stopped_evaluation_goes_on(
-    saved: SavedProgram, tmp_path: Path, tracker: Tracker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "p.jsonl"
-    whole = evaluated(saved, GRAPH, LOADED, predictions=tmp_path / "whole.jsonl")
-    asked: list[str] = []
-    answer = KGQuestions.answer
-
-    def stopping(*args: Any) -> Any:
-        asked.append(args[2].id)
-        if len(asked) == 6:
-            raise KeyboardInterrupt
-        return answer(*args)
-
-    monkeypatch.setattr(KGQuestions, "answer", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        evaluated(saved, predictions=file, tracker=tracker)
-    assert len(file.read_text("utf-8").splitlines()) == 5
-    # Killed during a write: only a part of the last line is in the journal.
-    [journal] = (tmp_path / "cache" / "evaluations").glob("*.jsonl")
-    journal.write_bytes(journal.read_bytes()[:-20])
-    again = evaluated(saved, predictions=file, tracker=tracker, resume=True)
-    assert asked[6:] == [question.id for question in QUESTIONS[4:]]
-    assert again.figures["resumed_turns"] == 4
-    changing = {name: 0 for name in again.figures if name.startswith(("seconds", "run_", "resumed"))}
-    assert {**again.figures, **changing} == {**whole.figures, **changing}
-    assert file.read_text("utf-8") == (tmp_path / "whole.jsonl").read_text("utf-8")
-
-
 @pytest.mark.parametrize("threads", [1, 4])
 def test_models_are_asked_and_counted(saved: SavedProgram, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     lm = DummyLM([{"chosen": "[1]"}] * 16)
@@ -138,12 +92,6 @@ def test_models_are_asked_and_counted(saved: SavedProgram, monkeypatch: pytest.M
     assert evaluation.figures["lm_calls_per_question"] == 1.0
     assert [score.id for score in evaluation.scores] == [question.id for question in QUESTIONS]
     assert evaluation.figures["hit_at_1"] == 1.0
-
-
-@pytest.mark.parametrize("name", ["limit", "threads"])
-def test_settings_out_of_their_range_are_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"{name} must be at least 1, got 0"):
-        EvaluationConfig(**{name: 0})  # type: ignore[arg-type]
 
 
 def test_a_saved_program_answers_as_before(program: KGQA, tmp_path: Path) -> None:
@@ -156,12 +104,6 @@ def test_a_saved_program_answers_as_before(program: KGQA, tmp_path: Path) -> Non
         assert again.program(**asked).predictions == program(**asked).predictions
     changed = with_graph_settings(again, {"beam_width": 3})
     assert changed.program.config.beam_width == 3
-
-
-def test_a_program_answers_over_another_graph(program: KGQA) -> None:
-    other = GraphIndex.from_triples([("Alien", "directed_by", "Ridley Scott"), ("Alien", "released_in", "1979")])
-    assert program(question="who made Alien ?", graph=other).answers[0][0] == "Ridley Scott"
-    assert program(question="when did Alien come out ?", graph=other, topics=["Alien"]).answers[0][0] == "1979"
 
 
 def test_without_training_relations_are_known_by_their_words() -> None:
@@ -194,8 +136,3 @@ def test_a_broken_program_is_an_error(program: KGQA, tmp_path: Path) -> None:
     (tmp_path / "full" / "thesis.txt").write_text("x")
     with pytest.raises(ConfigError, match="must be a new or empty folder"):
         save_program(program, tmp_path / "full", {})
-
-
-def test_dspy_is_left_as_it_was(saved: SavedProgram) -> None:
-    evaluated(saved, GRAPH, LOADED, limit=1)
-    assert dspy.settings.lm is None

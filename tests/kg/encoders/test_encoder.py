@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import io
 import pickle
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kg.calculations import (
-    DerivationConfig,
-    DerivationScorer,
     Idf,
     ReportIndex,
-    WeightedHistory,
-    confidence_features,
-    search_turn,
 )
 from kg.calculations.forms import ParsedForm
 from kg.calculations.pointers import Pointers
@@ -74,17 +68,6 @@ def _index(report: Report = REPORT) -> ReportIndex:
     return ReportIndex(graph.observations, report.sentences, Idf({}, 1.0))
 
 
-def test_every_figure_outside_of_headers_has_a_vector(encoder: TextEncoder) -> None:
-    index = _index()
-    page = encoder.page(index.observations, index.sentences)
-    expected = [place for place, one in enumerate(index.observations) if not one.in_header]
-    assert sorted(page.order.tolist()) == expected
-    assert page.vectors.shape == (len(index.observations), JOINED)
-    assert [place for place, vector in enumerate(page.vectors) if vector.any()] == expected
-    assert np.allclose(np.linalg.norm(page.tokens, axis=1), 1, atol=1e-5)
-    assert page.near.shape[0] == len(expected)
-
-
 def test_a_line_is_read_alike_beside_longer_and_shorter_ones(encoder: TextEncoder) -> None:
     """The states of a sequence do not depend on the padding of its batch, but for int8's rounding."""
     alone = Report("b", (), REPORT.table[:2], ())
@@ -92,12 +75,6 @@ def test_a_line_is_read_alike_beside_longer_and_shorter_ones(encoder: TextEncode
     vectors = [page.vectors[page.order] for page in pages]
     for vector in vectors[1]:
         assert np.abs(vectors[0] - vector).max(axis=1).min() < 0.05
-
-
-def test_a_report_without_figures_has_no_vectors(encoder: TextEncoder) -> None:
-    page = encoder.page((), ("nothing .",))
-    assert page.vectors.shape == (0, JOINED)
-    assert page.similarities(np.ones((3, TOKEN), dtype=np.float32)).shape == (3, 0)
 
 
 def test_histories_are_told_apart(encoder: TextEncoder) -> None:
@@ -147,13 +124,6 @@ def test_candidates_have_the_log_probabilities_of_their_operands(encoder: TextEn
     selected = pointers.candidate_features(forms, read, states[1:2])
     assert selected[:, 1] == pytest.approx(found[1, 0] / 3)
     assert not selected[:, 2].any(), "no candidate has a second operand"
-
-
-def test_a_search_with_an_encoder_has_its_features(encoder: TextEncoder) -> None:
-    scorer = replace(DerivationScorer.untrained(), encoder=encoder)
-    found = search_turn(_index(), ["net income in 2020?"], [WeightedHistory((), 0.0)], scorer, DerivationConfig())
-    assert found.candidates
-    assert np.isfinite(confidence_features(found)).all()
 
 
 def test_copies_and_files_are_the_same_encoder(encoder: TextEncoder, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kg.errors import DataError, QueryError, SchemaError
-from kg.growing import NodeType, Schema
+from kg.growing import NodeType
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.proposals import TypeProposals
 from kg.growing.query import QueryLimits
@@ -50,16 +50,6 @@ def test_facts_are_stored_with_their_origin(graph: GrowingGraph) -> None:
     assert graph.facts() == 3 + 7 + 2
 
 
-def test_the_same_updates_change_nothing_but_the_origin(graph: GrowingGraph) -> None:
-    before = graph.facts()
-    applied = graph.apply(FACTS, Origin("other.txt"))
-    assert (applied.nodes, applied.edges, applied.properties) == (0, 0, 0)
-    assert graph.facts() == before
-    found = graph.node(COMPANY)
-    assert found is not None
-    assert found.sources == ("other.txt", "wire.txt line 1")
-
-
 @pytest.mark.parametrize(
     ("update", "message"),
     [
@@ -88,33 +78,11 @@ def test_a_property_is_set_and_removed(graph: GrowingGraph) -> None:
     assert found.properties == {"name": "Helixon Inc.", "ticker": "HLXN"}
 
 
-def test_a_property_set_twice_in_one_update_has_the_last_value(graph: GrowingGraph) -> None:
-    graph.apply([SetProperty(COMPANY, "country", "Canada"), SetProperty(COMPANY, "country", "Chile")], WIRE)
-    found = graph.node(COMPANY)
-    assert found is not None
-    assert found.properties["country"] == "Chile"
-
-
-def test_edges_of_a_type_are_found(graph: GrowingGraph) -> None:
-    every = list(graph.edges())
-    for kind in {edge.type for edge in every}:
-        assert list(graph.edges(kind=kind)) == [edge for edge in every if edge.type == kind]
-        key = every[0].source
-        assert list(graph.edges(key, kind=kind)) == [edge for edge in graph.edges(key) if edge.type == kind]
-    assert every
-
-
 def test_symmetric_edges_are_followed_both_ways(graph: GrowingGraph) -> None:
     other = NodeKey("Asset", "ZYX")
     graph.apply([AddNode("Asset", "ZYX"), AddEdge("correlated", ASSET, other, {"coefficient": -0.5})], WIRE)
     rows = graph.query('SELECT ?n WHERE { ?a edge:correlated ?b . ?b rdfs:label ?n . ?a rdfs:label "ZYX" }').rows
     assert rows == (("HLXN",),)
-
-
-def test_queries_filter_by_time(graph: GrowingGraph) -> None:
-    pattern = "SELECT ?s WHERE { ?e a type:MarketEvent ; prop:summary ?s ; prop:occurred_at ?t . FILTER(?t >= %s) }"
-    assert graph.query(pattern % "'2026-10-01T00:00:00Z'^^xsd:dateTime").rows == (("It did well",),)
-    assert graph.query(pattern % "'2026-11-01T00:00:00Z'^^xsd:dateTime").rows == ()
 
 
 @pytest.mark.parametrize(
@@ -148,19 +116,6 @@ def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works(graph: Gr
     with pytest.raises(QueryError, match=r"longer than 0\.5 seconds"):
         graph.query(f"SELECT (COUNT(*) AS ?n) {{ {triples} }}", QueryLimits(seconds=0.5))
     assert graph.query("ASK { ?c a type:Company }").rows == ((True,),)
-
-
-def test_rows_are_limited_and_it_is_said(graph: GrowingGraph) -> None:
-    found = graph.query("SELECT ?p WHERE { ?s ?p ?o }", QueryLimits(rows=3))
-    assert len(found.rows) == 3
-    assert found.more
-
-
-def test_a_query_sees_what_was_written_after_the_one_before(graph: GrowingGraph) -> None:
-    count = "SELECT (COUNT(?s) AS ?n) WHERE { ?s a type:Sector }"
-    assert graph.query(count).rows == (("0",),)
-    graph.apply([AddNode("Sector", "Shipping")], WIRE)
-    assert graph.query(count).rows == (("1",),)
 
 
 def test_nodes_of_an_older_version_stay_valid_until_they_are_migrated(graph: GrowingGraph) -> None:
@@ -249,51 +204,3 @@ def test_a_refused_type_is_gone(graph: GrowingGraph) -> None:
     assert proposals.pending() == ()
     with pytest.raises(SchemaError, match="no type 'Regulation' waits"):
         proposals.accept("Regulation")
-
-
-def test_policies(graph: GrowingGraph) -> None:
-    with pytest.raises(SchemaError, match="not allowed here"):
-        TypeProposals(graph, "never").propose(REGULATION)
-    assert TypeProposals(graph, "auto").propose(REGULATION) == "accepted"
-    graph.apply([AddNode("Regulation", "Rule 7")], WIRE)
-
-
-def test_a_type_is_accepted_in_one_transaction(graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is stopped between two writes would leave a type that holds and still waits."""
-    proposals = TypeProposals(graph, "review")
-    proposals.propose(REGULATION)
-    write, done = graph._write, 0
-
-    def stopped(*quads: object) -> None:
-        nonlocal done
-        done += 1
-        if done > 1:
-            raise KeyboardInterrupt
-        write(*quads)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(graph, "_write", stopped)
-    proposals.accept("Regulation")
-    assert (done, proposals.pending()) == (1, ())
-
-
-def test_a_type_that_an_earlier_version_accepted_by_half_can_be_accepted(graph: GrowingGraph) -> None:
-    proposals = TypeProposals(graph, "review")
-    proposals.propose(REGULATION)
-    graph.change_schema(graph.schema.with_type(REGULATION))
-    assert proposals.accept("Regulation") == REGULATION
-    assert proposals.pending() == ()
-    assert sum(kind == REGULATION for kind in graph.schema.types) == 1
-
-
-def test_a_graph_is_closed_once_and_released_where_it_cannot_be_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unreadable(_: object) -> Schema:
-        raise SchemaError("unreadable")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("kg.growing.graph.load_schema", unreadable)
-        with pytest.raises(SchemaError, match="unreadable"):
-            GrowingGraph(tmp_path / "db")
-    with GrowingGraph(tmp_path / "db") as opened:
-        opened.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -79,17 +78,6 @@ def test_what_a_later_update_builds_on_cannot_be_undone(graph: GrowingGraph) -> 
         graph.undo(4)
 
 
-def test_the_history_is_on_disk_and_no_query_sees_it(tmp_path: Path) -> None:
-    with GrowingGraph(tmp_path / "g", investment_schema()) as graph:
-        graph.apply([AddNode("Sector", "Rail")], Origin("a"))
-        graph.apply([AddNode("Sector", "Steel")], Origin("b"))
-        assert not [row for row in graph.query("SELECT ?p WHERE { ?s ?p ?o }").rows if "entry" in str(row)]
-    with GrowingGraph(tmp_path / "g") as again:
-        again.undo(1)
-        again.apply([AddNode("Sector", "Coal")], Origin("c"))
-        assert [(entry.number, entry.undone) for entry in again.history()] == [(1, True), (2, False), (3, False)]
-
-
 def test_a_copy_changes_alone(graph: GrowingGraph) -> None:
     before = content(graph)
     with graph.copy() as other:
@@ -142,26 +130,3 @@ def test_an_update_has_a_passage_of_its_source(graph: GrowingGraph) -> None:
 def test_what_the_source_does_not_state_is_refused(graph: GrowingGraph, update: Update, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         supporting_span(update, TEXT, graph)
-
-
-def test_threads_write_entries_of_different_numbers() -> None:
-    with GrowingGraph(None, investment_schema()) as graph:
-
-        def write(thread: int) -> None:
-            for number in range(8):
-                graph.apply([AddNode("Company", f"Firm {thread} {number}", {"country": "USA"})], Origin("x"))
-
-        with ThreadPoolExecutor(8) as threads:
-            list(threads.map(write, range(8)))
-        assert [entry.number for entry in graph.history()] == list(range(1, 65))
-        assert len(list(graph.nodes("Company"))) == 64
-
-
-def test_what_is_undone_keeps_its_name(graph: GrowingGraph) -> None:
-    graph.apply([AddNode("Asset", "HLXN"), AddEdge("issued_by", ASSET, COMPANY)], Origin("b.txt"))
-    line = graph.in_words(graph.history()[-1])
-    assert "HLXN" in line
-    graph.undo(2)
-    assert graph.in_words(graph.history()[-1]) == f"{line} (undone)"
-    graph.undo(1)
-    assert graph.in_words(graph.history()[-1]) == f"{line} (undone)"

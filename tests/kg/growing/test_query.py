@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from kg.errors import QueryError
 from kg.growing.query import IsolatedReader, QueryLimits
 from kg.growing.query_worker import GRACE
 
@@ -50,14 +49,6 @@ def test_an_interrupted_query_leaves_no_answer_for_the_next(
     assert [asked(reader, number) for number in (3, 4)] == ["3", "4"]
 
 
-def test_the_size_of_an_answer_is_bounded_as_its_rows_are(reader: IsolatedReader) -> None:
-    """A few doublings make a row of many megabytes, which would be read past the time limit."""
-    doubled = "".join(f" BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(22))
-    with pytest.raises(QueryError, match="more than 1000000 characters"):
-        reader.query(f'SELECT ?x22 WHERE {{ BIND("ab" AS ?x0){doubled} }}', LIMITS)
-    assert asked(reader, 5) == "5"
-
-
 def test_a_process_that_was_ended_between_queries_is_started_again(reader: IsolatedReader) -> None:
     assert asked(reader, 1) == "1"
     process = reader._process
@@ -82,22 +73,3 @@ def test_a_query_ends_without_the_process_that_asked_it() -> None:
     )
     assert worker.returncode == -signal.SIGALRM
     assert worker.stdout == b""
-
-
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        ("raise SystemExit(3)", "has ended with exit code 3"),
-        ("import os; os.kill(os.getpid(), 15)", "has ended with the signal SIGTERM"),
-        ("import os; os.abort()", "needed more memory"),
-    ],
-)
-def test_how_the_process_ended_is_said(
-    reader: IsolatedReader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, reason: str
-) -> None:
-    python = tmp_path / "python"
-    python.write_text(f"#!{sys.executable}\nimport sys; sys.stdin.readline(); sys.stdin.readline()\n{code}\n")
-    python.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(python))
-    with pytest.raises(QueryError, match=reason):
-        reader.query("ASK {}", LIMITS)

@@ -32,17 +32,6 @@ def test_values_edges_and_nodes_are_named(graph: GrowingGraph) -> None:
     assert graph.in_words(graph.undo(5)).endswith("correlated Asset(NRDL) (undone)")
 
 
-def test_many_are_counted_and_what_was_replaced_is_named(graph: GrowingGraph) -> None:
-    new = [AddNode("Sector", name) for name in ("Rail", "Steel", "Coal", "Gas")]
-    graph.apply([SetProperty(COMPANY, "country", "Malta")], Origin("a.txt"))
-    graph.apply([*new, SetProperty(COMPANY, "country", "Chile")], Origin("b.txt"))
-    entry = graph.history()[-1]
-    assert graph.in_words(entry) == "3  b.txt: 4 nodes; Company(Helixon Inc.) country: 'Malta' (a.txt) -> 'Chile'"
-    graph.undo(3)
-    graph.undo(2)
-    assert "new Sector" not in graph.in_words(entry)
-
-
 def test_what_only_confirms_is_nothing_new(graph: GrowingGraph) -> None:
     graph.apply([AddNode("Company", "Helixon Inc.")], Origin("wire.txt"))
     assert graph.in_words(graph.history()[-1]) == "2  wire.txt: nothing new"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kg.paths.features import (
     LIKENESS,
     QuestionView,
     RelationFeatures,
     RelationNames,
-    letters,
-    relation_features,
     relation_words,
 )
 
@@ -34,14 +30,6 @@ def test_a_question_is_split_at_the_mention(
 ) -> None:
     view = QuestionView.of(question, topics)
     assert (list(view.before), list(view.after)) == (before, after)
-
-
-@given(st.text(max_size=30), st.lists(st.text(max_size=8), max_size=3))
-def test_any_question_can_be_read(question: str, topics: list[str]) -> None:
-    features = RelationFeatures.of(question, topics)
-    for depth in range(3):
-        assert features.at_depth(depth)
-        assert features.after(["p"] * depth)
 
 
 def test_nothing_is_learned_of_the_entity_itself() -> None:
@@ -72,11 +60,6 @@ def test_names_are_taken_apart(name: str, own: tuple[str, ...], rest: tuple[str,
     assert relation_words(name) == (own, rest)
 
 
-def test_a_relation_is_known_by_its_words_and_direction() -> None:
-    assert relation_features("^film.film.genre") == ["=^film.film.genre", "^genre", "^.film"]
-    assert relation_features("genre") == ["=genre", "genre"]
-
-
 def test_likeness_is_the_share_of_the_name_that_the_question_has() -> None:
     names = RelationNames(["place_of_birth", "^place_of_birth", "gender", "people.person.gender", "x"])
     question = RelationFeatures.of("what is the gender of the person born at the birth place of X", ["X"])
@@ -90,8 +73,3 @@ def test_likeness_is_the_share_of_the_name_that_the_question_has() -> None:
     # Next to X stand "birth place", so "gender" is not what comes first.
     assert (found[2, 1], found[2, 2]) == (0, 0)
     assert found[0, 1] > 0
-
-
-def test_letters_are_runs_of_four_within_words() -> None:
-    assert letters("born ox") == {" bor", "born", "orn ", " ox "}
-    assert letters("") == set()

@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 from kg.arrays import FloatArray
-from kg.errors import DataError
 from kg.graphs import GraphIndex
 from kg.paths import PathConfig, PathRanker, QuestionMemory, TopicRules
-from kg.paths.name_words import NameWords
-from kg.paths.ranking import relation_text
 from kg.paths.telling import told
 
 GRAPH = GraphIndex.from_triples(
@@ -70,12 +67,6 @@ def test_words_of_the_neighbours_choose_among_what_a_path_reaches() -> None:
     assert asked(ranker, "what county is Springfield contained by", "Springfield")[0] == "Clark County"
 
 
-def test_nothing_is_found_where_no_path_leads_from_the_topics() -> None:
-    alone = GraphIndex.from_triples([("a", "r", "a"), ("b", "r", "c")])
-    answer = PathRanker(vectors, BY_NAME).answer(alone, "what?", ["a"], RULES, CONFIG)
-    assert answer.answers == answer.relation_paths == ()
-
-
 def test_answered_questions_are_remembered_but_for_those_about_the_same() -> None:
     (question,) = vectors(["who shot it"])
     paths = ((("film.film.directed_by",), 1.0),)
@@ -86,17 +77,6 @@ def test_answered_questions_are_remembered_but_for_those_about_the_same() -> Non
     place = [found.space.names(path) for path in found.paths].index(("film.film.directed_by",))
     assert ranker.features(found)[place, 16] == pytest.approx(1.0)
     assert not ranker.features(found, ("Rear Window",))[place, 16:].any()
-
-
-def test_a_wording_that_is_remembered_often_leaves_room_for_others() -> None:
-    often, other = vectors(["who shot it", "who took it"])
-    starring, directed = ("film.film.starring",), ("film.film.directed_by",)
-    paths = (*(((starring, 1.0),),) * 30, ((directed, 1.0),))
-    memory = QuestionMemory(np.stack([*[often] * 30, other]), paths, tuple((f"film {number}",) for number in range(31)))
-    ranker = PathRanker(vectors, {"same path": 9.0}, memory)
-    found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
-    place = [found.space.names(path) for path in found.paths].index(directed)
-    assert 0 < ranker.features(found)[place, 16] < 0.5
 
 
 def test_a_written_ranker_is_read() -> None:
@@ -132,26 +112,3 @@ def test_paths_are_told_in_the_order_of_the_graph() -> None:
     way = ("^directed_by", "^starring")
     assert told("Lee", way, ["a", "b", "c"]) == "thing: thing directed by Lee; thing starring thing = a, b and 1 more"
     assert told("Lee", ("people.person.spouse_s",), ["m.0f1"]) == "thing: Lee spouse s thing = thing"
-
-
-@pytest.mark.parametrize("record", ["[]", "{", '{"weights": {}, "paths": [[]], "topics": []}'])
-def test_a_damaged_ranker_is_refused(record: str) -> None:
-    with pytest.raises(DataError):
-        PathRanker.from_arrays(vectors, {"record": np.array(record), "vectors": np.zeros((0, 4))})
-
-
-def test_the_way_back_is_written() -> None:
-    assert relation_text("^film.performance.actor") == "actor of film performance"
-    assert relation_text("http://example.org/spouse_s") == "spouse"
-
-
-def test_words_of_the_topic_are_aside() -> None:
-    topics = GRAPH.ids(["Apollo 13"])
-    words = NameWords(GRAPH).question("is Apollo 13 about Tom?", ["Apollo 13"], topics)
-    own, beside, _ = words.of(GRAPH.ids(["Apollo 13", "Tom Hanks", "m.01"]), None, 0)
-    by_name = dict(
-        zip([GRAPH.name(int(one)) for one in GRAPH.ids(["Apollo 13", "Tom Hanks", "m.01"])], own, strict=True)
-    )
-    assert by_name["Apollo 13"] == 0
-    assert by_name["Tom Hanks"] > 0
-    assert beside.max() > 0

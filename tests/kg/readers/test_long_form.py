@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from kg.errors import DataError
@@ -48,23 +46,6 @@ def test_one_row_a_fact_with_units_and_scales(tmp_path: Path) -> None:
     assert own.describe(sales.source) == 'a.csv, line 3, cell C3, row "Net sales", column "2023": [$ 383285]'
 
 
-def test_one_period_and_a_measure_that_is_called_value(tmp_path: Path) -> None:
-    own = _read(tmp_path, "item,period,unit,value\nSales,2024,,5\nTerm,2024,,2.5 - 3\n")
-    assert own.report.table == (("", "2024"), ("Sales", "5"), ("Term", "2.5 - 3"))
-
-
-def test_scales_that_differ_stand_in_the_labels(tmp_path: Path) -> None:
-    text = (
-        "item,year,amount,unit\nSales,2024,5,EUR m\nSales,2023,4,EUR m\nBonus,2024,7,EUR k\nStaff,2024,12,employees\n"
-    )
-    assert [row[0] for row in _read(tmp_path, text).report.table] == [
-        "",
-        "Sales (in millions)",
-        "Bonus (in thousands)",
-        "Staff (employees)",
-    ]
-
-
 def test_one_row_a_quarter_with_several_measures(tmp_path: Path) -> None:
     assert _read(tmp_path, SEGMENTS).report.table == (
         ("", "Q1 2023", "Q2 2023"),
@@ -88,16 +69,6 @@ def test_names_of_periods(tmp_path: Path, periods: tuple[str, str], header: tupl
     assert _read(tmp_path, "\n".join(["item,period,value", *rows])).report.table[0][1:] == header
 
 
-def test_a_year_and_a_quarter_in_two_columns(tmp_path: Path) -> None:
-    text = "item,year,quarter,value\nSales,2023,1,5\nSales,2023,2,6\nCost,2023,1,3\n"
-    assert _read(tmp_path, text).report.table[:2] == (("", "Q1 2023", "Q2 2023"), ("Sales", "5", "6"))
-
-
-def test_labels_of_two_columns_without_periods(tmp_path: Path) -> None:
-    text = "Region,Product,Sales\nEurope,Cars,5\nEurope,Ships,6\nAsia,Cars,7\n"
-    assert _read(tmp_path, text).report.table[1:3] == (("Europe, Cars", "5"), ("Europe, Ships", "6"))
-
-
 def test_rows_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
     text = "item,year,value\nSales,2024,5\nSales,2023,4\nSales,2024,6\n"
     with pytest.raises(DataError, match=r"line 2 and line 4 have the same labels \(Sales, 2024\)"):
@@ -115,16 +86,3 @@ def test_rows_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
 def test_other_tables_stay_as_they_are(tmp_path: Path, text: str) -> None:
     rows = tuple(tuple(line.split(",")) for line in text.splitlines())
     assert _read(tmp_path, text).report.table == rows
-
-
-def test_parquet_in_long_form(tmp_path: Path) -> None:
-    rows = [{"item": "Sales", "year": year, "value": value} for year, value in ((2024, 5.5), (2023, 4.25))]
-    pq.write_table(pa.Table.from_pylist([*rows, {"item": "Cost", "year": 2024, "value": None}]), tmp_path / "a.parquet")
-    own = read_files([tmp_path / "a.parquet"])
-    assert own.report.table == (("", "2024", "2023"), ("Sales", "5.5", "4.25"), ("Cost", "", ""))
-    pq.write_table(pa.table({"a": [[1]]}), tmp_path / "b.parquet")
-    with pytest.raises(DataError, match="must hold figures, texts and dates, got list"):
-        read_files([tmp_path / "b.parquet"])
-    (tmp_path / "c.parquet").write_bytes(b"nonsense")
-    with pytest.raises(DataError, match="cannot be read as a Parquet file"):
-        read_files([tmp_path / "c.parquet"])

@@ -9,7 +9,7 @@ import pytest
 from fpdf import FPDF
 
 from kg.errors import DataError
-from kg.readers import is_file_list, read_files
+from kg.readers import read_files
 from kg.readers.own_report import OwnReport
 from kg.reports import CellSource, build_report_graph
 from kg.reports.learning import build_ontology
@@ -97,15 +97,6 @@ def test_a_framed_table_is_read_by_its_frames(tmp_path: Path) -> None:
     assert own.report.table[1] == ("A label that is so long that it needs two lines", "5", "7")
 
 
-def test_dots_that_lead_to_a_figure_are_no_text(tmp_path: Path) -> None:
-    document = _document()
-    for label, figure in (("", "2024"), ("Sales of Smith Inc.", "5"), ("Costs", "7")):
-        document.cell(200, 12, f"{label} {'. ' * 20}" if label else "")
-        document.cell(50, 12, figure, align="R")
-        document.ln(12)
-    assert _read(document, tmp_path).report.table == (("", "2024"), ("Sales of Smith Inc.", "5"), ("Costs", "7"))
-
-
 def test_a_scanned_page_is_reported(tmp_path: Path) -> None:
     from PIL import Image
 
@@ -130,9 +121,3 @@ def test_what_is_no_pdf_or_needs_a_password(tmp_path: Path) -> None:
     document.set_encryption(owner_password="a", user_password="b")
     with pytest.raises(DataError, match="it needs a password"):
         _read(document, tmp_path)
-
-
-def test_a_word_that_ends_in_pdf_is_a_file_where_the_file_exists(tmp_path: Path) -> None:
-    _document().output(str(tmp_path / "a.pdf"))
-    assert is_file_list([str(tmp_path / "a.pdf")])
-    assert not is_file_list(["MRLW/2020/page_49.pdf"])

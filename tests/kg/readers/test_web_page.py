@@ -121,19 +121,6 @@ def test_facts_of_inline_xbrl_win_over_the_layout(tmp_path: Path) -> None:
     assert (other.period, other.quantity.scale) == ("2024", 1_000)
 
 
-def test_a_fact_is_the_provenance_of_its_figure(tmp_path: Path) -> None:
-    fact = (
-        '<ix:nonFraction name="us-gaap:EarningsPerShare" contextRef="c0" unitRef="eps" scale="0">3.9</ix:nonFraction>'
-    )
-    page = tmp_path / "filed.html"
-    page.write_text(FILED.format(note="(in millions)", facts=FACTS.format(focus="2024"), corner="", one=fact))
-    own = read_files([page])
-    graph = build_report_graph(own.report, build_ontology([own.report]))
-    stated = next(one for one in graph.observations if one.quantity.text == "3.9")
-    assert (stated.period, stated.quantity.unit, stated.quantity.scale) == ("2023", "per-share", 1)
-    assert "cell E5, XBRL us-gaap:EarningsPerShare a:Europe, row" in own.describe(stated.source)
-
-
 def test_a_table_with_a_second_header_is_two_tables(tmp_path: Path) -> None:
     rows = [("", "2024", "2023"), ("Sales", "5", "4"), ("", "2022", "2021"), ("Sales", "3", "2")]
     cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
@@ -144,11 +131,3 @@ def test_a_table_with_a_second_header_is_two_tables(tmp_path: Path) -> None:
     found = _found(build_report_graph(report, build_ontology([report])))
     assert found["Sales", "2021"] == ("2", "plain", 1_000_000)
     assert found["Sales", "2024"] == ("5", "plain", 1_000_000)
-
-
-def test_a_declared_encoding_is_read(tmp_path: Path) -> None:
-    text = (
-        '<meta charset="windows-1252"><table><tr><td></td><td>2024</td></tr><tr><td>Café</td><td>€ 5</td></tr></table>'
-    )
-    (tmp_path / "a.html").write_bytes(text.encode("cp1252"))
-    assert read_files([tmp_path / "a.html"]).report.table[1] == ("Café", "€ 5")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kg.reports import Report, ReportWords, TablePart, is_large, lines_of
+from kg.reports import Report, ReportWords, TablePart, lines_of
 
 ROWS = (("in millions", "2020", "2019"), *((f"item {number}", str(number), "1") for number in range(3_000)))
 
@@ -13,15 +13,6 @@ def _report() -> Report:
     text = tuple(f"sentence {number} says little of anything ." for number in range(6_000))
     after = ("the harbour pension was $ 5 million .", *text)
     return Report("r", text, tuple(named), after)
-
-
-def test_a_usual_report_is_not_large() -> None:
-    assert not is_large(Report("r", ("a",), (("a", "1"),) * 1_000, ()))
-    assert is_large(_report())
-
-
-def test_blank_cells_do_not_make_a_report_large() -> None:
-    assert not is_large(Report("r", (), (("a", *[""] * 99),) * 1_000, ()))
 
 
 def test_rows_and_sentences_that_share_words_are_kept_in_their_places() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -42,12 +39,6 @@ def test_instances_properties_and_values_are_plain_triples() -> None:
     graph = _graph()
     query = "SELECT ?v WHERE { ?e a kg:CashFlow ; kg:year '2009' ; kg:net_cash_from_operating_activities ?v }"
     assert [str(row[0]) for row in graph.graph.query(query)] == ["206588"]
-
-
-def test_paths_read_as_entity_property_value() -> None:
-    paths = [observation.path for observation in _graph().observations if not observation.in_header]
-    assert paths[0] == "CashFlow_2009 -> net_cash_from_operating_activities -> 206588"
-    assert "CashFlow_2008 -> change_in_receivables -> -2913" in paths
 
 
 def test_observations_carry_what_a_search_needs() -> None:
@@ -96,11 +87,6 @@ def test_a_frozen_graph_refuses_every_kind_of_write() -> None:
     assert set(graph) == before
 
 
-def test_two_reports_share_no_subject() -> None:
-    other = Report("OTHER/2009/page_3.pdf", REPORT.pre_text, REPORT.table, REPORT.post_text)
-    assert not set(_graph().graph.subjects()) & set(_graph(other).graph.subjects())
-
-
 def test_unmapped_rows_are_kept_and_counted() -> None:
     graph = _graph(ontology=build_ontology([]))
     assert graph.unmapped == ("net cash from operating activities", "change in receivables", "free cash flow margin")
@@ -120,21 +106,6 @@ def test_unmapped_rows_may_fail_with_every_row_named() -> None:
     assert build_report_graph(REPORT, ONTOLOGY, unmapped="fail").coverage == 1
     with pytest.raises(ConfigError, match="unmapped must be 'keep' or 'fail', got 'drop'"):
         build_report_graph(REPORT, ONTOLOGY, unmapped="drop")  # type: ignore[arg-type]
-
-
-def test_the_ontology_is_never_written_to() -> None:
-    ontology = build_ontology([])
-    before = ontology.to_turtle()
-    _graph(ontology=ontology)
-    assert ontology.to_turtle() == before
-
-
-def test_columns_of_one_period_are_instances_of_their_own() -> None:
-    table = (("", "2009 shares", "2009 price"), ("granted", "5", "$ 6.5"))
-    report = Report("a", (), table, ())
-    graph = _graph(report, build_ontology([report]))
-    entities = {observation.entity for observation in graph.observations if not observation.in_header}
-    assert entities == {"StockOption_2009_shares", "StockOption_2009_price"}
 
 
 def test_transposed_tables_have_an_instance_a_row() -> None:
@@ -197,12 +168,6 @@ def test_any_report_builds(report: Report) -> None:
     assert len(set(ids)) == len(ids)
 
 
-@given(_REPORTS)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_report_conforms_to_the_shapes(report: Report) -> None:
-    assert violations(_graph(report).graph) == []
-
-
 def test_the_shapes_can_fail() -> None:
     from kg.graphs.rdf import frozen_graph
     from kg.reports.vocabulary import UNIT
@@ -211,19 +176,3 @@ def test_the_shapes_can_fail() -> None:
     found = violations(graph)
     assert found
     assert "unitMeasure" in found[0]
-
-
-@pytest.mark.slow
-def test_every_report_of_the_full_data_builds(full_data: Path) -> None:
-    records = [
-        record
-        for name in ("convfinqa/train", "convfinqa/dev", "convfinqa/test_without_gold", "finqa/train_single_questions")
-        for record in json.loads((full_data / f"{name}.json").read_text())
-    ]
-    assert len(records) > 1000
-    for record in records:
-        report = Report.from_dict(record)
-        graph = _graph(report)
-        for observation in graph.observations:
-            (again,) = find_quantities(_quotation(report, observation))
-            assert abs(again.value) == abs(observation.quantity.value), (report.id, observation.id)

@@ -33,24 +33,11 @@ def test_a_transposed_table() -> None:
     assert [row.period for row in layout.rows] == [None, "2017", "2018", None, None]
 
 
-def test_row_0_may_hold_data() -> None:
-    layout = analyse_table((("2010", "$ 160"), ("2011", "157")))
-    assert layout.header_rows == 0
-    assert layout.transposed
-    assert [row.period for row in layout.rows] == ["2010", "2011"]
-
-
 def test_a_header_of_two_rows() -> None:
     layout = analyse_table((("", "2009", "2009"), ("", "shares", "price"), ("granted", "5", "$ 6.5")))
     assert layout.header_rows == 2
     assert layout.columns[2].label == "2009 price"
     assert layout.columns[2].period == "2009"
-
-
-def test_payments_by_a_period_of_years_are_not_in_years() -> None:
-    header = ("(in millions)", "payments due by period 1-3 years", "expected term in years")
-    layout = analyse_table((header, ("debt", "$ 620.0", "4"), ("leases", "47.6", "5")))
-    assert [column.unit for column in layout.columns[1:]] == [None, "years"]
 
 
 def test_a_header_of_years_alone_is_no_data() -> None:
@@ -61,35 +48,16 @@ def test_a_flattened_header_counts_the_years_down() -> None:
     assert _periods("2008", HEADER, HEADER, "year ended june 30 2009") == [None, "2009", "2008", "2007"]
 
 
-def test_a_repeated_header_is_the_year_before() -> None:
-    assert _periods("", "2011 loans", "2011 total", "2011 loans", "total") == [None, "2011", "2011", "2010", "2010"]
-
-
-def test_two_dates_of_one_year_stay_in_it() -> None:
-    assert _periods("", "12/9/2013", "12/31/2013", "12/31/2014") == [None, "2013", "2013", "2014"]
-
-
 def test_balances_rolled_forward_date_the_rows_between_them() -> None:
     labels = ("balance at january 1 2011", "increases", "balance at december 31 2011", "increases", "balance at 2012")
     layout = analyse_table(tuple((label, str(place)) for place, label in enumerate(labels, start=100)))
     assert [row.period for row in layout.rows] == ["2011", "2011", "2011", "2012", "2012"]
 
 
-def test_a_due_date_is_no_period() -> None:
-    layout = analyse_table((("", "amount"), ("5.0% notes due 2020", "$ 5"), ("other", "6")))
-    assert layout.rows[1].period is None
-
-
 def test_a_first_column_of_data_has_no_labels() -> None:
     layout = analyse_table((("2009", "2008", "$ change"), ("$ 127.0", "$ 147.4", "-20.4")))
     assert not layout.labelled
     assert [column.period for column in layout.columns] == ["2009", "2008", None]
-
-
-def test_a_first_column_of_money_has_no_labels() -> None:
-    layout = analyse_table((("dividend amount", "declaration date"), ("$ 0.0425", "may 8 2014"), ("$ 0.05", "n/a")))
-    assert not layout.labelled
-    assert not layout.is_label(1, 0)
 
 
 def test_a_header_may_hold_the_first_row_too() -> None:
@@ -108,28 +76,6 @@ def test_a_header_may_hold_the_first_row_too() -> None:
     ]
     assert layout.data_rows == [0, 1]
     assert not layout.is_label(0, 1)
-
-
-def test_dates_that_lost_their_space_are_no_merged_figures() -> None:
-    layout = analyse_table((("", "december 312008", "december 312009"), ("acme", "$ 102.53", "$ 222.09")))
-    assert not layout.merged_header
-    assert [column.period for column in layout.columns] == [None, "2008", "2009"]
-
-
-def test_a_month_and_two_digits_of_a_year_are_a_period() -> None:
-    assert _periods("", "12/05", "12/06") == [None, "2005", "2006"]
-
-
-def test_numbers_that_name_a_column_are_no_data() -> None:
-    for header in (("", "level 1", "level 2"), ("", "s&p 500", "tier 1"), ("", "fiscal 2009", "2008")):
-        assert not analyse_table((header, ("a", "5", "6"))).merged_header
-
-
-def test_a_date_above_a_repeated_header_opens_a_section() -> None:
-    table = (("2021", "north", "south"), ("revenue", "5", "6"), ("2020", "north", "south"), ("revenue", "7", "8"))
-    layout = analyse_table(table)
-    assert layout.sections == ("", "2021", "", "2020")
-    assert [row.period for row in layout.rows] == ["2021", "2021", "2020", "2020"]
 
 
 @pytest.mark.parametrize("dash", ["-", "–", "—"])
@@ -167,11 +113,6 @@ def test_every_figure_has_the_year_behind_it_or_before_it() -> None:
     assert [m.period for m in read_sentence(before) if not m.is_date] == ["2013", "2012"]
 
 
-def test_a_comparison_in_percent_does_not_move_the_year_of_an_amount() -> None:
-    mentions = read_sentence("net interest income was $ 3.39 billion for 2013 , 13% lower than 2012 .")
-    assert [m.period for m in mentions if not m.is_date] == ["2013", "2013"]
-
-
 def test_respectively_lists_are_aligned() -> None:
     mentions = read_sentence("net cash was $ 5 , $ 6 and $ 7 million in 2009 , 2008 and 2007 , respectively .")
     assert [(m.quantity.text, m.period, m.quantity.scale) for m in mentions[:3]] == [
@@ -185,10 +126,6 @@ def test_respectively_lists_are_aligned() -> None:
 def test_a_figure_of_a_sentence_takes_the_nearest_year() -> None:
     mentions = read_sentence("sales were $ 7.6 billion in 2009 compared with $ 6.2 billion in 2008 .")
     assert [(m.quantity.text, m.period) for m in mentions if not m.is_date] == [("7.6", "2009"), ("6.2", "2008")]
-
-
-def test_numbers_inside_words_are_marked() -> None:
-    assert [mention.is_date for mention in read_sentence("a rating of a3 and 5 others")] == [True, False]
 
 
 _CELLS = st.one_of(st.text(max_size=12), st.sampled_from(["2009", "2014", "$ 5", "-3 ( 3 )", "total", "", "6%"]))

@@ -79,12 +79,6 @@ def _graph() -> ReportGraph:
     return build_report_graph(Report.from_dict(RECORD), _ontology())
 
 
-def test_a_report_has_no_field_for_gold() -> None:
-    names = {field.name for field in dataclasses.fields(Report)}
-    assert names == {"id", "pre_text", "table", "post_text", "parts", "facts", "kept_rows", "kept_columns"}
-    assert not leaks(Report.from_dict(RECORD))
-
-
 def test_what_a_program_receives_and_remembers_has_no_field_for_gold() -> None:
     for kind in (Report, PastTurn, Turn, ReportGraph):
         names = {field.name for field in dataclasses.fields(kind)} | set(typing.get_type_hints(kind))
@@ -123,18 +117,6 @@ def test_the_ontology_holds_no_answer_and_no_question() -> None:
     text = _ontology().to_turtle()
     assert not leaks(text)
     assert "what was" not in text
-
-
-def test_the_ontology_is_the_same_with_and_without_the_dev_file(dev: Path, tmp_path: Path) -> None:
-    from experiments.data import read_ontology
-
-    train = tmp_path / "train.json"
-    train.write_text(json.dumps([{**RECORD, "id": "a", "table": [["", "2009"], ["goodwill", "5"]]}]))
-    beside = read_ontology(None, [str(train)])
-    dev.unlink()
-    alone = read_ontology(None, [str(train)])
-    assert beside.to_turtle() == alone.to_turtle()
-    assert alone.property_for("net income") is None, "only dev's table has it"
 
 
 def test_these_checks_can_fail() -> None:

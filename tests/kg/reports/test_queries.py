@@ -17,11 +17,6 @@ def test_a_select_gives_texts_by_its_variables(graph: ReportGraph) -> None:
     assert (found.names, found.rows) == (("year", "value"), [("2008", "5"), ("2009", "7")])
 
 
-def test_terms_have_their_prefixes_and_unbound_variables_are_empty(graph: ReportGraph) -> None:
-    found = query_report(graph, "SELECT DISTINCT ?kind ?none { ?x kg:year ?y ; a ?kind OPTIONAL { ?x kg:no ?none } }")
-    assert found.rows == [("kg:IncomeStatement", "")]
-
-
 def test_other_forms_of_queries(graph: ReportGraph) -> None:
     assert query_report(graph, "ASK { ?x kg:net_income ?v FILTER(?v = 7) }").rows == [("yes",)]
     assert query_report(graph, "ASK { ?x kg:net_income ?v FILTER(?v = 8) }").rows == [("no",)]

@@ -8,8 +8,6 @@ import pytest
 
 from kg.errors import DataError
 from kg.reports.report import Report
-from kg.search.history import PastTurn
-from programs.turns.turn import Turn
 
 RECORD = {
     "id": "A/1",
@@ -26,18 +24,9 @@ def test_a_record_becomes_a_report() -> None:
     assert hash(report) == hash(Report.from_dict(RECORD))
 
 
-def test_everything_else_in_a_record_is_ignored() -> None:
-    gold = {"annotation": {"exe_ans_list": [5.0]}, "qa": {"answer": "5"}, "gold": 5}
-    assert Report.from_dict({**RECORD, **gold}) == Report.from_dict(RECORD)
-
-
 def test_short_rows_are_filled_up_so_that_every_cell_keeps_its_place() -> None:
     report = Report.from_dict({**RECORD, "table": [["", "2009", "2008"], ["sales", "5"], []]})
     assert report.table == (("", "2009", "2008"), ("sales", "5", ""), ("", "", ""))
-
-
-def test_an_empty_document_is_a_report() -> None:
-    assert Report.from_dict({"id": 7, "pre_text": [], "table": [], "post_text": []}) == Report("7", (), (), ())
 
 
 @pytest.mark.parametrize("key", ["id", "pre_text", "table", "post_text"])
@@ -49,21 +38,9 @@ def test_a_missing_key_is_named(key: str) -> None:
     assert str(caught.value) == f"report {place}: key '{key}' is missing"
 
 
-def test_a_ragged_table_is_refused() -> None:
-    with pytest.raises(DataError, match=r"report 'A/1': table row 1 has 1 cells, row 0 has 2"):
-        Report("A/1", (), (("", "2009"), ("sales",)), ())
-
-
 def test_a_report_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Report.from_dict(RECORD).id = "B"  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("kind", [Report, PastTurn, Turn])
-def test_nothing_that_a_program_receives_takes_gold(kind: type) -> None:
-    for name in ("gold", "gold_answer", "programs", "exe_ans", "expected"):
-        with pytest.raises(TypeError, match="unexpected keyword"):
-            kind(**{name: "5"})
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,3 @@ from kg.text.number_words import find_number_words
 )
 def test_figures_in_words(text: str, found: list[tuple[str, int, str]]) -> None:
     assert [(one.text, one.scale, one.unit) for one in find_number_words(text)] == found
-
-
-def test_the_span_is_that_of_the_words() -> None:
-    text = "we closed Fifty Two stores"
-    [one] = find_number_words(text)
-    assert (text[one.start : one.end], one.value) == ("Fifty Two", 52)

@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 
 from kg.text.words import (
     STOPWORDS,
-    character_ngrams,
     content_tokens,
-    plural,
     singular,
     stem,
-    token_pairs,
     tokens,
     years,
 )
@@ -54,46 +51,6 @@ def test_the_forms_of_a_word_have_one_stem(words: str, stemmed: str) -> None:
     assert {stem(word) for word in words.split()} == {stemmed}
 
 
-@pytest.mark.parametrize(
-    ("one", "several"),
-    [("delay", "delays"), ("net loss", "net losses"), ("approach", "approaches"), ("subsidy", "subsidies")],
-)
-def test_a_plural_has_the_ending_that_its_word_takes(one: str, several: str) -> None:
-    assert plural(one) == several
-    assert singular(several) == one
-
-
-@pytest.mark.parametrize(
-    "word", ["rate", "sale", "used", "ion", "king", "million", "billion", "trillion", "net", "2008"]
-)
-def test_short_words_and_scales_are_stems(word: str) -> None:
-    assert stem(word) == word
-
-
-def test_words_of_different_meaning_keep_different_stems() -> None:
-    words = [
-        "net",
-        "income",
-        "cost",
-        "costly",
-        "rate",
-        "ratio",
-        "sale",
-        "salary",
-        "share",
-        "asset",
-        "liability",
-        "operation",
-        "operator",
-    ]
-    assert len({stem(word) for word in words}) == len(words)
-
-
-def test_tokens_keep_figures_whole_and_drop_marks() -> None:
-    assert tokens("R&D expenses: $ 1.5 million, up 4%!") == ["r", "&", "d", "expens", "1.5", "million", "up", "4"]
-    assert tokens("") == []
-
-
 def test_content_tokens_have_no_stop_words_and_no_years() -> None:
     assert content_tokens("What was the net income in 2008 and 12.5 ?") == ["net", "incom", "12.5"]
     assert content_tokens("what was it in 2008?") == []
@@ -123,18 +80,6 @@ def test_content_tokens_have_no_stop_words_and_no_years() -> None:
 )
 def test_years(text: str, found: tuple[int, ...]) -> None:
     assert years(text) == found
-
-
-def test_token_pairs_are_neighbours() -> None:
-    assert token_pairs(["net", "income", "tax"]) == ["net_income", "income_tax"]
-    assert token_pairs(["net"]) == token_pairs([]) == []
-
-
-def test_character_ngrams_of_like_labels_overlap() -> None:
-    assert character_ngrams("of the") == set()
-    one, other = character_ngrams("amortization"), character_ngrams("amortisation")
-    assert " amo" in one
-    assert 0 < len(one & other) < len(one)
 
 
 @given(st.text(max_size=60))

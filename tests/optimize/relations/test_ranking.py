@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from kg.arrays import FloatArray
-from kg.errors import DataError
 from kg.graphs import GraphIndex
 from kg.paths import PathConfig, PathRanker, TopicRules
 from optimize.relations import RelationExample, fit_path_ranker
@@ -64,12 +63,6 @@ def test_a_relation_that_was_not_asked_for_is_known_by_its_meaning(with_path: bo
     assert unfitted.answer(FAMILY, asked.question, asked.topics, TopicRules(), config).chosen != asked.answers
 
 
-def test_without_a_path_to_any_answer_nothing_is_fitted() -> None:
-    example = RelationExample("what is the job of p1 ?", ("p1",), ("nobody",))
-    with pytest.raises(DataError, match="no question has a path"):
-        fit_path_ranker([FAMILY], [example], vectors, TopicRules(), hops=1)
-
-
 def test_the_reader_is_weighed_against_the_score() -> None:
     words = [("mum", "mother"), ("job", "job"), ("town", "city")]
     examples = [_example(number, *words[number % 3], with_path=True) for number in range(24)]
@@ -84,15 +77,3 @@ def test_the_reader_is_weighed_against_the_score() -> None:
     ranker = fit_path_ranker([FAMILY] * 24, examples, alike, TopicRules(), hops=1, reader=reader)
     assert ranker.reading["read"] > 1
     assert fit_path_ranker([FAMILY] * 24, examples, vectors, TopicRules(), hops=1).reading == {}
-
-
-def test_questions_that_need_no_reading_neither_sharpen_nor_turn_it() -> None:
-    words = [("mum", "mother"), ("job", "job"), ("town", "city")]
-    examples = [_example(number, *words[number % 3], with_path=True) for number in range(24)]
-
-    def misleading(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        return np.array([float("school" in text) for _, text in pairs], dtype=np.float32)
-
-    ranker = fit_path_ranker([FAMILY] * 24, examples, vectors, TopicRules(), hops=1, reader=misleading)
-    assert 0 <= ranker.reading["score"] <= 1
-    assert ranker.reading["read"] >= 0

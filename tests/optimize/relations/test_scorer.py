@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from kg.paths.features import RelationFeatures
 from kg.paths.scorer import LearnedRelationScorer, TopicRules
 from kg.paths.space import answer_question
 from optimize.relations.likelihood import Likelihood, RelationChoice
-from optimize.relations.paths import RelationExample, learn_rules, locate, propose
+from optimize.relations.paths import RelationExample, locate
 from optimize.relations.scorer import RelationTrainingConfig, fit_relation_scorer
 
 WORDINGS = {"mother": ("mother", "mum"), "child": ("child", "kid"), "job": ("job", "profession"), "city": ("city",)}
@@ -77,23 +75,11 @@ def test_questions_like_those_learned_from_are_answered(with_path: bool, least: 
     assert scorer.trained_on.startswith("150")
 
 
-def test_the_same_seed_gives_the_same_weights() -> None:
-    examples = _questions(40, 0, with_path=False)
-    first, second = (fit_relation_scorer(FAMILY, examples, SMALL, seed=3) for _ in range(2))
-    assert first.to_json() == second.to_json()
-
-
 def test_a_relation_that_is_not_in_training_is_known_by_its_name() -> None:
     train = [one for one in _questions(150, 0, with_path=True) if "city" not in (one.path or ())]
     scorer = fit_relation_scorer(FAMILY, train, SMALL)
     asked = [RelationExample(f"what is the city of p{n} ?", (f"p{n}",), (f"city{n % 7}",)) for n in range(10)]
     assert _accuracy(scorer, asked) == 1.0
-
-
-def test_stages_are_told() -> None:
-    told: list[str] = []
-    fit_relation_scorer(FAMILY, _questions(30, 0, with_path=False), SMALL, progress=told.append)
-    assert told == ["what topics may do", "paths", "paths that a first model proposes", "round 2 of 2"]
 
 
 def test_examples_may_have_graphs_of_their_own() -> None:
@@ -146,24 +132,6 @@ def test_the_shortest_exact_paths_are_found() -> None:
     assert paths(*many[15:]) == {("p",)}
 
 
-def test_what_topics_may_do_is_learned() -> None:
-    index = GraphIndex.from_triples([(f"c{n}", "of", f"m{n // 2}") for n in range(40)])
-    siblings = [RelationExample("?", (f"c{n}",), (f"c{n + 1 - 2 * (n % 2)}",), ("of", "^of")) for n in range(40)]
-    assert learn_rules([(index, one) for one in siblings], 2, 0) == TopicRules()
-    everyone = [replace(one, answers=(*one.topics, *one.answers)) for one in siblings]
-    assert learn_rules([(index, one) for one in everyone], 2, 0) == TopicRules(may_return=True, may_answer=True)
-
-
-def test_only_exact_paths_are_proposed() -> None:
-    example = RelationExample("what is the job of p3", ("p3",), ("job-none",))
-    topics = FAMILY.ids(["p3"])
-    located = replace(locate(FAMILY, example, TopicRules(), 1), topics=topics)
-    assert propose(located, LearnedRelationScorer.untrained(), 2).paths == ()
-    job = tuple(FAMILY.name(one) for one in FAMILY.follow(topics, FAMILY.relation("job")))
-    found = propose(replace(located, example=replace(example, answers=job)), LearnedRelationScorer.untrained(), 2)
-    assert (0, FAMILY.relation("job")) in found.paths
-
-
 def test_the_gradient_leads_to_the_maximum() -> None:
     questions = [RelationFeatures.of(text, ["X"]) for text in ("the wife of X", "the dad of X")]
     choices = [RelationChoice(q, (), np.arange(2), {number: 1.0}) for number, q in enumerate(questions)]
@@ -175,27 +143,3 @@ def test_the_gradient_leads_to_the_maximum() -> None:
     scorer = LearnedRelationScorer(loose, likeness)
     index = GraphIndex.from_triples([("X", "a", "1"), ("X", "b", "2")])
     assert answer_question(index, "the wife of X", ["X"], scorer).answers[0][0] == "1"
-
-
-@pytest.mark.slow
-def test_pathquestion_is_learned(full_data: Path) -> None:
-    """One fold of five of PQ-2H, gold paths given; the five are at 98 on average."""
-    folder = full_data / "pathquestion"
-    if not folder.is_dir():
-        pytest.skip("PathQuestion is not here (FINPATH_DATA)")
-    lines = (folder / "2H-kb.txt").read_text(encoding="utf-8").splitlines()
-    index = GraphIndex.from_triples((s, r, o) for s, r, o in (line.split("\t") for line in lines))
-    examples = []
-    for line in (folder / "PQ-2H.txt").read_text(encoding="utf-8").splitlines():
-        question, answers, path = line.split("\t")
-        topic, first, _, second = path.split("#")[:4]
-        gold = tuple(answers[answers.index("(") + 1 : -1].strip("/").split("/"))
-        examples.append(RelationExample(question, (topic,), gold, (first, second)))
-    order = np.random.default_rng(0).permutation(len(examples))
-    test, train = (
-        [examples[n] for n in order[::5]],
-        [examples[n] for place, n in enumerate(order) if place % 5],
-    )
-    scorer = fit_relation_scorer(index, train, seed=0)
-    hits = [answer_question(index, one.question, one.topics, scorer).answers[0][0] in one.answers for one in test]
-    assert np.mean(hits) >= 0.96

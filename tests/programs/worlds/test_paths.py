@@ -14,7 +14,6 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.graphs.index import GraphIndex
-from kg.paths.linking import QuestionGraph
 from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
 from kg.paths.space import PathConfig
 from programs.kgqa import KGQA
@@ -85,13 +84,6 @@ def test_every_entity_that_the_chosen_path_reaches_is_an_answer() -> None:
     assert (result.failure, result.usage.lm_calls) == (None, 0)
 
 
-def test_the_prediction_has_the_fields_of_the_agent_result() -> None:
-    found = KGQA(Scripted())(question=QUESTION, graph=QuestionGraph(INDEX), topics=["USA"])
-    assert found.question == found.turn.question
-    for name in ("predictions", "answers", "reasoning_trace", "raw_paths"):
-        assert getattr(found, name) == getattr(found.turn.detail, name)
-
-
 def test_every_written_path_is_in_the_graph() -> None:
     result = ask()
     paths = [text.split("\n")[1].split(" -> ") for text in result.detail.predictions]
@@ -159,39 +151,9 @@ def test_a_choice_refuses_what_is_no_number_of_a_path(chosen: list[int], failure
     assert (result.failure, result.answer) == (failure, None)
 
 
-class Broken(dspy.BaseLM):
-    """A model whose error is not one of DSPy's."""
-
-    def forward(self, *args: Any, **options: Any) -> Any:
-        raise ConnectionResetError("the server is down")
-
-
-@pytest.mark.filterwarnings("ignore:Implementing custom LMs:DeprecationWarning")
-def test_a_model_that_fails_is_a_typed_failure() -> None:
-    with dspy.context(lm=Broken("openai/broken", cache=False)):
-        result = ask()
-    assert result.failure == "lm_error"
-    assert "the server is down" in result.message
-
-
 @pytest.fixture(scope="module")
 def lm(smallest_model: Path) -> Any:
     engine = EmbeddedEngine(EngineSettings(smallest_model, "local/smollm2-135m", context=2048))
     both = {"engine": engine, "async_engine": AsyncEmbeddedEngine(engine)}
     yield dspy.LM("local/smollm2-135m", **both, temperature=0.0, cache=False)
     engine.close()
-
-
-@pytest.mark.slow
-def test_an_embedded_model_names_only_what_is_there(lm: dspy.LM) -> None:
-    with dspy.context(lm=lm):
-        result = ask()
-    assert result.failure in (None, "picked_none")
-    assert result.detail.refused == 0
-    assert {name for name, _ in result.detail.answers} <= {
-        "Barack Obama",
-        "Joe Biden",
-        "Michelle Obama",
-        "Jill Biden",
-        "Washington",
-    }
