@@ -181,16 +181,14 @@ def proposals_of(spans: Sequence[SpanReading], total: float) -> list[TextAnswer]
     if not candidates:
         return []
     best = candidates[0]
-    groups = [[best]]
-    if best.value not in POLAR:
-        beside = [
-            one
-            for one in candidates[1:MOST_LISTED]
-            if one.spans[0].span.passage == best.spans[0].span.passage
-            and one.share >= LEAST_LISTED
-            and one.value not in POLAR
-        ]
-        groups += [sorted([best, *beside], key=lambda one: one.spans[0].span.start)] if beside else []
+    passage = best.spans[0].span.passage
+    likely = [one for one in candidates[:MOST_LISTED] if one.share >= LEAST_LISTED and one.value not in POLAR]
+    beside = sorted(
+        (one for one in likely if one.spans[0].span.passage == passage), key=lambda one: one.spans[0].span.start
+    )
+    gaps = [passage.text[one.spans[0].span.end : other.spans[0].span.start] for one, other in pairwise(beside)]
+    is_list = len(beside) > 1 and best in beside and all(gap.strip() for gap in gaps)
+    groups = [[best], beside] if is_list else [[best]]
     return [_proposal(group, candidates, math.exp(-total)) for group in groups]
 
 
