@@ -25,20 +25,22 @@ from kg.errors import ConfigError, DataError
 from kg.graphs import (
     INVERSE,
     GraphIndex,
-    Statement,
     labelled,
-    name_statements,
+    name_triples,
     neighbourhood,
     read_ntriples,
-    read_turtle_statements,
-    store_statements,
+    read_rdf,
+    read_store,
 )
+from kg.graphs import Triple as GraphTriple
 from kg.paths import SEPARATOR, QuestionGraph
 
 Form = Literal["tabs", "bars", "ntriples", "turtle"]
 
 _SAID = 20
 _LABEL_WORDS = 6
+MOST_TRIPLES = 10_000_000
+"""Triples of a stored graph at the most."""
 
 
 class GraphSource:
@@ -134,7 +136,7 @@ class FileGraph(OneGraph):
         form = form_of(path)
         lines = self._lines(path, update)
         if form == "turtle":
-            return named_graph(read_turtle_statements("".join(lines), what=str(path)))
+            return named_graph(read_rdf("".join(lines), ".ttl", what=str(path)))
         if form == "ntriples":
             return named_graph(read_ntriples(lines, self.problem))
         return QuestionGraph(GraphIndex.from_triples(self._split(lines, "\t" if form == "tabs" else "|")))
@@ -179,7 +181,7 @@ def _stored_graph(folder: Path) -> OneGraph:
     if not (folder / "CURRENT").exists():
         raise DataError("is a folder, but no Oxigraph database", file=str(folder))
     with PersistentStore(folder) as store:
-        source = OneGraph(named_graph(store_statements(store)), folder.name)
+        source = OneGraph(named_graph(read_store(store, MOST_TRIPLES)), folder.name)
     if not len(source.index):
         raise DataError("the database holds no triple", file=str(folder))
     return source
@@ -217,7 +219,7 @@ class EndpointGraph(GraphSource):
             return QuestionGraph(GraphIndex.from_triples(()))
         found = neighbourhood(self._store, topics, self._depth, self._limit)
         self.truncated += found.truncated
-        return named_graph(found.statements, truncated=found.truncated, iris=topics)
+        return named_graph(found.triples, truncated=found.truncated, iris=topics)
 
     def _linked(self, question: str) -> list[str]:
         """Returns the entities with the longest label that occurs in a question."""
@@ -277,9 +279,9 @@ def open_graph(source: str | None, *, depth: int = 3) -> GraphSource:
     return FileGraph(path)
 
 
-def named_graph(statements: Iterable[Statement], *, truncated: bool = False, iris: Iterable[str] = ()) -> QuestionGraph:
+def named_graph(triples: Iterable[GraphTriple], *, truncated: bool = False, iris: Iterable[str] = ()) -> QuestionGraph:
     """RDF under names that people read; the names of ``iris`` are found by the IRIs too."""
-    named = name_statements(statements)
+    named = name_triples(triples)
     others = dict(named.other_names) | {iri: (named.names[iri],) for iri in iris if iri in named.names}
     return QuestionGraph(GraphIndex.from_triples(named.triples), others, truncated)
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kg.graphs.facts import FactGraph, NodeClass, Relation
     from kg.graphs.index import INVERSE, GraphIndex, Ids
     from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Terms
-    from kg.graphs.naming import Statement, local_name, name_statements
+    from kg.graphs.naming import Triple, local_name, name_triples
     from kg.graphs.rdf import (
         frozen_graph,
         graph_sha256,
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
         turtle,
         turtle_values,
     )
-    from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
     from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
+    from kg.graphs.surroundings import labelled, neighbourhood
     from kg.graphs.triples import (
         RDF_FILES,
-        Triple,
         is_table_of_triples,
         read_file,
+        read_ntriples,
         read_rdf,
         read_store,
         read_table,
@@ -58,7 +58,6 @@ __all__ = [
     "NodeClass",
     "PersistentStore",
     "Relation",
-    "Statement",
     "Terms",
     "Triple",
     "Value",
@@ -71,7 +70,7 @@ __all__ = [
     "is_table_of_triples",
     "labelled",
     "local_name",
-    "name_statements",
+    "name_triples",
     "neighbourhood",
     "quoted",
     "read_date",
@@ -81,10 +80,8 @@ __all__ = [
     "read_store",
     "read_table",
     "read_turtle",
-    "read_turtle_statements",
     "read_value",
     "slug",
-    "store_statements",
     "turtle",
     "turtle_values",
     "unit_of",

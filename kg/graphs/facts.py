@@ -15,8 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg.graphs.naming import local_name
-from kg.graphs.triples import Triple
+from kg.graphs.naming import Triple, local_name
 from kg.graphs.units import (
     FIRST_NAMES,
     OTHER_NAMES,

@@ -215,9 +215,7 @@ class GraphIndex:
         start, end = self.entities.find(subject), self.entities.find(value)
         if start is None or end is None or relation not in self._relation_numbers:
             return False
-        targets = self.follow(np.array([start], dtype=np.int32), self._relation_numbers[relation])
-        place = int(np.searchsorted(targets, end))
-        return place < len(targets) and int(targets[place]) == end
+        return end in self.follow(np.array([start], dtype=np.int32), self._relation_numbers[relation])
 
     def save(self, path: str | Path) -> None:
         """Writes the index to a file in NumPy's ``.npz`` format, completely or not at all.

@@ -1,8 +1,8 @@
 """Names in place of IRIs, for readable paths and for entity linking.
 
-    >>> named = name_statements([
-    ...     Statement("http://x/E1", "http://www.w3.org/2000/01/rdf-schema#label", "Ridley Scott", is_literal=True),
-    ...     Statement("http://x/Alien", "http://x/directed_by", "http://x/E1", is_literal=False)])
+    >>> named = name_triples([
+    ...     Triple("http://x/E1", "http://www.w3.org/2000/01/rdf-schema#label", "Ridley Scott", is_literal=True),
+    ...     Triple("http://x/Alien", "http://x/directed_by", "http://x/E1", is_literal=False)])
     >>> list(named.triples)
     [('Alien', 'directed_by', 'Ridley Scott')]
     >>> named.other_names
@@ -33,21 +33,23 @@ _SPACES = re.compile(r"\s+")
 _BEFORE_LOCAL_NAME = re.compile(r"^urn:.*:|[#/]")
 
 
-class Statement(NamedTuple):
-    """A triple of an RDF graph as text.
+class Triple(NamedTuple):
+    """A triple as text.
 
     Attributes:
-        subject: An IRI, or ``_:name`` for a blank node.
-        predicate: An IRI.
+        subject: An IRI, a name in a table, or ``_:name`` for a blank node.
+        relation: An IRI, or a name in a table.
         value: An IRI, a blank node, or a literal's text.
         is_literal: Whether the value is a literal.
+        datatype: The IRI of the literal's datatype; empty where it is not known.
         language: The literal's language in lower case, or empty.
     """
 
     subject: str
-    predicate: str
+    relation: str
     value: str
     is_literal: bool
+    datatype: str = ""
     language: str = ""
 
 
@@ -66,13 +68,13 @@ class NamedTriples:
     names: Mapping[str, str]
 
 
-def name_statements(statements: Iterable[Statement]) -> NamedTriples:
+def name_triples(triples: Iterable[Triple]) -> NamedTriples:
     """Names the nodes and relations of a graph.
 
     Args:
-        statements: All statements; read once and held in memory.
+        triples: All triples; read once and held in memory.
     """
-    read = list(statements)
+    read = list(triples)
     labels = _labels(read)
     nodes = dict.fromkeys(node for one in read for node in _nodes(one))
     names = _distinct({node: labels[node][0] if node in labels else local_name(node) for node in nodes})
@@ -86,13 +88,13 @@ def name_statements(statements: Iterable[Statement]) -> NamedTriples:
             if node in names and text != names[node]:
                 others.setdefault(text, []).append(names[node])
 
-    def triples() -> Iterator[tuple[str, str, str]]:
+    def named() -> Iterator[tuple[str, str, str]]:
         for one in read:
-            if one.predicate not in _NAMING:
+            if one.relation not in _NAMING:
                 value = _literal(one.value, taken) if one.is_literal else names[one.value]
-                yield names[one.subject], relations[one.predicate], value
+                yield names[one.subject], relations[one.relation], value
 
-    return NamedTriples(triples(), {text: tuple(sorted(found)) for text, found in others.items()}, names)
+    return NamedTriples(named(), {text: tuple(sorted(found)) for text, found in others.items()}, names)
 
 
 def local_name(iri: str) -> str:
@@ -110,14 +112,14 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", text).replace(" -> ", " → ").strip()
 
 
-def _labels(statements: Iterable[Statement]) -> dict[str, list[str]]:
+def _labels(triples: Iterable[Triple]) -> dict[str, list[str]]:
     """The names of each IRI, in order of preference."""
     ranked: dict[str, list[tuple[int, bool, str]]] = {}
     properties = (*LABELS, *OTHER_LABELS)
-    for one in statements:
-        if one.predicate in _NAMING and one.is_literal and _plain(one.value):
+    for one in triples:
+        if one.relation in _NAMING and one.is_literal and _plain(one.value):
             foreign = one.language not in ("", "en") and not one.language.startswith("en-")
-            rank = properties.index(one.predicate)
+            rank = properties.index(one.relation)
             ranked.setdefault(one.subject, []).append((rank, foreign, _plain(one.value)))
     return {
         node: list(dict.fromkeys(text for _, _, text in sorted(found)))
@@ -126,15 +128,15 @@ def _labels(statements: Iterable[Statement]) -> dict[str, list[str]]:
     }
 
 
-def _nodes(statement: Statement) -> Iterator[str]:
-    if statement.predicate not in _NAMING:
-        yield statement.subject
-        if not statement.is_literal:
-            yield statement.value
+def _nodes(triple: Triple) -> Iterator[str]:
+    if triple.relation not in _NAMING:
+        yield triple.subject
+        if not triple.is_literal:
+            yield triple.value
 
 
-def _relations(statements: Iterable[Statement]) -> dict[str, None]:
-    return dict.fromkeys(one.predicate for one in statements if one.predicate not in _NAMING)
+def _relations(triples: Iterable[Triple]) -> dict[str, None]:
+    return dict.fromkeys(one.relation for one in triples if one.relation not in _NAMING)
 
 
 def _distinct(wanted: Mapping[str, str]) -> dict[str, str]:

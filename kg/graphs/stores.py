@@ -14,20 +14,17 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
 import pyoxigraph
-from rdflib import Dataset, Graph, Literal, URIRef
-from rdflib.namespace import RDFS
+from rdflib import Dataset, Graph, URIRef
 
 from kg.errors import ConfigError, DataError, QueryError
-from kg.graphs.naming import Statement
 from kg.graphs.rdf import is_parse_error, ntriples
 
 Row = tuple[Any, ...]
@@ -59,31 +56,6 @@ class GraphStore(ABC):
     def put_graph(self, name: str, graph: Graph) -> None:
         """Stores or replaces the graph of a name in one transaction."""
         self._replace(_checked(name), graph)
-
-    def edges(self, node: str, limit: int = 200) -> list[Statement]:
-        """The distinct triples with a node as subject, then as object.
-
-        Args:
-            node: An IRI.
-            limit: The most triples in each direction.
-
-        Raises:
-            QueryError: The node is no IRI.
-            DataError: The store cannot be reached or read.
-        """
-        query = "SELECT ?s ?p ?o WHERE {{ GRAPH ?g {{ {pattern} }} {bind} }} LIMIT {limit}"
-        node = f"<{_checked(node)}>"
-        out = self.select(query.format(pattern=f"{node} ?p ?o", bind=f"BIND({node} AS ?s)", limit=limit))
-        into = self.select(query.format(pattern=f"?s ?p {node}", bind=f"BIND({node} AS ?o)", limit=limit))
-        return list(dict.fromkeys(_edge(*row) for row in chain(out, into)))
-
-    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
-        """The ``rdfs:label`` of each node with one; of several labels the first in alphabetical order."""
-        known = [f"<{node}>" for node in nodes if is_iri(node)]
-        if not known:
-            return {}
-        query = f"SELECT ?s ?l WHERE {{ VALUES ?s {{ {' '.join(known)} }} GRAPH ?g {{ ?s <{RDFS.label}> ?l }} }}"
-        return _first_labels((str(node), str(label)) for node, label in self.texts(query))
 
     def remove_graph(self, name: str) -> None:
         """Removes the graph of a name, if it is stored."""
@@ -147,18 +119,6 @@ class MemoryStore(GraphStore):
         if not triples:
             self._dataset.remove_graph(target)
 
-    def edges(self, node: str, limit: int = 200) -> list[Statement]:
-        """See :meth:`GraphStore.edges`; without SPARQL, whose parser is slower than the look-up."""
-        term = URIRef(_checked(node))
-        out = islice(self._dataset.quads((term, None, None, None)), limit)
-        into = islice(self._dataset.quads((None, None, term, None)), limit)
-        return list(dict.fromkeys(_edge(*quad[:3]) for quad in chain(out, into)))
-
-    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
-        """See :meth:`GraphStore.labels`."""
-        found = ((node, quad) for node in nodes for quad in self._dataset.quads((URIRef(node), RDFS.label, None, None)))
-        return _first_labels((node, str(quad[2])) for node, quad in found)
-
 
 class PersistentStore(GraphStore):
     """A store in an Oxigraph database, for a corpus of reports.
@@ -191,31 +151,6 @@ class PersistentStore(GraphStore):
             if not isinstance(found, pyoxigraph.QuerySolutions):
                 raise QueryError("the query cannot be answered: it is no SELECT")
             return [tuple(None if term is None else term.value for term in row) for row in found]
-
-    def edges(self, node: str, limit: int = 200) -> list[Statement]:
-        """See :meth:`GraphStore.edges`; without SPARQL and without rdflib's terms."""
-        term = pyoxigraph.NamedNode(_checked(node))
-        with _reading():
-            out = islice(self._database.quads_for_pattern(term, None, None, None), limit)
-            into = islice(self._database.quads_for_pattern(None, None, term, None), limit)
-            found: dict[Statement, None] = {}
-            for quad in chain(out, into):
-                if isinstance(quad.subject, pyoxigraph.Triple) or isinstance(quad.object, pyoxigraph.Triple):
-                    continue  # a quoted triple is no neighbour
-                literal = isinstance(quad.object, pyoxigraph.Literal)
-                found.setdefault(Statement(quad.subject.value, quad.predicate.value, quad.object.value, literal))
-            return list(found)
-
-    def labels(self, nodes: Sequence[str]) -> dict[str, str]:
-        """See :meth:`GraphStore.labels`."""
-        label = pyoxigraph.NamedNode(str(RDFS.label))
-        with _reading():
-            return _first_labels(
-                (node, quad.object.value)
-                for node in filter(is_iri, nodes)
-                for quad in self._database.quads_for_pattern(pyoxigraph.NamedNode(node), label, None, None)
-                if isinstance(quad.object, pyoxigraph.Literal)
-            )
 
     def _replace(self, name: str, graph: Graph) -> None:
         self._dataset.update(replacement(name, graph))
@@ -253,17 +188,6 @@ class EndpointStore(GraphStore):
             self._store.update(replacement(name, graph))
         except OSError as error:
             raise DataError(f"the endpoint refused an update: {error}", file=self._update_url) from error
-
-
-def _edge(subject: Any, predicate: Any, value: Any) -> Statement:
-    return Statement(str(subject), str(predicate), str(value), isinstance(value, Literal))
-
-
-def _first_labels(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for node, label in sorted(pairs):
-        found.setdefault(node, label)
-    return found
 
 
 @contextmanager

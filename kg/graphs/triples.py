@@ -10,13 +10,14 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode, Literal, RdfFormat, parse
 
 from kg.errors import DataError
+from kg.graphs.naming import Triple
 
 if TYPE_CHECKING:
     from kg.graphs.stores import GraphStore
@@ -38,26 +39,6 @@ _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PAGE = 20_000
 _FIRST, _LONGEST_NAME = 50, 80
 _LABEL = re.compile(r"_:[\w.-]+")
-
-
-class Triple(NamedTuple):
-    """A triple as text.
-
-    Attributes:
-        subject: An IRI, a name in a table, or ``_:name`` for a blank node.
-        relation: An IRI, or a name in a table.
-        value: An IRI, a blank node, or a literal's text.
-        is_literal: Whether the value is a literal.
-        datatype: The IRI of the literal's datatype; empty for a string.
-        language: The literal's language in lower case, or empty.
-    """
-
-    subject: str
-    relation: str
-    value: str
-    is_literal: bool
-    datatype: str = ""
-    language: str = ""
 
 
 def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
@@ -90,6 +71,24 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
                 yield Triple(named(quad.subject), quad.predicate.value, named(value), False)
     except (SyntaxError, ValueError) as error:
         raise DataError(f"not valid {RDF_FILES[ending].name}: {error}", place=what) from error
+
+
+def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Iterator[Triple]:
+    """The triples of lines of N-Triples.
+
+    Args:
+        lines: The lines.
+        problem: Receives a message for each invalid line: ``line 3: is no N-Triples statement: ...``.
+    """
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            try:
+                [triple] = read_rdf(text, ".nt", what="")
+            except (DataError, OverflowError, ValueError):
+                problem(f"line {number}: is no N-Triples statement: {text[:80]!r}")
+            else:
+                yield triple
 
 
 class _Terms:
@@ -182,25 +181,39 @@ def read_store(store: GraphStore, most: int) -> Iterator[Triple]:
     Raises:
         DataError: The store cannot be reached, or holds more.
     """
-    columns = "?s ?p ?o (isLiteral(?o) AS ?l) (isBlank(?s) AS ?a) (isBlank(?o) AS ?b) (DATATYPE(?o) AS ?d)"
     read = 0
     while True:
-        query = (
-            f"SELECT DISTINCT {columns} (LANG(?o) AS ?t) WHERE {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }}"
-            f" ORDER BY ?s ?p ?o LIMIT {_PAGE} OFFSET {read}"
-        )
-        rows = store.texts(query)
-        for subject, relation, value, literal, from_blank, to_blank, datatype, language in rows:
-            yield Triple(
-                f"_:{subject}" if from_blank in ("true", "1") else str(subject),
-                str(relation),
-                f"_:{value}" if to_blank in ("true", "1") else str(value),
-                literal in ("true", "1"),
-                datatype or "",
-                (language or "").lower(),
-            )
+        where = "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }"
+        rows = select_triples(store, where, f" ORDER BY ?s ?p ?o LIMIT {_PAGE} OFFSET {read}")
+        yield from rows
         read += len(rows)
         if len(rows) < _PAGE:
             return
         if read >= most:
             raise DataError(f"the store must hold fewer than {most:,} triples, and it holds more")
+
+
+def select_triples(store: GraphStore, where: str, end: str = "") -> list[Triple]:
+    """The triples ``?s ?p ?o`` that fit a SPARQL pattern.
+
+    Args:
+        store: The store.
+        where: The pattern.
+        end: An order and a limit.
+
+    Raises:
+        DataError: The store cannot be reached.
+    """
+    columns = "?s ?p ?o (isLiteral(?o) AS ?l) (isBlank(?s) AS ?a) (isBlank(?o) AS ?b) (DATATYPE(?o) AS ?d)"
+    rows = store.texts(f"SELECT DISTINCT {columns} (LANG(?o) AS ?t) WHERE {{ {where} }}{end}")
+    return [
+        Triple(
+            f"_:{subject}" if from_blank in ("true", "1") else str(subject),
+            str(relation),
+            f"_:{value}" if to_blank in ("true", "1") else str(value),
+            literal in ("true", "1"),
+            datatype or "",
+            (language or "").lower(),
+        )
+        for subject, relation, value, literal, from_blank, to_blank, datatype, language in rows
+    ]

@@ -69,16 +69,6 @@ def test_what_is_read_is_what_plain_sets_say(triples: Triples) -> None:
 
 
 @given(some_triples)
-def test_membership_is_that_of_the_triples(triples: Triples) -> None:
-    index = GraphIndex.from_triples(triples)
-    edges = _both_ways(triples)
-    for s in "abcdefg":
-        for r in ("p", "q", "r", "^p", "^q", "x"):
-            for o in "abcdefg":
-                assert index.contains(s, r, o) == ((s, r, o) in edges)
-
-
-@given(some_triples)
 def test_sorting_packed_or_not_gives_the_same(triples: Triples) -> None:
     numbers = {name: number for number, name in enumerate("abcdefpqr")}
     subjects, values = (np.array([numbers[t[k]] for t in triples], dtype=np.int32) for k in (0, 2))

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from rdflib import Graph, Literal, URIRef
 
 from kg.errors import DataError
-from kg.graphs.naming import Statement
-from kg.graphs.statements import labelled, neighbourhood, read_ntriples, read_turtle_statements, store_statements
+from kg.graphs.naming import Triple
 from kg.graphs.stores import EndpointStore
+from kg.graphs.surroundings import labelled, neighbourhood
+from kg.graphs.triples import read_ntriples, read_rdf, read_store
 
+STRING = "http://www.w3.org/2001/XMLSchema#string"
 Server = Callable[[], AbstractContextManager[Any]]
 TURTLE = """
 @prefix : <http://x/> .
@@ -37,9 +39,9 @@ def test_ntriples_are_read_line_by_line() -> None:
         '<http://x/a> <http://x/p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .',
     ]
     assert list(read_ntriples(lines, problems.append)) == [
-        Statement("http://x/a", "http://x/p", 'say "hi"\né', True, "en-gb"),
-        Statement("_:b1", "http://x/p", "http://x/bA", False),
-        Statement("http://x/a", "http://x/p", "5", True),
+        Triple("http://x/a", "http://x/p", 'say "hi"\né', True, STRING, "en-gb"),
+        Triple("_:b1", "http://x/p", "http://x/bA", False),
+        Triple("http://x/a", "http://x/p", "5", True, "http://www.w3.org/2001/XMLSchema#integer"),
     ]
     assert problems == ["line 5: is no N-Triples statement: '<http://x/a> <http://x/p> missing .'"]
 
@@ -54,11 +56,11 @@ def test_literals_come_back_from_rdflib(text: str) -> None:
 
 
 def test_turtle_says_what_is_a_literal() -> None:
-    found = set(read_turtle_statements(TURTLE, what="films"))
-    assert Statement("http://x/alien", "http://www.w3.org/2000/01/rdf-schema#label", "Alien", True, "en") in found
-    assert Statement("http://x/alien", "http://x/directed_by", "http://x/scott", False) in found
+    found = set(read_rdf(TURTLE, ".ttl", what="films"))
+    assert Triple("http://x/alien", "http://www.w3.org/2000/01/rdf-schema#label", "Alien", True, STRING, "en") in found
+    assert Triple("http://x/alien", "http://x/directed_by", "http://x/scott", False) in found
     with pytest.raises(DataError, match="films"):
-        list(read_turtle_statements("no turtle", what="films"))
+        list(read_rdf("no turtle", ".ttl", what="films"))
 
 
 @pytest.fixture
@@ -71,14 +73,15 @@ def endpoint(sparql_server: Server) -> Any:
 
 
 def test_a_store_is_read_whole(endpoint: EndpointStore) -> None:
-    assert set(store_statements(endpoint)) == set(read_turtle_statements(TURTLE, what="films"))
+    found = {one._replace(datatype="") for one in read_store(endpoint, 100)}
+    assert found == {one._replace(datatype="") for one in read_rdf(TURTLE, ".ttl", what="films")}
 
 
 def test_a_neighbourhood_has_what_lies_within_the_steps_and_its_labels(endpoint: EndpointStore) -> None:
     one = neighbourhood(endpoint, ["http://x/alien"], 1)
-    assert {found.value for found in one.statements} == {"Alien", "1979", "http://x/scott"}
+    assert {found.value for found in one.triples} == {"Alien", "1979", "http://x/scott"}
     two = neighbourhood(endpoint, ["http://x/alien"], 2)
-    values = {found.value for found in two.statements}
+    values = {found.value for found in two.triples}
     assert {"Blade Runner", "http://x/england"} <= values
     assert "http://x/uk" not in values
     assert not two.truncated
