@@ -6,8 +6,7 @@ For "and the percentage change from 2008?"::
          concepts=["IncomeStatement", "net_income"],
          steps=["query net_income of 2008", "query net_income of 2009", "percentage_change from 2008 to 2009"])
 
-The plan is guidance and nothing is executed from it. What is found has a name (``f1`` a figure, ``r1`` a result of
-``calculate``, ``a1`` the answer to the first question), and the answer is one of these names.
+Nothing of the plan is executed. A figure (``f1``), a result (``r1``) or an earlier answer (``a1``) is the answer.
 """
 
 from __future__ import annotations
