@@ -125,7 +125,7 @@ def _refuse_unused(program: str) -> None:
     context = click.get_current_context()
     for parameter in context.command.params:
         name, is_kgqa = str(parameter.name), program == "kgqa"
-        used = name in ("program", "train", "out", "json", *_KGQA) if is_kgqa else name not in _ONLY_KGQA
+        used = name in ("program", "train", "out", "write_figures", *_KGQA) if is_kgqa else name not in _ONLY_KGQA
         if not used and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             kind = program if is_kgqa else "programs for reports"
             raise click.UsageError(f"{parameter.opts[0]} does not apply to {kind}")

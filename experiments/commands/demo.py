@@ -6,12 +6,8 @@ the beam fitted on the sample's train split, and the shipped beam.
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,25 +73,14 @@ def command(out: str, write_figures: WriteFigures) -> None:
 
 
 def _next_steps(out: str, uri: str, example: ConversationRecord) -> str:
-    folder = _command_folder()
-    asked = " \\\n      ".join(shlex.quote(text) for text in (example.report.id, *example.questions[:2]))
+    words = " ".join(shlex.quote(text) for text in (example.report.id, *example.questions[:1]))
     return f"""
 next:
-  {folder}mlflow ui --backend-store-uri {uri}
-      the same runs in a browser, at http://127.0.0.1:5000/#/experiments/1/runs: open the compile
-      runs with +, tick the evaluations, choose Compare
-      (without a network write LITELLM_LOCAL_MODEL_COST_MAP=true before it, or MLflow may hang)
-  {folder}finpath ask {asked}
+  mlflow ui --backend-store-uri {uri}
+      the same runs in a browser; without a network write LITELLM_LOCAL_MODEL_COST_MAP=true before it
+  finpath ask {words}
       one report, with the cells of the figures
-  {folder}finpath inspect compiled --failed --limit 5
+  finpath inspect compiled --failed --limit 5
       the wrong turns
-  {folder}finpath evaluate {out}/compiled --data convfinqa/dev.json
-      on ConvFinQA, after `{folder}finpath data fetch`"""
-
-
-def _command_folder() -> str:
-    """The folder to write before a command so that the shell finds it: the environment's, unless it is on the path."""
-    folder = Path(sys.executable).parent
-    if shutil.which("finpath") == str(folder / "finpath"):
-        return ""
-    return f"{os.path.relpath(folder)}{os.sep}"
+  finpath evaluate {out}/compiled --data convfinqa/dev.json
+      on ConvFinQA, after `finpath data fetch`"""

@@ -108,21 +108,19 @@ def options(*decorators: Function) -> Callable[[Function], Function]:
     return decorate
 
 
-def json_option(function: Function) -> Function:
-    """``--json``: passes ``write_figures``, which writes a command's figures to the file that is named."""
+def _figures_writer(context: click.Context, _: click.Parameter, path: str | None) -> WriteFigures:
+    return context.with_resource(json_output(None if context.resilient_parsing else path))
 
-    @click.option(
-        "--json",
-        type=FILE,
-        metavar="FILE",
-        help="write the figures to FILE under stable names (- for standard output, alone)",
-    )
-    @functools.wraps(function)
-    def wrapped(*, json: str | None, **others: Any) -> Any:
-        with json_output(json) as write_figures:
-            return function(write_figures=write_figures, **others)
 
-    return wrapped
+json_option = click.option(
+    "--json",
+    "write_figures",
+    type=FILE,
+    metavar="FILE",
+    callback=_figures_writer,
+    help="write the figures to FILE under stable names (- for standard output, alone)",
+)
+"""Passes ``write_figures``, which writes a command's figures to the file that is named."""
 
 
 def read_lm(model: str | None, settings: Collection[str]) -> LMConfig:
@@ -139,30 +137,37 @@ def read_lm(model: str | None, settings: Collection[str]) -> LMConfig:
     return config
 
 
-def lm_options(function: Function) -> Function:
-    """The language model and its settings: passes ``lm``."""
+def _lm(context: click.Context, _: click.Parameter, model: str | None) -> LMConfig | None:
+    return None if context.resilient_parsing else read_lm(model, context.meta["lm_settings"])
 
-    @click.option(
+
+def _keep_lm_settings(context: click.Context, _: click.Parameter, settings: tuple[str, ...]) -> None:
+    context.meta["lm_settings"] = settings
+
+
+lm_options = options(
+    click.option(
         "--lm",
         metavar="MODEL",
+        callback=_lm,
         help="none (the default): no model is asked; local: the embedded model (`finpath lm pull`); or provider/model "
         "as DSPy names it, with its key in the environment. FINPATH_LM has it for all commands, with settings after "
         "it: openai/qwen temperature=0",
-    )
-    @click.option(
+    ),
+    click.option(
         "--lm-set",
         "lm_settings",
         multiple=True,
+        is_eager=True,  # it is read before --lm
+        expose_value=False,
+        callback=_keep_lm_settings,
         metavar="KEY=VALUE",
         help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
         "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
         "budget=calls=500,tokens=200000,usd=1.50 (caps)",
-    )
-    @functools.wraps(function)
-    def wrapped(*, lm: str | None, lm_settings: tuple[str, ...], **others: Any) -> Any:
-        return function(lm=read_lm(lm, lm_settings), **others)
-
-    return wrapped
+    ),
+)
+"""The language model and its settings: passes ``lm``."""
 
 
 def read_pairs(texts: Collection[str], name: str) -> dict[str, str]:
@@ -199,15 +204,10 @@ def take_choice(pairs: dict[str, str], name: str, choices: Any) -> Any:
 def set_option(text: str) -> Callable[[Function], Function]:
     """``--set``: passes ``settings``, a dictionary; ``text`` is the help."""
 
-    def decorate(function: Function) -> Function:
-        @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)
-        @functools.wraps(function)
-        def wrapped(*, settings: tuple[str, ...], **others: Any) -> Any:
-            return function(settings=read_pairs(settings, "set"), **others)
+    def read(_context: click.Context, _: click.Parameter, settings: tuple[str, ...]) -> dict[str, str]:
+        return read_pairs(settings, "set")
 
-        return wrapped
-
-    return decorate
+    return click.option("--set", "settings", multiple=True, callback=read, metavar="KEY=VALUE", help=text)
 
 
 PROGRAM_SETTINGS = (
@@ -300,23 +300,22 @@ def open_tracker(*, writes: bool = False) -> Tracker:
     return tracker
 
 
-def track_option(function: Function) -> Function:
-    """``--track/--no-track`` of commands that ask single questions: passes ``tracker``, ``None`` to log nothing."""
+def _question_tracker(context: click.Context, _: click.Parameter, track: bool | None) -> Tracker | None:
+    if track is False or context.resilient_parsing:
+        return None
+    tracker = open_tracker()
+    return tracker if track or tracker.config.is_on else None
 
-    @click.option(
-        "--track/--no-track",
-        "track",
-        default=None,
-        help="write a trace of each question to MLflow, or log nothing; by default traces are written where "
-        "MLFLOW_TRACKING_URI is set or a tracking store is there already",
-    )
-    @functools.wraps(function)
-    def wrapped(*, track: bool | None, **others: Any) -> Any:
-        tracker = open_tracker() if track is not False else None
-        on = track is True or (tracker is not None and tracker.config.is_on)
-        return function(tracker=tracker if on else None, **others)
 
-    return wrapped
+track_option = click.option(
+    "--track/--no-track",
+    "tracker",
+    default=None,
+    callback=_question_tracker,
+    help="write a trace of each question to MLflow, or log nothing; by default traces are written where "
+    "MLFLOW_TRACKING_URI is set or a tracking store is there already",
+)
+"""The tracking store of commands that ask single questions: passes ``tracker``, ``None`` to log nothing."""
 
 
 def find_run(tracker: Tracker, reference: str) -> RunRecord:

@@ -46,11 +46,6 @@ def test_a_turn_shows_what_it_rests_on() -> None:
     assert text.count("read in") == 2
 
 
-def test_a_failed_turn_says_why() -> None:
-    text = describe_turn(Turn("both?", failure="empty_beam", message="nothing fits"), described)
-    assert text == "Q  both?\nA  none\n   no answer: nothing fits"
-
-
 def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
     from experiments.data import load_conversations
 

@@ -125,20 +125,6 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
     assert [one.words for one in chat.conversation.turns] == ["Oslo", "Stockholm"]
 
 
-def test_what_is_more_than_ctrl_c_ends_the_conversation(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.facade import session as module
-
-    class Terminated(KeyboardInterrupt):
-        pass
-
-    def typed(prompt: str) -> str:
-        raise Terminated
-
-    monkeypatch.setattr("builtins.input", typed)
-    with pytest.raises(Terminated):
-        module._talk_at_terminal(ChatSession(subject, io.StringIO(), colour=False))
-
-
 def test_through_a_pipe(tmp_path: Path) -> None:
     done = subprocess.run(
         [*COMMAND, "geography"],

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from experiments.commands.main import finpath
-from experiments.coverage import check_files, occurs_in, operand_coverage, operands_of
+from experiments.coverage import check_files, occurs_in, operands_of
 from kg.errors import ConfigError, DataError
-from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
@@ -65,13 +64,6 @@ def test_bad_reports_are_named_and_cost_themselves_only(tmp_path: Path) -> None:
     assert "record number 2: must be an object" in figures["failures"][1]
     assert figures["shacl_violations"] is None
     assert figures["ontology_coverage"] == 0
-
-
-def test_a_file_without_gold_has_no_operand_coverage(tmp_path: Path) -> None:
-    record = {key: value for key, value in GOOD.items() if key != "annotation"}
-    figures = check_files([_file(tmp_path, record)], build_ontology([]), shacl=False)
-    assert figures["table_operand_coverage"] is None
-    assert figures["text_operand_coverage"] is None
 
 
 def test_a_file_that_is_not_there_is_an_error() -> None:
@@ -128,12 +120,6 @@ def test_operands_of_programs() -> None:
 )
 def test_where_an_operand_occurs(operand: str, text: str, occurs: bool) -> None:
     assert occurs_in(operand, text) is occurs
-
-
-def test_a_figure_in_the_table_must_be_found_in_the_table() -> None:
-    report = Report("a", ("it was 7 .",), (("", "2009"), ("year", "7")), ())
-    graph = build_report_graph(report, build_ontology([]))
-    assert operand_coverage(graph, ["7", "-7"]) == [("7", "table", True), ("-7", "table", True)]
 
 
 def test_the_full_dev_split_is_covered(full_data: Path) -> None:

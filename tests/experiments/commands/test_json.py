@@ -226,11 +226,3 @@ def test_a_local_model_without_its_runtime_is_found_before_the_first_turn(
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     assert cli.main([*words.split(), "--lm", "local"]) == 1
     assert "needs its runtime: pip install 'finpath[local]'" in capsys.readouterr().err
-
-
-def test_questions_through_a_pipe_without_an_answer_are_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("What is the colour of Norway's flag's paint?\n"))
-    assert cli.main(["chat", "geography"]) == 1
-    capsys.readouterr()
