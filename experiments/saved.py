@@ -509,7 +509,7 @@ def shipped_meaning() -> TypeMeaning:
 
 def parse_reader() -> ParseReader | None:
     """Returns the reader of questions and parses; ``None`` without the extra ``news``, as a printed note explains."""
-    from experiments.lms.reader import fetch_reader
+    from experiments.lms import fetch_reader
     from kg.parsing import ParseReader
 
     fetch_reader()

@@ -90,7 +90,7 @@ def full_data() -> Path:
 @pytest.fixture(scope="session")
 def embedded_model() -> Callable[[str], Path]:
     """Finds the file of an embedded model; a test is skipped where that or the runtime is not here."""
-    from experiments.lms.catalogue import model_named, models_folder
+    from experiments.lms.weights import model_named, models_folder
 
     def find(name: str) -> Path:
         pytest.importorskip("xllamacpp")

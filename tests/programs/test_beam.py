@@ -20,10 +20,8 @@ from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
-from kg.search.merging import merge_key
 from programs.beam import BeamQA
 from programs.evidence import Blend, EvidenceConfig, EvidencePlan
-from programs.lm import CallMeter
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.turns.turn import Turn
@@ -78,11 +76,6 @@ def test_without_a_model_the_search_alone_answers() -> None:
     assert turn.confidence == pytest.approx(exp(turn.candidates[0].score))
     assert (turn.usage.lm_calls, turn.understanding, turn.failure) == (0, None, None)
     assert turn.usage.seconds > 0
-
-
-def test_the_prediction_has_the_answer_in_writing() -> None:
-    prediction = _program()(report=REPORT, question=QUESTION)
-    assert Decimal(prediction.answer) == prediction.turn.answer
 
 
 def test_a_turn_takes_two_calls() -> None:
@@ -200,17 +193,6 @@ def test_a_report_without_figures_is_an_empty_beam(with_model: bool) -> None:
     assert turn.message == "no derivation over the report's figures fits the question"
 
 
-def test_tokens_are_counted(scripted_lm: Callable[..., dspy.LM]) -> None:
-    turn = _ask(scripted_lm([UNDERSTOOD, _picked(1)]))
-    assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (200, 14)
-    assert turn.usage.seconds > 0
-
-
-def test_answers_merge_by_value_so_none_is_offered_twice() -> None:
-    keys = [merge_key(candidate.answer) for candidate in _ask(None).candidates]
-    assert len(set(keys)) == len(keys) <= 20
-
-
 def test_the_history_is_searched_too() -> None:
     past = (PastTurn("a?", Derivation.parse("10"), Decimal(10)), PastTurn("b?", Derivation.parse("12"), Decimal(12)))
     programs = {str(candidate.derivation) for candidate in _ask(None, history=past).candidates}
@@ -226,29 +208,12 @@ def test_calls_of_a_failed_turn_are_counted(replies: list[dict[str, Any]], repor
     assert _ask(DummyLM(replies), report).usage.lm_calls == calls
 
 
-def test_a_confidence_that_is_not_a_number_is_no_valid_value() -> None:
-    turn = _ask(DummyLM([UNDERSTOOD, _picked(1, "nan")]))
-    assert (turn.failure, turn.answer, turn.confidence) == ("no_valid_choice", None, None)
-    assert turn.message == "the model gave its confidence as nan, which is not a number"
-
-
-def test_a_call_that_fails_is_counted(scripted_lm: Callable[..., dspy.LM]) -> None:
-    assert _ask(scripted_lm([UNDERSTOOD, lm15.TransportError("it is down")])).usage.lm_calls == 2
-
-
 def test_calls_that_the_cache_answers_are_counted_without_tokens(scripted_lm: Callable[..., dspy.LM]) -> None:
     lm = scripted_lm([UNDERSTOOD, _picked(1)], cache=True)
     first, second = _ask(lm), _ask(lm)
     assert (first.usage.lm_calls, first.usage.prompt_tokens) == (2, 200)
     assert (second.usage.lm_calls, second.usage.prompt_tokens, second.answer) == (2, 0, first.answer)
     assert lm.spent.cache_hits == 2
-
-
-def test_callbacks_of_the_user_are_still_called() -> None:
-    seen = CallMeter()
-    with dspy.context(callbacks=[seen]):
-        _ask(DummyLM([UNDERSTOOD, _picked(1)]))
-    assert seen.calls == 2
 
 
 class RawLM(dspy.BaseLM):

@@ -56,23 +56,8 @@ def test_there_is_a_turn_for_every_question_in_order() -> None:
     assert _program()(report=REPORT, questions=[]).turns == []
 
 
-def test_the_same_conversation_is_answered_alike() -> None:
-    assert [turn.derivation for turn in _turns()] == [turn.derivation for turn in _turns()]
-
-
 def test_earlier_turns_do_not_depend_on_later_questions() -> None:
     assert [turn.derivation for turn in _turns(count=2)] == [turn.derivation for turn in _turns()][:2]
-
-
-def test_the_program_s_own_answers_are_what_the_model_is_told() -> None:
-    lm = DummyLM([UNDERSTOOD, PICKED] * 3)
-    turns = _turns(lm)
-    told = _told(lm)
-    assert len(told) == 6
-    assert all(turn.usage.lm_calls == 2 for turn in turns)
-    assert "[a1]" not in told[0].rpartition("## history ## ]]")[2]
-    assert f"[a1] {QUESTIONS[0]} -> {turns[0].answer} = " in told[4]
-    assert f"[a2] {QUESTIONS[1]} -> " in told[4]
 
 
 def test_what_is_picked_is_what_later_turns_build_on() -> None:
@@ -84,14 +69,6 @@ def test_what_is_picked_is_what_later_turns_build_on() -> None:
     assert picked is not None
     [history] = state.histories
     assert history.turns[0].derivation == picked
-
-
-def test_asking_one_by_one_is_asking_all() -> None:
-    program = _program()
-    state = program.start(program.world(REPORT))
-    for question in QUESTIONS:
-        state = program.ask(state, question)
-    assert [turn.derivation for turn in state.turns] == [turn.derivation for turn in _turns()]
 
 
 def test_asking_asynchronously_is_asking() -> None:
@@ -135,18 +112,6 @@ def test_a_turn_without_a_pick_does_not_end_the_conversation(choice: str, failur
     turns = _turns(DummyLM([UNDERSTOOD, *[refused] * tries, UNDERSTOOD, PICKED, UNDERSTOOD, *[refused] * tries]))
     assert [turn.failure for turn in turns] == [failure, None, failure]
     assert turns[1].answer is not None
-
-
-def test_a_reply_that_cannot_be_read_does_not_end_the_conversation() -> None:
-    broken = {"understanding": "hm"}
-    turns = _turns(DummyLM([broken, broken, UNDERSTOOD, PICKED, UNDERSTOOD, PICKED]))
-    assert [turn.failure for turn in turns] == ["no_valid_choice", None, None]
-
-
-@pytest.mark.parametrize("with_model", [False, True])
-def test_a_report_without_figures_fails_turn_by_turn(with_model: bool) -> None:
-    turns = _turns(DummyLM([UNDERSTOOD] * 3) if with_model else None, EMPTY)
-    assert [turn.failure for turn in turns] == ["empty_beam"] * 3
 
 
 def test_a_report_that_cannot_be_read_fails_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:

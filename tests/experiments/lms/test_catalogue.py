@@ -17,11 +17,19 @@ from typing import Any
 import pytest
 
 from experiments.commands.main import main
-from experiments.lms import catalogue as models
 from experiments.lms import weights
-from experiments.lms.catalogue import CATALOGUE, Model, Part, find_model, model_named, models_folder
-from experiments.lms.weights import pull
-from kg.errors import ConfigError, LMError
+from experiments.lms.config import LMConfig, _engine, make_lm
+from experiments.lms.weights import (
+    CATALOGUE,
+    Model,
+    Part,
+    fetch_reader,
+    find_model,
+    find_weights,
+    models_folder,
+    pull,
+)
+from kg.errors import LMError
 
 CONTENT = bytes(range(256)) * 40
 
@@ -73,8 +81,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, *catalogue: Model) -> None:
-    for module in (models, weights):
-        monkeypatch.setattr(module, "CATALOGUE", catalogue)
+    monkeypatch.setattr(weights, "CATALOGUE", catalogue)
 
 
 def forget_memory(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
@@ -107,7 +114,7 @@ def test_parts_are_joined_checked_and_left_nowhere(fetched: list[str]) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == ["big.gguf"]
     assert pull() == path
     assert len(fetched) == 3
-    assert find_model("BIG") == (models.CATALOGUE[0], path)
+    assert find_model("BIG") == (weights.CATALOGUE[0], path)
 
 
 def test_a_broken_transfer_goes_on_where_it_stopped(fetched: list[str]) -> None:
@@ -128,12 +135,6 @@ def test_a_wrong_byte_is_refused(fetched: list[str]) -> None:
     assert list(models_folder().iterdir()) == []
     with pytest.raises(LMError, match=r"is not in .*fetch it with `finpath lm pull big`"):
         find_model("big")
-
-
-def test_a_package_without_its_piece_is_named(fetched: list[str]) -> None:
-    PIECES["big-part1==1.0"] = ("other.txt", b"")
-    with pytest.raises(LMError, match=r"big-part1==1.0 does not hold big/part1.bin"):
-        pull("big")
 
 
 def test_memory_decides(
@@ -185,7 +186,7 @@ class HubHandler(BaseHTTPRequestHandler):
 @pytest.fixture
 def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    offer(monkeypatch, replace(models.CATALOGUE[0], repository="authors/big"))
+    offer(monkeypatch, replace(weights.CATALOGUE[0], repository="authors/big"))
     with Hub() as server:
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -198,7 +199,7 @@ def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 def test_the_authors_come_first(hub: Hub, fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert pull().read_bytes() == CONTENT
     assert fetched == []
-    assert find_model()[0] == models.CATALOGUE[0]
+    assert find_model()[0] == weights.CATALOGUE[0]
     assert "from its authors: authors/big" in capsys.readouterr().err
 
 
@@ -207,13 +208,6 @@ def test_a_broken_transfer_from_the_hub_is_resumed(hub: Hub, monkeypatch: pytest
     hub.drops = [1000]
     assert pull().read_bytes() == CONTENT
     assert [wanted.split("-")[0] for wanted in hub.asked if wanted] == ["bytes=1000"]
-
-
-def test_wrong_bytes_from_the_hub_are_refused(hub: Hub) -> None:
-    hub.content = b"\1" + CONTENT[1:]
-    with pytest.raises(LMError, match="must have the sha256"):
-        pull("big")
-    assert not (models_folder() / "big.gguf").exists()
 
 
 def test_the_mirror_comes_after_the_hub(
@@ -237,11 +231,6 @@ def test_the_mirror_is_used_only_on_request(fetched: list[str], monkeypatch: pyt
     assert len(fetched) == 3
 
 
-def test_other_names_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"no local model 'gpt'; there are qwen2.5-coder-1.5b, "):
-        model_named("gpt")
-
-
 def test_the_commands(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lm", "pull", "small"]) == 0
     assert "the sha256 is as expected" in capsys.readouterr().err
@@ -252,3 +241,34 @@ def test_the_commands(fetched: list[str], capsys: pytest.CaptureFixture[str]) ->
 def test_serving_what_is_not_there_is_said(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lm", "serve", "--context", "512"]) == 1
     assert "fetch it with `finpath lm pull`" in capsys.readouterr().err
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "my.gguf"
+    with pytest.raises(LMError, match="there is no file"):
+        find_weights(str(path))
+    path.touch()
+    assert find_weights(str(path)) == ("my", path)
+    pytest.importorskip("xllamacpp")
+    _engine.cache_clear()
+    lm = make_lm(LMConfig(f"local/{path}"))
+    assert (lm.model, lm.engine.settings.path) == ("local/my", path)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("is_there", "has_extra", "note"),
+    [(False, True, "the reader is missing: no disk"), (False, False, "finpath[news]"), (True, True, "")],
+)
+def test_the_reader_is_fetched_where_its_extra_is_installed_and_it_is_missing(
+    is_there: bool, has_extra: bool, note: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pull_model(model: Model, *, mirror: bool) -> Path:
+        assert (model.name, mirror) == ("all-mpnet-base-v2", True)
+        raise LMError("no disk")
+
+    monkeypatch.setattr(weights, "installed_parts", lambda: [Path("part")] if is_there else None)
+    monkeypatch.setattr(weights, "find_spec", lambda _: object() if has_extra else None)
+    monkeypatch.setattr(weights, "pull_model", pull_model)
+    fetch_reader()
+    said = capsys.readouterr().err
+    assert note in said if note else said == ""

@@ -7,9 +7,8 @@ prompts keep their form, the answer is a candidate, and the tools see this repor
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,12 @@ import dspy
 import pytest
 from dspy import lm15
 
-from experiments.lms.config import LMConfig, lm_settings
 from experiments.saved import find_program
 from kg.calculations import DerivationScorer
 from kg.reports.report import Report
 from kg.search.merging import merge_key
 from programs.agent import AgentConfig, AgentQA
-from programs.agent.tools import TOOLS, Session
+from programs.agent.tools import Session
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidenceConfig
@@ -251,30 +249,3 @@ def test_messages_to_any_model_hold_no_template_tokens() -> None:
         "x (eot_id) y",
         "x (start_of_turn)model y",
     ]
-
-
-EMBEDDED = ("smollm2-135m", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b")
-
-
-@pytest.fixture(scope="module", params=EMBEDDED)
-def embedded(request: pytest.FixtureRequest, embedded_model: Callable[[str], Path]) -> dict[str, Any]:
-    """An embedded model; the two larger ones are asked only where ``FINPATH_SLOW_MODELS`` is set, as they take long."""
-    name = str(request.param)
-    embedded_model(name)
-    if name != EMBEDDED[0] and not os.environ.get("FINPATH_SLOW_MODELS"):
-        pytest.skip("takes minutes; set FINPATH_SLOW_MODELS=1")
-    return lm_settings(LMConfig(f"local/{name}", threads=1))
-
-
-@pytest.mark.slow
-def test_an_embedded_agent_answers_from_the_graph(embedded: dict[str, Any], agent: ConversationQA) -> None:
-    assert isinstance(agent.turn, AgentQA)
-    for planted in ATTACKS[:: 4 if "135m" in embedded["lm"].model else 7]:
-        with dspy.context(**embedded):
-            [turn] = agent(report=planted.report, questions=[planted.questions[0]]).turns
-        assert {call.tool for call in turn.tool_calls} <= {*TOOLS}
-        assert turn.failure in (None, "no_valid_choice", "picked_none")
-        if turn.derivation is not None:
-            assert turn.derivation.numbers
-            assert all(number.source is not None for number in turn.derivation.numbers)
-            assert len(turn.candidates[0].sources) == len(turn.derivation.numbers)

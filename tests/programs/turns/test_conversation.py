@@ -122,15 +122,6 @@ def test_a_saved_conversation_about_a_report_goes_on_with_its_kept_histories(sto
         assert replace(one, usage=other.usage, context=other.context) == other
 
 
-def test_a_report_s_conversation_answers_as_the_program_does() -> None:
-    program, world = _of_report()
-    conversation = Conversation(program, world)
-    for question in QUESTIONS:
-        conversation.ask(question)
-    plain = program(report=REPORT, questions=QUESTIONS).turns
-    assert [one.answer for one in conversation.turns] == [turn.answer for turn in plain]
-
-
 def test_a_report_s_follow_ups_say_which_turns_they_use() -> None:
     conversation = Conversation(*_of_report())
     found = [conversation.ask(question).resolution for question in QUESTIONS]

@@ -51,13 +51,6 @@ def test_a_question_gives_a_prediction_with_its_grounds(program: Any, report: Re
     assert found.turn.answer == Decimal(103)
 
 
-def test_questions_give_the_answers_of_all_turns(program: Any, report: Report) -> None:
-    found = program(report=report, questions=[QUESTION, "and in 2008?"])
-    assert found.answers == ["103", "104"]
-    assert found.answer == "104"
-    assert len(found.turns) == 2
-
-
 def test_a_document_may_be_an_object_a_path_or_files(program: Any, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps(RECORD))
     (tmp_path / "r.csv").write_text("\n".join(",".join(row) for row in RECORD["table"]))

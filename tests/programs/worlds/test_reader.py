@@ -34,12 +34,6 @@ def test_a_report_is_read_once() -> None:
     assert reader.read(_report(6))[0] is not graph
 
 
-def test_reports_of_one_name_are_told_apart_by_what_they_say() -> None:
-    reader = _reader()
-    other = Report("r0", (), (("", "2009"), ("net income", "99")), ())
-    assert reader.read(_report(0))[0] is not reader.read(other)[0]
-
-
 def test_only_the_latest_reports_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs.worlds.report, "KEPT_REPORTS", 2)
     reader = _reader()
