@@ -1,6 +1,6 @@
 """Promotion of a program: an alias of a registered model moves to it if a paired test shows that it is better.
 
-    promotion = promote(tracker.find("latest"), tracker, PromotionConfig(name="beam"))
+    promotion = promote(tracker.find("latest"), tracker, name="beam")
     promotion.is_promoted, promotion.reason
     find_program("models:/beam@champion", tracker)
 
@@ -21,35 +21,11 @@ from experiments.tracking import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 from optimize.metrics import Comparison
 
+ALIAS = "champion"
+"""The alias of the promoted version."""
+
 EVALUATION_TAG = "finpath.evaluation_run"
 """The tag of a model's version that names the evaluation it was promoted by."""
-
-
-@dataclass(frozen=True)
-class PromotionConfig:
-    """Settings of a promotion.
-
-    Attributes:
-        name: The registered model; by default the program's kind.
-        alias: The alias of the promoted version.
-        against: The baseline evaluation, in place of that of the version that has the alias.
-        alpha: The level of McNemar's test, in (0, 1).
-        force: Whether to promote without a gain; the run and the version then show it.
-        seed: Seed of the bootstrap.
-    """
-
-    name: str | None = None
-    alias: str = "champion"
-    against: RunRecord | None = None
-    alpha: float = 0.05
-    force: bool = False
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise ConfigError(f"alpha must be between 0 and 1, got {self.alpha}")
-        if not self.alias.isidentifier():
-            raise ConfigError(f"alias must be a word, such as champion, got {self.alias!r}")
 
 
 @dataclass(frozen=True)
@@ -62,7 +38,6 @@ class Promotion:
         reason: Why, or why not.
         name: The registered model.
         version: The number of the version that has the alias, if there is one.
-        alias: The alias.
         comparison: The comparison with the baseline, if there is one.
     """
 
@@ -71,7 +46,6 @@ class Promotion:
     reason: str
     name: str
     version: int | None
-    alias: str
     comparison: Comparison | None
 
     def figures(self) -> dict[str, Any]:
@@ -84,62 +58,77 @@ class Promotion:
             "reason": self.reason,
             "name": self.name if self.version is not None else None,
             "version": self.version,
-            "alias": self.alias,
+            "alias": ALIAS,
             "compare_run_id": compared.get("run_id"),
             **{name: compared.get(name) for name in names},
         }
 
 
-def promote(record: RunRecord, tracker: Tracker, config: PromotionConfig) -> Promotion:
+def promote(
+    record: RunRecord,
+    tracker: Tracker,
+    *,
+    name: str | None = None,
+    against: RunRecord | None = None,
+    alpha: float = 0.05,
+    force: bool = False,
+    seed: int = 0,
+) -> Promotion:
     """Sets the alias on the program of an evaluation, if it is better than what has the alias now.
 
     Args:
         record: The evaluation; a finished one.
         tracker: The store.
-        config: The settings.
+        name: The registered model; by default the program's kind.
+        against: The baseline evaluation, in place of that of the version that has the alias.
+        alpha: The level of McNemar's test, in (0, 1).
+        force: Whether to promote without a gain; the run and the version then show it.
+        seed: Seed of the bootstrap.
 
     Raises:
+        ConfigError: ``alpha`` is not between 0 and 1.
         TrackingError: The evaluation did not finish, its program cannot be had, or it shares no turn with what it is to
             be compared with.
     """
+    if not 0 < alpha < 1:
+        raise ConfigError(f"alpha must be between 0 and 1, got {alpha}")
     if record.status != "FINISHED":
         raise TrackingError(
             f"the run {record.name} did not finish ({record.status}): a part shows nothing of the whole"
         )
-    name = config.name if config.name is not None else record.params.get("kind", "program")
-    incumbent = _aliased(tracker, name, config.alias)
+    name = name if name is not None else record.params.get("kind", "program")
+    incumbent = _aliased(tracker, name)
     version = int(incumbent.version) if incumbent is not None else None
-    against = config.against
     if incumbent is not None:
         evaluation = incumbent.tags.get(EVALUATION_TAG)
         if evaluation == record.id:
-            return Promotion(False, False, f"it is {config.alias} already", name, version, config.alias, None)
+            return Promotion(False, False, f"it is {ALIAS} already", name, version, None)
         if against is None and evaluation is None:
             rule = "does not say by which evaluation it was promoted; name one with --against"
             raise TrackingError(f"models:/{name}/{version} {rule}")
         against = against if against is not None else tracker.find(str(evaluation))
-    comparison = compare([against, record], tracker, seed=config.seed) if against is not None else None
-    holds, reason = _gain(comparison, config, against)
-    if not holds and not config.force:
-        tracker.adding(record).log_tags({"finpath.promotion": f"refused as {name}@{config.alias}: {reason}"})
-        return Promotion(False, False, reason, name, version, config.alias, comparison)
+    comparison = compare([against, record], tracker, seed=seed) if against is not None else None
+    holds, reason = _gain(comparison, alpha, against)
+    if not holds and not force:
+        tracker.adding(record).log_tags({"finpath.promotion": f"refused as {name}@{ALIAS}: {reason}"})
+        return Promotion(False, False, reason, name, version, comparison)
     words = reason if holds else f"FORCED without a gain that holds: {reason}"
     tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
     version = _register(tracker, _model_of(record, tracker), name, tags)
-    tracker.client.set_registered_model_alias(name, config.alias, str(version))
+    tracker.client.set_registered_model_alias(name, ALIAS, str(version))
     tracker.adding(record).log_tags(
         {
-            "finpath.promotion": f"{name}@{config.alias} is version {version}: {words}",
+            "finpath.promotion": f"{name}@{ALIAS} is version {version}: {words}",
             "finpath.promotion_forced": str(not holds).lower(),
         }
     )
-    return Promotion(True, not holds, reason, name, version, config.alias, comparison)
+    return Promotion(True, not holds, reason, name, version, comparison)
 
 
-def _gain(comparison: Comparison | None, config: PromotionConfig, against: RunRecord | None) -> tuple[bool, str]:
+def _gain(comparison: Comparison | None, alpha: float, against: RunRecord | None) -> tuple[bool, str]:
     """Whether the gain holds, and why."""
     if comparison is None or against is None:
-        return False, f"nothing has the alias {config.alias} yet: name an evaluation to be better than, with --against"
+        return False, f"nothing has the alias {ALIAS} yet: name an evaluation to be better than, with --against"
     figures = comparison.differences[0].figures
     points, low, high = (100 * figures[name] for name in ("difference", "difference_low", "difference_high"))
     measured = (
@@ -148,17 +137,17 @@ def _gain(comparison: Comparison | None, config: PromotionConfig, against: RunRe
     )
     if comparison.left_out:
         return False, f"the runs were evaluated on different turns ({comparison.left_out} are not shared); {measured}"
-    if low > 0 and figures["mcnemar_p"] < config.alpha:
+    if low > 0 and figures["mcnemar_p"] < alpha:
         return True, measured
     return False, f"the gain does not hold: {measured}"
 
 
-def _aliased(tracker: Tracker, name: str, alias: str) -> Any:
-    """MLflow's version that an alias means, if it is set."""
+def _aliased(tracker: Tracker, name: str) -> Any:
+    """MLflow's version that the alias means, if it is set."""
     from mlflow.exceptions import MlflowException
 
     try:
-        return tracker.client.get_model_version_by_alias(name, alias)
+        return tracker.client.get_model_version_by_alias(name, ALIAS)
     except MlflowException:
         return None  # neither the model nor its alias need be there
 

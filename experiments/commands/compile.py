@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from experiments.compiling import Compiled, CompileJob
     from experiments.saved import SavedProgram
     from experiments.tracking import Run, Tracker
-    from optimize.chains import Role
+    from optimize.optimizers import Role
 
 _KGQA = ("graph", "form", "dev", "settings", "seed", "run_name", "no_track")
 """The options of kgqa, in addition to ``--train``, ``--out`` and ``--json``."""

@@ -34,12 +34,11 @@ def command(
 
     The exit code is 1 if the alias was not set.
     """
-    from experiments.promote import PromotionConfig, promote
+    from experiments.promote import ALIAS, promote
 
     tracker = open_tracker(writes=True)
     baseline = find_run(tracker, against) if against else None
-    config = PromotionConfig(against=baseline, force=force)
-    promotion = promote(find_run(tracker, run_reference), tracker, config)
+    promotion = promote(find_run(tracker, run_reference), tracker, against=baseline, force=force)
     write_figures(promotion.figures())
     if not promotion.is_promoted:
         say(f"finpath: not promoted: {promotion.reason}")
@@ -47,5 +46,5 @@ def command(
     assert promotion.version is not None
     model, version = promotion.name, promotion.version
     forced = " (FORCED, as its run records)" if promotion.is_forced else ""
-    show(f"models:/{model}@{config.alias} is version {version} now{forced}: {promotion.reason}")
+    show(f"models:/{model}@{ALIAS} is version {version} now{forced}: {promotion.reason}")
     return 0

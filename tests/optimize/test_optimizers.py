@@ -8,8 +8,7 @@ import dspy
 import pytest
 
 from kg.errors import ConfigError
-from optimize.chains import compile_chain
-from optimize.optimizers import FITS, PROMPT_OPTIMIZERS, OptimizerStep, parse_optimizers
+from optimize.optimizers import FITS, PROMPT_OPTIMIZERS, OptimizerStep, compile_chain, parse_optimizers
 from optimize.scorers.derivation_training import ScorerConfig
 from programs.lm import Budget
 from programs.lm.guarded import GuardedLM

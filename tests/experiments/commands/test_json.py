@@ -190,7 +190,7 @@ def test_a_fit_whose_store_cannot_be_opened_does_not_begin(
     # MLflow keeps what it opened by its address: "sqlite:///mlflow.db" would be broken for other tests of the process.
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     (tmp_path / "mlflow.db").write_text("no database")
-    monkeypatch.setattr("experiments.compiling.graphs.fit_graphs", _never)
+    monkeypatch.setattr("experiments.compiling.fit_graphs", _never)
     words = "compile kgqa --graph sample:graph --format metaqa --train sample:train --out my-kgqa"
     assert cli.main(words.split()) == 1
     assert "mlflow.db cannot be opened" in capsys.readouterr().err

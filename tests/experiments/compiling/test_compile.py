@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.compiling import CompileJob, compile_program, report_job, reports
+from experiments.compiling import CompileJob, compile_program, report_job
 from experiments.console import SHIPPED_FOLDER
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import evaluate
@@ -49,7 +49,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> AnyReplyEngine:
         lm = GuardedLM("local/any", engine=engine, temperature=config.temperature, free=True, num_retries=0)
         return {"lm": lm}
 
-    monkeypatch.setattr(reports, "reach_lm", reach)
+    monkeypatch.setattr("experiments.compiling.reach_lm", reach)
     return engine
 
 
@@ -212,7 +212,7 @@ def test_the_command_ends_with_an_error_when_the_budget_is_spent(
     from programs.lm import Budget
 
     lm = GuardedLM("openai/any", engine=AnyReplyEngine(), budget=Budget(calls=8), cache=False, num_retries=0)
-    monkeypatch.setattr(reports, "reach_lm", lambda _: {"lm": lm})
+    monkeypatch.setattr("experiments.compiling.reach_lm", lambda _: {"lm": lm})
     words = ["compile", "shipped:beam", "--optimizer", "bootstrap", "--train", "sample:train", "--lm", "openai/any"]
     words += ["--train-turns", "6", "--val-turns", "3", "--out", str(tmp_path / "mine"), "--no-track"]
     assert cli.main([*words, "--threads", "1"]) == 1

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from experiments.data import FileGraph, KGQuestion, open_graph
-from experiments.data.graphs import EndpointGraph, OneGraph, OwnGraphs, form_of
+from experiments.data.graphs import EndpointGraph, OneGraph, OwnGraphs
 from kg.errors import DataError
 from kg.graphs import stores
 from kg.graphs.index import GraphIndex
-from kg.paths.linking import QuestionGraph
 
 TURTLE = """
 @prefix : <http://x/> .
@@ -114,11 +113,6 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
         open_graph(str(tmp_path))
 
 
-def test_forms_are_told_by_the_first_line(tmp_path: Path) -> None:
-    assert form_of(put(tmp_path, "a", "\n\n<http://x/a> <http://x/b> <http://x/c> .\n")) == "ntriples"
-    assert form_of(put(tmp_path, "b", "PREFIX : <http://x/>\n")) == "turtle"
-
-
 def make_database(folder: Path, graph: str | None) -> Path:
     pyoxigraph = pytest.importorskip("pyoxigraph")
     pytest.importorskip("oxrdflib")
@@ -171,14 +165,6 @@ def test_questions_bring_their_own_graphs() -> None:
     assert source.problem_count == 1
     with pytest.raises(DataError, match="question 'q': has no graph of its own"):
         source.of(question())
-
-
-def test_topics_are_found_by_name_label_or_words() -> None:
-    graph = QuestionGraph(GraphIndex.from_triples([("Tom_Hanks", "r", "b")]), {"T. H.": ("Tom_Hanks",)})
-    for given in ("Tom_Hanks", "tom hanks", "T. H."):
-        assert graph.topics("?", [given]).entities == ("Tom_Hanks",)
-    found = graph.topics("?", ["Tom_Hanks", "nobody"])
-    assert (found.entities, found.unknown) == (("Tom_Hanks",), ("nobody",))
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.evaluate import FORMATS as COMMAND_FORMATS
 from experiments.data import join_questions, load_questions
-from experiments.data.questions import FORMATS, read_metaqa, read_pathquestion, read_worldcup
+from experiments.data.questions import read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError
 
 TOPIC = {"q_entity": ["A"], "answer": ["B", "C"], "question": "which?"}
@@ -158,7 +157,3 @@ def test_the_sample_is_read_whole() -> None:
     for name, count in (("train.txt", 182), ("dev.txt", 57)):
         loaded = load_questions(str(folder / name), "metaqa")
         assert (len(loaded.questions), loaded.problems) == (count, ())
-
-
-def test_the_command_names_the_formats_of_the_library() -> None:
-    assert COMMAND_FORMATS == FORMATS

@@ -84,19 +84,6 @@ def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: T
     assert "was: right answer not found" in text
 
 
-@pytest.mark.slow
-def test_several_comparisons_are_corrected(run: Callable[..., RunRecord], tracker: Tracker) -> None:
-    records = [run("a", costs="4"), run("b"), run("c", revenue="6")]
-    comparison = compare(records, tracker, tracked=False)
-    for one in comparison.differences:
-        assert one.figures["mcnemar_p_holm"] >= one.figures["mcnemar_p"]
-    figures = comparison.figures()
-    assert figures["runs"][0]["calls"] == 10
-    assert figures["runs"][0]["tokens"] == 5 * 110
-    assert figures["runs"][0]["seconds"] == pytest.approx(1.25)
-    assert figures["differences"][0]["changed"][0]["why"] == "was: right answer not found; wrong figures"
-
-
 def test_the_command_compares_runs_by_their_names(
     run: Callable[..., RunRecord], tracker: Tracker, tmp_path: Path
 ) -> None:

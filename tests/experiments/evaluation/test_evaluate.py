@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from experiments.data import LoadedData
 from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
-from experiments.tasks import ConvFinQA, figures_table
+from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError
 
@@ -83,10 +83,6 @@ def test_each_thread_calculates_alone(
     assert len(seen) == 5
 
 
-def test_limit_takes_the_first_conversations(make_saved: Make, data: LoadedData) -> None:
-    assert evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(limit=1)).figures["turns"] == 2
-
-
 def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
     evaluation = evaluate(
         make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig(seed=7), tracker=tracker
@@ -130,10 +126,3 @@ def test_data_without_gold_is_refused(make_saved: Make, data: LoadedData) -> Non
 def test_settings_out_of_range_are_refused() -> None:
     with pytest.raises(ConfigError, match="limit must be at least 1, got 0"):
         EvaluationConfig(limit=0)
-
-
-def test_summary_shows_intervals(make_saved: Make, data: LoadedData) -> None:
-    evaluation = evaluate(make_saved(), ConvFinQA(data), EvaluationConfig())
-    text = figures_table([evaluation.name], [evaluation.figures])
-    assert "100.0% [100.0, 100.0]" in text
-    assert "5 / 3" in text

@@ -1,22 +1,19 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from experiments.commands.main import finpath, main
+from experiments.commands.main import finpath
 from experiments.compare import choose_turn, read_turns
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.pages import describe_scored_turn
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, TrackingError
-from programs.turns.turn import ToolCall
 
 Make = Callable[..., SavedProgram]
 
@@ -69,27 +66,9 @@ def test_a_turn_must_be_named_exactly(tracker: Tracker, reference: str, message:
         choose_turn(read_turns(tracker.find("latest"), tracker), reference)
 
 
-def test_the_pick_is_marked(tracker: Tracker) -> None:
-    turn = read_turns(tracker.find("latest"), tracker)[1]
-    assert "> " in describe_scored_turn(turn)
-    assert "42" not in describe_scored_turn(turn, candidates=1)
-
-
-def test_a_call_of_a_tool_is_shown(tracker: Tracker) -> None:
-    turn = read_turns(tracker.find("latest"), tracker)[1]
-    calls = (ToolCall("query_kg", {}, "no such name", 0.4, failed=True),)
-    shown = describe_scored_turn(dataclasses.replace(turn, turn=dataclasses.replace(turn.turn, tool_calls=calls)))
-    assert "query_kg() -> no such name (an error)" in shown
-
-
 def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
     inspect("--turn", "page_0.pdf-1:2", "--prompts")
     shown = capsys.readouterr().out
     assert "== search (retriever" in shown
     with pytest.raises(ConfigError, match="name it with --turn"):
         inspect("--prompts")
-
-
-def test_two_views_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["inspect", "latest", "--failed", "--turn", "a:1"]) == 2
-    assert "--failed and --turn exclude each other" in capsys.readouterr().err

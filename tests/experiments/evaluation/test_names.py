@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate, written_program
 from experiments.lms import LMConfig
 from experiments.pages import describe_comparison
-from experiments.saved import SavedProgram, find_program
+from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 
@@ -58,19 +57,3 @@ def test_several_runs_of_a_name_are_reported(
     assert told.splitlines() == [f"note: 2 runs are named 'same'; the newest is taken: {runs[1]}"]
     assert cli.main(["compare", str(runs[0]), "latest", "--no-track"]) == 0
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.slow
-def test_a_kind_says_that_it_starts_unfitted(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = ["--optimizer", "none", "--train", "sample:train", "--no-track", "--out"]
-    assert cli.main(["compile", "beam", *words, "new"]) == 0
-    said = capsys.readouterr().err
-    assert "* beam starts with nothing fitted; shipped:beam is the shipped program" in said
-    assert cli.main(["compile", "shipped:beam", *words, "more"]) == 0
-    assert "nothing fitted" not in capsys.readouterr().err
-    shipped, new, more = (find_program(name).program for name in ("beam", "./new", "./more"))
-    assert more.scorer.sha256 == shipped.scorer.sha256 == find_program("shipped:beam").program.scorer.sha256
-    assert new.scorer is None or new.scorer.sha256 != shipped.scorer.sha256

@@ -11,7 +11,7 @@ import pytest
 from experiments import promote as module
 from experiments.data import ConversationRecord, LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.promote import PromotionConfig, promote
+from experiments.promote import promote
 from experiments.saved import SavedProgram, find_program
 from experiments.tasks import ConvFinQA
 from experiments.tracking import RunRecord, Tracker
@@ -57,7 +57,7 @@ def registered(monkeypatch: pytest.MonkeyPatch, tracker: Tracker) -> Versions:
 
     monkeypatch.setattr(module, "_register", register)
     monkeypatch.setattr(tracker.client, "set_registered_model_alias", set_alias)
-    monkeypatch.setattr(module, "_aliased", lambda _, name, alias: aliases.get((name, alias)))
+    monkeypatch.setattr(module, "_aliased", lambda _, name: aliases.get((name, "champion")))
     monkeypatch.setattr(module, "_model_of", lambda *_: "models:/m-1")
     return versions
 
@@ -66,24 +66,24 @@ def test_a_gain_that_holds_is_promoted(
     run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
     first, better, same = run("first", 1), run("better", 8), run("same", 8)
-    done = promote(better, tracker, PromotionConfig(against=first))
+    done = promote(better, tracker, against=first)
     assert (done.is_promoted, done.is_forced) == (True, False)
     assert done.figures()["difference"] == pytest.approx(7 / 8)
     assert done.figures()["mcnemar_p"] == pytest.approx(2 / 2**7)
     assert tracker.find("better").tags["finpath.promotion_forced"] == "false"
-    refused = promote(same, tracker, PromotionConfig())  # against the champion now
+    refused = promote(same, tracker)  # against the champion now
     assert not refused.is_promoted
     assert refused.reason.startswith("the gain does not hold: +0.0 points")
     assert tracker.find("same").tags["finpath.promotion"].startswith("refused as scripted@champion")
     assert len(registered) == 1
-    assert promote(better, tracker, PromotionConfig()).reason == "it is champion already"
+    assert promote(better, tracker).reason == "it is champion already"
 
 
 def test_a_gain_on_few_turns_does_not_hold(
     run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
     first, little = run("first", 5), run("little", 8)
-    refused = promote(little, tracker, PromotionConfig(against=first))  # 3 turns better, none worse: p = 0.25
+    refused = promote(little, tracker, against=first)  # 3 turns better, none worse: p = 0.25
     assert not refused.is_promoted
     assert "p = 0.25" in refused.reason
     assert registered == []
@@ -93,8 +93,8 @@ def test_force_is_said_on_the_run_and_on_the_version(
     run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
     record = run("only", 2)
-    assert "nothing has the alias champion yet" in promote(record, tracker, PromotionConfig()).reason
-    done = promote(record, tracker, PromotionConfig(force=True))
+    assert "nothing has the alias champion yet" in promote(record, tracker).reason
+    done = promote(record, tracker, force=True)
     assert (done.is_promoted, done.is_forced) == (True, True)
     tags = tracker.find("only").tags
     assert tags["finpath.promotion_forced"] == "true"
@@ -109,7 +109,7 @@ def test_runs_on_different_turns_do_not_promote(
     part = make_saved("part")
     part.program.programs = {f"q{n}?": "5" for n in range(8)}
     evaluate(part, ConvFinQA(many), EvaluationConfig(limit=7), tracker=tracker, run_name="part")
-    refused = promote(tracker.find("part"), tracker, PromotionConfig(against=first))
+    refused = promote(tracker.find("part"), tracker, against=first)
     assert not refused.is_promoted
     assert "different turns (1 are not shared)" in refused.reason
 
@@ -117,14 +117,12 @@ def test_runs_on_different_turns_do_not_promote(
 def test_a_run_that_did_not_finish_is_refused(run: Callable[[str, int], RunRecord], tracker: Tracker) -> None:
     stopped = dataclasses.replace(run("a", 1), status="KILLED")
     with pytest.raises(TrackingError, match="did not finish"):
-        promote(stopped, tracker, PromotionConfig())
+        promote(stopped, tracker)
 
 
-def test_settings_out_of_range_are_refused() -> None:
+def test_a_level_out_of_range_is_refused(run: Callable[[str, int], RunRecord], tracker: Tracker) -> None:
     with pytest.raises(ConfigError, match="alpha must be between 0 and 1, got 0"):
-        PromotionConfig(alpha=0)
-    with pytest.raises(ConfigError, match="alias must be a word"):
-        PromotionConfig(alias="not one")
+        promote(run("a", 1), tracker, alpha=0)
 
 
 @pytest.mark.slow
@@ -133,13 +131,14 @@ def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> No
 
     data = load_conversations("sample:dev")
     evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
-    done = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", force=True))
+    done = promote(tracker.find("shipped"), tracker, name="mine", force=True)
     assert done.is_promoted
     found = tracker.client.get_model_version_by_alias("mine", "champion")
     loaded = find_program("models:/mine@champion", tracker)
     assert loaded.program.ontology.sha256 == find_program("beam").program.ontology.sha256
-    again = promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", alias="other", force=True))
-    assert again.version == done.version == int(found.version)  # the same logged model is one version
+    again = promote(tracker.find("shipped"), tracker, name="other", force=True)
+    assert done.version == int(found.version)
+    assert again.version == 1
 
 
 @pytest.mark.slow
@@ -159,6 +158,6 @@ def test_a_stopped_promotion_leaves_the_evaluation_finished(tracker: Tracker, mo
 
     monkeypatch.setattr(mlflow.pyfunc, "log_model", stopped)
     with pytest.raises(KeyboardInterrupt):
-        promote(tracker.find("shipped"), tracker, PromotionConfig(name="mine", force=True))
+        promote(tracker.find("shipped"), tracker, name="mine", force=True)
     assert statuses == ["FINISHED"]
     assert tracker.find("shipped").status == "FINISHED"

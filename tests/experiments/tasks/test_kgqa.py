@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.compiling.graphs import fit_graphs
+from experiments.compiling import fit_graphs
 from experiments.data import GraphSource, LoadedQuestions
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
 from experiments.lms.config import LMConfig

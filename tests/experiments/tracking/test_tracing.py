@@ -38,15 +38,6 @@ def test_a_recorder_keeps_prompts_replies_and_nesting() -> None:
     assert outer["start"] <= asked["start"] <= asked["end"] <= outer["end"]
 
 
-def test_parallel_parts_of_a_turn_stay_in_its_trace() -> None:
-    recorder = TurnRecorder()
-    predict = dspy.Predict("question -> answer")
-    with dspy.context(lm=DummyLM([{"answer": "5"}] * 4)), recorder.recording():
-        pairs = [(predict, dspy.Example(question=f"q{n}").with_inputs("question")) for n in range(4)]
-        dspy.Parallel(num_threads=2, disable_progress_bar=True)(pairs)
-    assert [span["type"] for span in recorder.spans].count("CHAT_MODEL") == 4
-
-
 def test_an_error_is_on_its_span() -> None:
     recorder = TurnRecorder()
 

@@ -16,7 +16,7 @@ from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.steps import Answer
-from optimize.metrics.turns import TurnScore, exact_match, rank_of_gold, score_turn, summarise
+from optimize.metrics.turns import TurnScore, exact_match, score_turn, summarise
 from programs.turns.turn import Turn, Usage
 from signatures.understand import Understanding
 
@@ -101,15 +101,6 @@ def test_exact_match_laws(number: Decimal) -> None:
     assert exact_match(number, number)
     assert exact_match(number, round(number, 5))
     assert not exact_match(number + Decimal("0.00002"), number)
-
-
-def test_rank_of_gold() -> None:
-    proposed = candidates("5", "subtract(5, 3)", "greater(5, 3)")
-    assert rank_of_gold(proposed, Decimal("5.000001")) == 1
-    assert rank_of_gold(proposed, Decimal(2)) == 2
-    assert rank_of_gold(proposed, "yes") == 3
-    assert rank_of_gold(proposed, "no") is None
-    assert rank_of_gold((), Decimal(2)) is None
 
 
 # Scores and their summary.
@@ -227,13 +218,6 @@ def test_summary(scores: list[TurnScore]) -> None:
     assert len(accuracies) == 3 * len(values)
     assert all(0 <= summary[f"{name}_low"] <= summary[name] <= summary[f"{name}_high"] <= 1 for name in values)
     assert (summary["exe_accuracy_low"], summary["exe_accuracy_high"]) == (0, 1)
-
-
-def test_turns_that_are_no_selection_have_no_such_figure(scores: list[TurnScore]) -> None:
-    summary = summarise([score for score in scores if not score.is_selection], seed=0)
-    assert "exe_accuracy_number_selection" not in summary
-    assert "exe_accuracy_turn_1" not in summary
-    assert summary["exe_accuracy_program"] == summary["exe_accuracy"] == 0.5
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=25))

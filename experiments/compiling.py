@@ -1,0 +1,427 @@
+"""Compiles of programs: a run, the fit, the saved program, its figures and its evaluation.
+
+    job = report_job("beam", train, parse_optimizers("scorer+bootstrap"), lm=LMConfig("local"))
+    compiled = compile_program(job, out="my-beam", tracker=tracker)
+    compiled.saved.program, compiled.figures["compile_seconds"]
+
+A job names what is fitted: a program for reports by any chain of optimizers, or one for questions about graphs by a fit
+of the relation scorer and the ranker of paths. DSPy's cache on disk has the replies of language models, so a compile
+that was stopped and is started again asks nothing twice, and takes the same course.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from experiments.console import Stages, say
+from experiments.data import (
+    Dialogues,
+    GraphSource,
+    KGQuestion,
+    LoadedData,
+    LoadedQuestions,
+    OneGraph,
+    Triple,
+    conversation_examples,
+)
+from experiments.lms import LMConfig, reach_lm
+from experiments.saved import (
+    REPORT_KINDS,
+    SHIPPED,
+    SavedProgram,
+    check_replaceable,
+    find_program,
+    load_program,
+    parse_reader,
+    save_program,
+    shipped_encoder,
+    shipped_programs,
+    unfitted_program,
+    with_program_settings,
+)
+from experiments.serving import log_model
+from experiments.tracking import (
+    DataInput,
+    Run,
+    RunKind,
+    Tracker,
+    autologged,
+    describe_environment,
+    metric_name,
+    open_run,
+    run_tags,
+)
+from kg.errors import ConfigError, DataError, FinpathError
+from kg.graphs import GraphIndex
+from kg.paths import SEPARATOR, PathConfig
+from optimize.optimizers import OptimizerStep, Role, compile_chain
+from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
+from programs.kgqa import KGQA
+from programs.lm import GuardedLM
+
+if TYPE_CHECKING:
+    from programs.conversation import ConversationQA
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The result of a fit: a program, figures by name, and the error of a language model that ended it early."""
+
+    program: Any
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class CompileJob:
+    """A program to compile, and its data.
+
+    Attributes:
+        name: The run's name by default.
+        data: The data sets that the program learns from.
+        origin: The program's origin, as it is saved with it.
+        params: Settings, as the run shows them.
+        fit: Returns the program; it is given the run, and a function that shows a line to the user.
+        lm: The language model that the served program asks; ``None`` for a program that is not logged as a model.
+        graph: The graph that the served program answers from.
+        kind: The kind of the run.
+        seed: Of everything random.
+    """
+
+    name: str
+    data: Sequence[DataInput]
+    origin: Mapping[str, Any]
+    params: Mapping[str, object]
+    fit: Callable[[Run, Callable[[str], None]], Fit]
+    lm: LMConfig | None = None
+    graph: Any = None
+    kind: RunKind = "compile"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The saved program (gone where no ``out`` was given), its fit, and all figures with ``run_id``."""
+
+    saved: SavedProgram
+    fit: Fit
+    figures: Mapping[str, Any]
+
+
+def compile_program(
+    job: CompileJob,
+    *,
+    out: str | Path | None = None,
+    tracker: Tracker | None = None,
+    run_name: str | None = None,
+    evaluated: Callable[[SavedProgram, Run], Mapping[str, Any]] | None = None,
+    stages: Stages | None = None,
+) -> Compiled:
+    """Fits a program, saves it, and logs both.
+
+    Args:
+        job: The program to compile.
+        out: The program's folder, in addition to its run.
+        tracker: The tracking store; ``None`` to log nothing.
+        run_name: The run's name; by default the job's.
+        evaluated: Returns figures of the saved program on a dev split.
+        stages: Names and times the stages.
+
+    Raises:
+        ConfigError: The program would be saved nowhere, or ``out`` holds other files.
+    """
+    if out is None and tracker is None:
+        raise ConfigError("out must name a folder when nothing is tracked: the program would be kept nowhere")
+    if out is not None:
+        check_replaceable(Path(out))
+    name, stages = run_name or job.name, stages if stages is not None else Stages()
+    tags = {**run_tags(job.seed), "finpath.data_sha256": " ".join(data.sha256 for data in job.data)}
+    with (
+        open_run(tracker, job.kind, name, tags=tags) as run,
+        tempfile.TemporaryDirectory(prefix="finpath-") as temporary,
+    ):
+        here = Path(temporary)
+        run.log_params(job.params)
+        for data in job.data:
+            run.log_data(data)
+        printed, begun = here / "printed.log", time.perf_counter()
+        with stages.stage(f"compile {name}"), autologged(tracker, run), _printed_to(printed) as tell:
+            fit = job.fit(run, tell)
+        figures = {**fit.figures, "compile_seconds": time.perf_counter() - begun, "run_id": run.id}
+        origin = {**job.origin, "run_id": run.id, "python": describe_environment().python}
+        saved = load_program(save_program(fit.program, out if out is not None else here / "program", origin), name)
+        run.log_metrics(figures)
+        run.log_text(printed.name, printed.read_text(encoding="utf-8", errors="replace"))
+        run.log_folder(saved.folder, "program")
+        if tracker is not None and job.lm is not None:
+            with stages.stage("log the program as a model"):
+                run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, job.lm, job.graph)})
+        if evaluated is not None:
+            on_dev = evaluated(saved, run)
+            run.log_metrics({f"dev/{key}": value for key, value in on_dev.items() if metric_name(key) == key})
+            figures = {**on_dev, **figures, "evaluation_run_id": on_dev.get("run_id")}
+    return Compiled(saved, fit, figures)
+
+
+@contextlib.contextmanager
+def _printed_to(path: Path) -> Iterator[Callable[[str], None]]:
+    """Sends what optimizers print, and DSPy's log, to a file; yields a function that writes to the terminal."""
+    terminal, logger = sys.stderr, logging.getLogger("dspy")
+    handlers, propagate = list(logger.handlers), logger.propagate
+    with path.open("a", encoding="utf-8") as file:
+        logger.handlers, logger.propagate = [logging.StreamHandler(file)], False
+        try:
+            with contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
+                yield lambda line: print(f"    {line}", file=terminal, flush=True)
+        finally:
+            logger.handlers, logger.propagate = handlers, propagate
+
+
+NO_LM = LMConfig()
+
+
+def report_job(
+    reference: str,
+    train: LoadedData,
+    optimizers: Sequence[OptimizerStep] = (),
+    *,
+    lm: LMConfig = NO_LM,
+    other_lms: Mapping[Role, LMConfig] | None = None,
+    program_settings: Mapping[str, str] | None = None,
+    dialogues: Dialogues | None = None,
+    train_turns: int = 60,
+    val_turns: int = 24,
+    seed: int = 0,
+    threads: int | None = None,
+    tracker: Tracker | None = None,
+) -> CompileJob:
+    """Returns the compile of a program for reports.
+
+    Args:
+        reference: A kind of program, which starts from the train split's ontology with nothing fitted; or a saved
+            program, which starts as it is.
+        train: The train split: conversations with gold programs, and with gold answers alone.
+        optimizers: One after the other; none leaves the program as it starts out, with its ontology.
+        lm: The program's language model.
+        other_lms: The models of other roles; by default the program's own. Its budget is for all together.
+        program_settings: Settings, as :func:`experiments.saved.with_program_settings` takes them.
+        dialogues: Further training conversations, without reports; those of the train split are left out.
+        train_turns: Turns that prompt optimizers learn from, at most.
+        val_turns: Turns of other reports that select a program, at most.
+        seed: Of everything random.
+        threads: Turns at a time; ``None`` for 1, or 8 with a remote model.
+        tracker: The store in which a saved program is looked up.
+
+    Raises:
+        DataError: The train split is empty or has no gold.
+    """
+    learned = [one for one in train.conversations if one.gold is None]
+    if not learned or any(one.answers is None for one in learned):
+        raise DataError("has no conversations with gold to compile on", file=train.name)
+    data = [DataInput(train.name, train.sha256, "train", len(train.conversations))]
+    further = dialogues.without({one.id for one in train.conversations}).items if dialogues is not None else ()
+    if dialogues is not None:
+        data.append(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
+
+    def fit(run: Run, tell: Callable[[str], None]) -> Fit:
+        lms = _language_models(lm, other_lms or {})
+        compiled = compile_chain(
+            with_program_settings(_student(reference, train, tracker), program_settings or {}),
+            optimizers,
+            conversation_examples(learned),
+            lms=lms,
+            train_turns=train_turns,
+            val_turns=val_turns,
+            seed=seed,
+            threads=threads if threads is not None else lm.default_threads,
+            dialogues=further,
+            without_programs=conversation_examples([one for one in train.conversations if one.gold is not None]),
+            progress=tell,
+            plot=run.log_metrics,
+        )
+        spent = getattr(lms.get("task"), "spent", None)
+        figures = {f"compile_{name}": value for name, value in spent.figures().items()} if spent is not None else {}
+        figures |= {f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compiled.scores)}
+        return Fit(compiled.program, figures, compiled.failure)
+
+    names = "+".join(step.name for step in optimizers)
+    changes = [f"{key}={value}" for key, value in (program_settings or {}).items()]
+    different = [*([] if lm.is_none else [lm.name]), *([f"seed {seed}"] if seed else []), *changes]
+    settings = [(step.name, {key: _plain(value) for key, value in step.settings.items()}) for step in optimizers]
+    return CompileJob(
+        name=f"{Path(reference.removeprefix(SHIPPED)).name}-{names or 'uncompiled'}"
+        + (f" ({', '.join(different)})" if different else ""),
+        data=data,
+        origin={
+            "optimizers": [{"name": name, "settings": values} for name, values in settings],
+            "seed": seed,
+            "train": {"name": train.name, "sha256": train.sha256, "conversations": len(learned)},
+            "lm": dataclasses.asdict(lm),
+        },
+        params={
+            "program": reference,
+            "optimizers": names or "none",
+            **{f"{name}.{key}": value for name, values in settings for key, value in values.items()},
+            **({"program_settings": " ".join(changes)} if changes else {}),
+            **{f"{role}_lm": other.name for role, other in (other_lms or {}).items()},
+            **lm.params(),
+        },
+        fit=fit,
+        lm=lm if optimizers else None,
+        seed=seed,
+    )
+
+
+def _plain(value: Any) -> Any:
+    is_settings = dataclasses.is_dataclass(value) and not isinstance(value, type)
+    return dataclasses.asdict(value) if is_settings else str(value) if isinstance(value, Path) else value
+
+
+def _language_models(lm: LMConfig, others: Mapping[Role, LMConfig]) -> dict[Role, Any]:
+    """The models by role; the budget of the program's own is for all of them together."""
+    lms: dict[Role, Any] = {} if lm.is_none else {"task": reach_lm(lm)["lm"]}
+    for role, other in others.items():
+        lms[role] = reach_lm(other)["lm"]
+        if isinstance(lms[role], GuardedLM) and isinstance(lms.get("task"), GuardedLM):
+            lms[role].budget, lms[role].spent = lms["task"].budget, lms["task"].spent
+    return lms
+
+
+def _student(reference: str, train: LoadedData, tracker: Tracker | None) -> ConversationQA:
+    """The program to start from."""
+    from kg.reports import build_ontology
+
+    if reference not in REPORT_KINDS:
+        program: ConversationQA = find_program(reference, tracker).program
+        return program
+    shipped = f"; {SHIPPED}{reference} is the shipped program" if reference in shipped_programs() else ""
+    say(f"* {reference} starts with nothing fitted{shipped}")
+    reports = {conversation.report.id: conversation.report for conversation in train.conversations}
+    return unfitted_program(reference, build_ontology(reports.values()))
+
+
+ANY_PATHS = PathConfig()
+
+
+def graph_job(
+    source: GraphSource,
+    train: LoadedQuestions,
+    search: PathConfig = ANY_PATHS,
+    *,
+    form: str = "",
+    link: bool = False,
+    ranked: bool = False,
+    seed: int = 0,
+) -> CompileJob:
+    """Returns the compile of a program for questions about graphs.
+
+    Args:
+        source: The graph or graphs.
+        train: The questions with their gold.
+        search: Settings of the beam.
+        form: The questions' format, for the program's origin.
+        link: As for :func:`fit_graphs`.
+        ranked: As for :func:`fit_graphs`.
+        seed: Of everything random.
+    """
+    data = {"questions": train.name, "sha256": train.sha256, "format": form, "count": len(train.questions)}
+    learned = {**data, "graph": source.name, "graph_sha256": source.sha256}
+    counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
+    counts["graph_problems"] = source.problem_count
+    return CompileJob(
+        name=f"kgqa {train.name}",
+        data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
+        origin={"train": learned, "seed": seed, "linked_topics": link},
+        params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
+        fit=lambda *_: Fit(fit_graphs(source, train.questions, search, link=link, ranked=ranked, seed=seed), counts),
+        lm=LMConfig(),
+        graph=source.graph if isinstance(source, OneGraph) else None,
+        kind="kgqa",
+        seed=seed,
+    )
+
+
+def fit_graphs(
+    source: GraphSource,
+    questions: Sequence[KGQuestion],
+    search: PathConfig = ANY_PATHS,
+    *,
+    link: bool = False,
+    ranked: bool = False,
+    seed: int = 0,
+) -> KGQA:
+    """Returns a program that is fitted on questions.
+
+    Args:
+        source: The graph or graphs; where each question has its own they are joined for the fit.
+        questions: The questions with their gold.
+        search: Settings of the beam.
+        link: Whether topics are linked in the questions even where the file names them.
+        ranked: Whether a ranker of whole paths is fitted, too.
+        seed: Of everything random.
+
+    Raises:
+        DataError: There are no questions, or from none a path leads to its answers.
+    """
+    if not questions:
+        raise DataError("there are no questions to learn from")
+    if link:
+        questions = [dataclasses.replace(question, topics=()) for question in questions]
+    index, topics = _joined(source, questions)
+    examples = [_example(index, question, named) for question, named in zip(questions, topics, strict=True)]
+    training = RelationTrainingConfig(max_hops=search.max_depth)
+    scorer = fit_relation_scorer(index, examples, training, seed)
+    if not ranked:
+        return KGQA(scorer, search)
+    graphs, vectors, reader = [index] * len(examples), shipped_encoder().vectors, parse_reader()
+    scores = reader.scores if reader is not None else None
+    ranker = fit_path_ranker(graphs, examples, vectors, scorer.rules, training.max_hops, reader=scores)
+    return KGQA(scorer, search, ranker=ranker)
+
+
+def _joined(source: GraphSource, questions: Sequence[KGQuestion]) -> tuple[GraphIndex, list[tuple[str, ...]]]:
+    """Returns the graphs of several questions as one, and the topics of each; none where a graph cannot be read."""
+    topics: list[tuple[str, ...]] = []
+
+    def triples() -> Iterator[Triple]:
+        for question in questions:
+            try:
+                graph = source.of(question)
+            except FinpathError as error:
+                source.problem(f"question {question.id!r}: {error}")
+                topics.append(())
+                continue
+            topics.append(graph.topics(question.question, question.topics).entities)
+            if not isinstance(source, OneGraph):
+                yield from _triples(graph.index)
+
+    joined = GraphIndex.from_triples(triples())
+    return source.index if isinstance(source, OneGraph) else joined, topics
+
+
+def _triples(index: GraphIndex) -> Iterator[Triple]:
+    edges = index.edges(np.arange(len(index.entities), dtype=np.int32))
+    forward = edges.relation < len(index.relations) // 2
+    names = [index.name(number) for number in range(len(index.entities))]
+    columns = (edges.place[forward].tolist(), edges.relation[forward].tolist(), edges.target[forward].tolist())
+    for subject, relation, value in zip(*columns, strict=True):
+        yield names[subject], index.relations[relation], names[value]
+
+
+def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
+    """Returns a question as an example to learn from, with its gold path if the graph has its relations."""
+    parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
+    relations = tuple(parts[1::2])
+    known = bool(relations) and topics[:1] == (parts[0],) and set(relations) <= set(index.relations)
+    return RelationExample(question.question, topics, question.answers, relations if known else None)
