@@ -23,11 +23,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError, field_validator
 
 from kg.errors import ConfigError, DataError
 
@@ -123,10 +125,10 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-_Record = tuple[str, Callable[[], KGQuestion]]
+_Reader = tuple[str, Callable[[], KGQuestion]]
 
 
-def _read_all(records: Iterator[_Record], name: str, problems: list[str]) -> Iterator[KGQuestion]:
+def _read_all(records: Iterator[_Reader], name: str, problems: list[str]) -> Iterator[KGQuestion]:
     for place, read in records:
         try:
             yield read()
@@ -138,13 +140,13 @@ def _distinct(questions: Iterable[KGQuestion], name: str, problems: list[str]) -
     seen: set[str] = set()
     for question in questions:
         if question.id in seen:
-            problems.append(str(DataError("its id stands there twice", file=name, place=f"question {question.id!r}")))
+            problems.append(str(DataError("its id occurs twice", file=name, place=f"question {question.id!r}")))
             continue
         seen.add(question.id)
         yield question
 
 
-def _lines(path: Path, form: str, problems: list[str]) -> Iterator[_Record]:
+def _lines(path: Path, form: str, problems: list[str]) -> Iterator[_Reader]:
     readers: dict[str, Callable[[str, str], KGQuestion]] = {
         "pathquestion": read_pathquestion,
         "worldcup": read_worldcup,
@@ -166,7 +168,7 @@ def _lines(path: Path, form: str, problems: list[str]) -> Iterator[_Record]:
             if form in readers:
                 yield place, partial(readers[form], line, name)
             else:
-                yield place, partial(_read_json, line, name, path, start)
+                yield place, partial(_read_record, line, name, partial(_line_graph, path, start))
 
 
 def read_pathquestion(line: str, name: str) -> KGQuestion:
@@ -221,7 +223,7 @@ def _columns(line: str, count: int, names: str) -> list[str]:
 
 
 def _split(text: str, separator: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.strip() for part in text.split(separator) if part.strip()))
+    return _distinct_texts(text.split(separator))
 
 
 def _some(answers: tuple[str, ...]) -> tuple[str, ...]:
@@ -230,60 +232,50 @@ def _some(answers: tuple[str, ...]) -> tuple[str, ...]:
     return answers
 
 
-def _read_json(line: str, name: str, path: Path, start: int) -> KGQuestion:
+class _Record(BaseModel):
+    """A question as JSON; ``answer`` and ``q_entity`` may be one text."""
+
+    id: Any = None
+    question: str = Field(pattern=r"\S")
+    answer: list[str] = Field(validation_alias=AliasChoices("answer", "a_entity"))
+    q_entity: list[str] = []
+    ground_truth_paths: list[str] | None = None
+    graph: list[Triple] | None = None
+
+    @field_validator("answer", "q_entity", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+
+def _read_record(record: Any, name: str, graph: Callable[[], Sequence[Triple]]) -> KGQuestion:
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"is not JSON: {error}") from error
-    if not isinstance(record, Mapping):
-        raise DataError(f"must be an object with keys, got {type(record).__name__}")
-
-    def own_graph() -> Sequence[Triple]:
-        # Graphs stay in the file: those of a data set are larger than its questions by far.
-        with path.open("rb") as file:
-            file.seek(start)
-            return _triples(json.loads(file.readline().decode("utf-8-sig"))["graph"])
-
-    return _read_record(record, name, own_graph)
-
-
-def _read_record(record: Mapping[str, Any], name: str, graph: Callable[[], Sequence[Triple]]) -> KGQuestion:
-    question = record.get("question")
-    if not isinstance(question, str) or not question.strip():
-        raise DataError("question must be some text")
-    answers = record.get("answer", record.get("a_entity"))
-    has_graph = record.get("graph") is not None
-    if has_graph:
-        _triples(record["graph"])
+        read = _Record.model_validate_json(record) if isinstance(record, str) else _Record.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DataError(f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}") from error
     return KGQuestion(
-        str(record.get("id", name)),
-        question,
-        _texts(record.get("q_entity", ()), "q_entity"),
-        _some(_texts(answers, "answer")),
-        _texts(record.get("ground_truth_paths") or (), "ground_truth_paths"),
-        graph if has_graph else None,
+        str(read.id) if read.id is not None else name,
+        read.question,
+        _distinct_texts(read.q_entity),
+        _some(_distinct_texts(read.answer)),
+        _distinct_texts(read.ground_truth_paths or ()),
+        graph if read.graph is not None else None,
     )
 
 
-def _texts(value: Any, key: str) -> tuple[str, ...]:
-    """A list of texts, or one text; each once."""
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, Sequence) or not all(isinstance(one, str) for one in values):
-        raise DataError(f"{key} must be a list of texts, got {value!r:.80}")
-    return tuple(dict.fromkeys(one.strip() for one in values if one.strip()))
+def _distinct_texts(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
 
 
-def _triples(value: Any) -> list[Triple]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise DataError("graph must be a list of triples")
-    for place, triple in enumerate(value):
-        fine = isinstance(triple, Sequence) and not isinstance(triple, str) and len(triple) == 3
-        if not fine or not all(isinstance(part, str) for part in triple):
-            raise DataError(f"graph must be a list of triples of texts; number {place} is {triple!r:.80}")
-    return [(subject, relation, target) for subject, relation, target in value]
+def _line_graph(path: Path, start: int) -> Sequence[Triple]:
+    """A question's graph, read again: graphs are larger than the questions by far, and stay in the file."""
+    with path.open("rb") as file:
+        file.seek(start)
+        return _Record.model_validate_json(file.readline().decode("utf-8-sig")).graph or ()
 
 
-def _data_set_records(source: str) -> tuple[Iterator[_Record], str]:
+def _data_set_records(source: str) -> tuple[Iterator[_Reader], str]:
     """The records of a Parquet file or of a data set on the hub, and their hash."""
     from datasets import load_dataset
 
@@ -305,7 +297,7 @@ def _data_set_records(source: str) -> tuple[Iterator[_Record], str]:
     return _table_records(table), digest.hexdigest()
 
 
-def _table_records(table: Any) -> Iterator[_Record]:
+def _table_records(table: Any) -> Iterator[_Reader]:
     plain = table.remove_columns("graph") if "graph" in table.column_names else table
     has_graph = plain is not table
     for number, record in enumerate(plain):
@@ -314,4 +306,4 @@ def _table_records(table: Any) -> Iterator[_Record]:
 
 
 def _row_graph(table: Any, number: int) -> Sequence[Triple]:
-    return _triples(table[number]["graph"])
+    return _Record.model_validate(table[number]).graph or ()

@@ -117,18 +117,6 @@ def test_no_key_is_on_the_run(
     assert not [path for path in files if secret.encode() in path.read_bytes()]
 
 
-def test_mlflow_opens_the_model(train: LoadedData, dev: LoadedData, tracker: Tracker, tracking_uri: str) -> None:
-    import mlflow
-
-    job = report_job("beam", train, parse_optimizers("scorer", ["scorer.form_steps=1"]))
-    compile_program(job, tracker=tracker, run_name="mine")
-    mlflow.set_tracking_uri(tracking_uri)
-    model = mlflow.pyfunc.load_model(tracker.find("mine", kinds=("compile",)).tags["finpath.model_uri"])
-    first = dev.conversations[0]
-    answers = model.predict({"report": dataclasses.asdict(first.report), "questions": list(first.questions)})["answers"]
-    assert len(answers) == len(first.questions)
-
-
 def test_a_stopped_compile_asks_nothing_twice(train: LoadedData, tracker: Tracker, engine: AnyReplyEngine) -> None:
     job = job_of(train, "labeled-few-shot+bootstrap")
     engine.stop_after = 16

@@ -224,12 +224,6 @@ def test_sources(tmp_path: Path) -> None:
             load_conversations(f"{source}:test")
 
 
-def test_a_folder_that_was_fetched_into(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
-        archive.writestr("data/dev.json", json.dumps([GOOD]))
-    assert load_conversations(tmp_path).name == "data.zip/data/dev.json"
-
-
 def test_sources_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere\.json: no such file or folder; give a file \(JSON"):
         load_conversations(tmp_path / "nowhere.json")
@@ -288,14 +282,6 @@ def test_the_margin_of_inferred_programs(tmp_path: Path, written: Any, read: flo
     assert conversation.margin == read
     [example] = conversation_examples([conversation])
     assert example.get("margin") == read
-
-
-@pytest.mark.parametrize("split", ["train", "dev"])
-def test_the_sample_that_ships(split: str) -> None:
-    loaded = load_conversations("sample", split)
-    assert loaded.name == f"sample/{split}.json"
-    assert loaded.problems == ()
-    assert loaded.conversations
 
 
 def test_several_files_are_taken_together_and_a_repeated_conversation_is_named() -> None:

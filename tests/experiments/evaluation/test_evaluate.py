@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from experiments.data import LoadedData
 from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, evaluate
@@ -58,29 +57,6 @@ def test_a_report_that_cannot_be_read_costs_its_own_turns_only(make_saved: Make,
     assert [score.failure for score in evaluation.scores] == [None, None, "error", "error", None]
     assert evaluation.figures["failures_error"] == 2
     assert evaluation.scores[3].message == "RuntimeError: no graph"
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_each_thread_calculates_alone(
-    make_saved: Make, data: LoadedData, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def blas_threads() -> set[int]:
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-    saved, seen = make_saved(), []
-    answer = type(saved.program).ask
-
-    def watched(self: object, *arguments: object, **inputs: object) -> object:
-        seen.append(blas_threads())
-        return answer(self, *arguments, **inputs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(type(saved.program), "ask", watched)
-    with threadpool_limits(limits=2, user_api="blas"):
-        before = blas_threads()
-        evaluate(saved, ConvFinQA(data), EvaluationConfig(threads=threads))
-        assert blas_threads() == before
-    assert all(counts <= {1} for counts in seen)
-    assert len(seen) == 5
 
 
 def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:

@@ -158,15 +158,6 @@ def test_a_broken_line_is_skipped_and_reported(tmp_path: Path, capsys: pytest.Ca
     assert "line 2 of the journal" in capsys.readouterr().err
 
 
-def test_a_line_is_on_the_disk_before_the_next_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced: list[int] = []
-    monkeypatch.setattr("experiments.evaluation.os.fsync", synced.append)
-    journal = Journal(tmp_path / "journal.jsonl")
-    journal.append({"n": 1})
-    journal.append({"n": 2})
-    assert len(synced) == 2
-
-
 def test_a_run_is_resumed_by_one_process_at_a_time(
     tracker: Tracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

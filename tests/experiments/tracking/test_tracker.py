@@ -14,13 +14,6 @@ from experiments.tracking import DataInput, Tracker, TrackingConfig, open_run
 from kg.errors import TrackingError
 
 
-def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert TrackingConfig.from_environment() == TrackingConfig("sqlite:///mlflow.db", "finpath")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:5000")
-    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "mine")
-    assert TrackingConfig.from_environment() == TrackingConfig("http://localhost:5000", "mine")
-
-
 def test_a_run_is_found_by_id_name_and_age(tracker: Tracker) -> None:
     ids = []
     for name in ("one", "two"):
@@ -107,12 +100,6 @@ def test_a_file_that_is_no_store_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.db").write_text("no database")
     with pytest.raises(TrackingError, match=r"bad\.db cannot be opened: .*file is not a database"):
         Tracker(TrackingConfig(f"sqlite:///{tmp_path}/bad.db")).find("latest")
-
-
-@pytest.mark.slow
-def test_a_server_that_is_down_is_said_in_time() -> None:
-    with pytest.raises(TrackingError, match="cannot be opened"):
-        Tracker(TrackingConfig("http://127.0.0.1:9")).find("latest")
 
 
 @pytest.mark.slow

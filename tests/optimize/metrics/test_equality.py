@@ -71,10 +71,6 @@ def test_not_equal(program: str, gold: str) -> None:
     assert not program_match(program, gold)
 
 
-def test_no_program() -> None:
-    assert not program_match(None, "5")
-
-
 def test_a_gold_that_cannot_be_parsed_is_not_passed_over() -> None:
     with pytest.raises(ProgramError, match="unknown operation"):
         program_match("5", "halve(5, 2)")
