@@ -35,6 +35,7 @@ FITS = {
     "scorer": "optimize.scorers:FitScorer",
     "encoder": "optimize.encoders:FitEncoder",
     "evidence": "optimize.evidence:FitEvidence",
+    "finetune": "optimize.finetuning:FitAdapter",
 }
 """finpath's own optimizers, which learn from conversations: name, module and class."""
 

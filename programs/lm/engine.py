@@ -14,8 +14,12 @@ counts their tokens. The weights are loaded at the first call.
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import threading
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -82,12 +86,27 @@ class EmbeddedEngine:
                 raise lm15.InvalidRequestError(str(error), provider=PROVIDER) from error
         return response_of(reply, self.name, request.config.logprobs)
 
+    def token_ids(self, text: str, *, begins: bool = False, marks: bool = False) -> list[int]:
+        """Returns the tokens of a text.
+
+        Args:
+            text: The text.
+            begins: Whether it begins a prompt, which some models mark with a token.
+            marks: Whether marks of the template are read as such.
+        """
+        body = {"content": text, "add_special": begins, "parse_special": marks}
+        return [int(token) for token in self._ask("/tokenize", body)["tokens"]]
+
+    def template(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """Messages as the model reads them, up to where its reply begins."""
+        return str(self._ask("/apply-template", {"messages": list(map(dict, messages))})["prompt"])
+
     def load(self) -> Any:
         """Loads the weights now, else the first call does; returns the runtime."""
         with self._turn:
             if self._server is None:
                 parameters = server_parameters(self.settings)
-                # The runtime also listens on loopback; only this process knows the key.
+                # The runtime also listens on loopback, where the tokeniser is asked; only this process knows the key.
                 parameters.api_keys = [self._key]
                 self._server = start(parameters, self.settings)
             return self._server
@@ -96,6 +115,19 @@ class EmbeddedEngine:
         """Frees the weights; the next call loads them again."""
         with self._turn:
             self._server = None
+
+    def _ask(self, path: str, body: Mapping[str, Any]) -> Any:
+        request = urllib.request.Request(  # noqa: S310 - the runtime's own address
+            self.load().listening_address + path,
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"},
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=60) as response:
+                return json.load(response)
+        except (urllib.error.URLError, TimeoutError, ValueError) as error:
+            raise LMError(f"{self.name} does not answer: {error}") from error
 
 
 class AsyncEmbeddedEngine:
