@@ -19,10 +19,9 @@ if TYPE_CHECKING:
         relative_buckets,
     )
     from kg.encoders.network import inference_session
-    from kg.encoders.pieces import batches, padded, vocabulary, word_pieces
+    from kg.encoders.pieces import WordPiece, batches, padded, vocabulary, word_pieces
     from kg.encoders.sentence_encoder import ENCODER_PACKAGE, SentenceEncoder
     from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
-    from kg.encoders.wordpiece import WordPiece
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 

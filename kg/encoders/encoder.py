@@ -17,12 +17,11 @@ import numpy as np
 
 from kg.arrays import FloatArray, IntArray, read_arrays
 from kg.encoders.heads import WIDTH, EncodedPage, EncodedQuestion, Heads
+from kg.encoders.network import inference_session
+from kg.encoders.pieces import WordPiece, padded
 from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
-from kg.encoders.wordpiece import WordPiece
 from kg.errors import DataError
 from kg.reports import Observation
-
-__all__ = ["FILES", "EncodedPage", "EncodedQuestion", "TextEncoder"]
 
 FILES = ("encoder.onnx", "heads.npz", "vocab.txt")
 """The files of an encoder's folder: the transformer with int8 weights, the heads, and the pieces by number."""
@@ -127,23 +126,15 @@ class TextEncoder:
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = self.threads
-        content = self.files["encoder.onnx"]
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return inference_session(self.files["encoder.onnx"], threads=self.threads)
 
     def _run(self, sequences: Sequence[TokenSequence]) -> FloatArray:
         """Returns the states of some sequences, padded; shape ``(sequences, longest, WIDTH)``."""
-        length = max(len(one.tokens) for one in sequences)
-        tokens = np.zeros((len(sequences), length), dtype=np.int64)
-        specials, mask = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
-        for row, one in enumerate(sequences):
-            tokens[row, : len(one.tokens)] = one.tokens
-            specials[row, : len(one.tokens)] = one.specials
-            mask[row, : len(one.tokens)] = True
-        states: FloatArray = self._session.run(None, {"tokens": tokens, "specials": specials, "mask": mask})[0]
+        tokens, mask = padded([one.tokens for one in sequences], 0)
+        specials, _ = padded([one.specials for one in sequences], 0)
+        states: FloatArray = self._session.run(
+            None, {"tokens": tokens, "specials": specials, "mask": mask.astype(bool)}
+        )[0]
         return states
 
     def __copy__(self) -> TextEncoder:

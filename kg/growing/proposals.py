@@ -2,7 +2,7 @@
 
     proposals = TypeProposals(graph, "review")
     proposals.propose(NodeType("Regulation", ...))        # "pending"
-    proposals.accept("Regulation")                        # now nodes of it may be written
+    proposals.pending()                                   # a person adds them: finpath ingest --types FILE
 
 A proposal that is not well-formed, or that says what another type says already, is refused under every policy. Where
 only the meaning is near, the proposal may name the near type and so insist that it differs.
@@ -18,7 +18,6 @@ from kg.errors import ConfigError, SchemaError
 from kg.growing.graph import GrowingGraph
 from kg.growing.likeness import SAME_MEANING, TypeMeaning
 from kg.growing.schema import EdgeType, NodeType, Schema
-from kg.text import nearest
 
 TypePolicy = Literal["auto", "review", "never"]
 """The treatment of a well-formed proposal: accepted at once, kept for a person, or refused."""
@@ -115,34 +114,6 @@ class TypeProposals:
         """Returns the types of the graph and those that wait."""
         return (*self._graph.schema.types, *self.pending())
 
-    def accept(self, name: str) -> NodeType | EdgeType:
-        """Makes a proposal that waits one of the graph's types, in one transaction.
-
-        Raises:
-            SchemaError: No such proposal waits, or it does not fit the schema any more.
-        """
-        with self._graph.writing:
-            found = self._waiting(name)
-            schema = self._graph.schema
-            # An earlier version stored the type first and could be stopped before it left the queue.
-            if found in schema.types:
-                taken = schema
-            else:
-                taken = schema.with_version(found) if found.version > 1 else schema.with_type(found)
-            self._graph.change_schema(taken, self._without(found))
-        return found
-
-    def refuse(self, name: str) -> NodeType | EdgeType:
-        """Drops a proposal that waits.
-
-        Raises:
-            SchemaError: No such proposal waits.
-        """
-        with self._graph.writing:
-            found = self._waiting(name)
-            self._graph.change_proposed(self._without(found))
-        return found
-
     def _check_allowed(self) -> None:
         if self.policy == "never":
             raise SchemaError("new types are not allowed here: use an existing one")
@@ -161,15 +132,6 @@ class TypeProposals:
                 f"{new.name!r} seems to mean the same as {twin.name!r} ({twin.description}; {probability:.0%}): "
                 f"use {twin.name!r}, or propose it again with differs_from {twin.name!r}"
             )
-
-    def _waiting(self, name: str) -> NodeType | EdgeType:
-        waiting = {kind.name: kind for kind in self.pending()}
-        if name not in waiting:
-            raise SchemaError(f"no type {name!r} waits for review; {nearest(name, waiting)}")
-        return waiting[name]
-
-    def _without(self, found: NodeType | EdgeType) -> Schema:
-        return Schema(tuple(kind for kind in self._graph.proposed.types if kind != found))
 
 
 def _comparable(new: NodeType, existing: NodeType) -> bool:

@@ -6,7 +6,7 @@
     >>> schema = schema.with_type(NodeType("Regulation", "A rule that ...", {...}, {"name": "Rule 10b-5"}, "agent"))
 
 Properties are described by JSON Schema (draft 2020-12, formats checked). Types and edges carry labels, the words by
-which people call them; a property's are its ``title`` and ``x-labels``, and a value's are in ``x-value-labels``. A type
+which people call them; a property's are its ``title`` and ``x-labels``. A type
 carries a version: what was written under an older one stays valid, because the older one is kept. A schema is a value:
 a change makes a new one.
 """
@@ -36,14 +36,8 @@ TypeKind = Literal["node type", "edge type"]
 LONGEST = 8_000
 """Characters that a type's JSON Schema and example may have each, written as JSON."""
 
-TEMPORAL_FORMATS = ("date", "date-time")
-"""Formats that make a property one of time."""
-
 LABELS = "x-labels"
 """The keyword of a property's JSON Schema that lists its labels."""
-
-VALUE_LABELS = "x-value-labels"
-"""The keyword that lists the labels of a property's values: ``{"negative": ["bad"]}``."""
 
 MOST_LABELS, LONGEST_LABEL = 20, 60
 
@@ -91,12 +85,6 @@ class NodeType:
     def properties(self) -> tuple[str, ...]:
         """Properties that the schema names."""
         return tuple(self.properties_schema.get("properties", {}))
-
-    @property
-    def temporal(self) -> tuple[str, ...]:
-        """Properties that say when: those of a date's format."""
-        named = self.properties_schema.get("properties", {})
-        return tuple(name for name, rule in named.items() if rule.get("format") in TEMPORAL_FORMATS)
 
 
 @dataclass(frozen=True)
@@ -241,12 +229,7 @@ def _check_labels(new: NodeType | EdgeType) -> None:
     rules = new.properties_schema.get("properties", {})
     found = {"labels": new.labels, "inverse_labels": getattr(new, "inverse_labels", ())}
     for name, rule in rules.items():
-        stated = rule if isinstance(rule, Mapping) else {}
-        found[f"{name}.{LABELS}"] = stated.get(LABELS, ())
-        of_values = stated.get(VALUE_LABELS, {})
-        if not isinstance(of_values, Mapping) or not of_values.keys() <= set(map(str, stated.get("enum", ()))):
-            raise SchemaError(f"{name}.{VALUE_LABELS} of {new.name!r} must map values of its enum to lists of labels")
-        found |= {f"{name}.{VALUE_LABELS}.{value}": labels for value, labels in of_values.items()}
+        found[f"{name}.{LABELS}"] = rule.get(LABELS, ())
     for place, labels in found.items():
         if not isinstance(labels, list | tuple) or len(labels) > MOST_LABELS:
             raise SchemaError(f"{place} of {new.name!r} must be a list of at most {MOST_LABELS} labels")

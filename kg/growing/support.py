@@ -68,17 +68,6 @@ def supporting_span(update: Update, text: str, graph: GrowingGraph, added: Itera
     return source.stated(update.value, f"the {update.property} of {update.node}") or span
 
 
-def likely_span(update: Update, text: str) -> str:
-    """Returns the passage of a source that has most words of an update."""
-    if isinstance(update, AddNode):
-        said = [update.name, *map(str, update.properties.values())]
-    elif isinstance(update, AddEdge):
-        said = [update.source.name, update.target.name]
-    else:
-        said = [update.node.name, str(update.value)]
-    return _Source(text).best(" ".join(said))
-
-
 def _node_span(update: AddNode, source: _Source, graph: GrowingGraph) -> str:
     stored = graph.node(update.key)
     rules: Mapping[str, Any] = graph.schema.node_type(update.type).properties_schema.get("properties", {})

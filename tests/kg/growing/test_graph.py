@@ -192,15 +192,3 @@ def test_a_proposed_type_waits_for_review(graph: GrowingGraph) -> None:
     with pytest.raises(SchemaError, match="use 'Regulation'"):
         proposals.propose(replace(REGULATION, name="Regulations"))
     assert [kind.name for kind in proposals.pending()] == ["Regulation"]
-    proposals.accept("Regulation")
-    assert proposals.pending() == ()
-    graph.apply([AddNode("Regulation", "Rule 7")], WIRE)
-
-
-def test_a_refused_type_is_gone(graph: GrowingGraph) -> None:
-    proposals = TypeProposals(graph, "review")
-    proposals.propose(REGULATION)
-    proposals.refuse("Regulation")
-    assert proposals.pending() == ()
-    with pytest.raises(SchemaError, match="no type 'Regulation' waits"):
-        proposals.accept("Regulation")

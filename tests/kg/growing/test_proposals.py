@@ -66,9 +66,4 @@ def test_further_properties_make_the_next_version(graph: GrowingGraph) -> None:
     assert graph.schema.node_type("Ship").version == 1
     with pytest.raises(SchemaError, match="waits for review"):
         proposals(graph, "review").extend("Ship", tonnage, "again")
-    proposals(graph).accept("Ship")
-    assert (graph.schema.node_type("Ship").version, graph.schema.node_type("Ship").properties) == (
-        2,
-        ("name", "tonnage"),
-    )
-    assert proposals(graph).pending() == ()
+    assert [(kind.version, kind.properties) for kind in proposals(graph).pending()] == [(2, ("name", "tonnage"))]

@@ -117,15 +117,3 @@ def test_a_type_whose_name_is_a_label_of_another_repeats_it() -> None:
     schema = Schema().with_type(NodeType("Company", "Does business.", {"type": "object"}, labels=("firm", "business")))
     with pytest.raises(SchemaError, match="'Firm' says what 'Company' says already"):
         schema.with_type(NodeType("Firm", "A partnership of lawyers.", {"type": "object"}))
-
-
-def test_labels_of_values_are_of_values_of_the_enum() -> None:
-    def kind(labels: object) -> NodeType:
-        rule = {"type": "string", "enum": ["up", "down"], "x-value-labels": labels}
-        return NodeType("Move", "A move.", {"type": "object", "properties": {"way": rule}})
-
-    Schema().with_type(kind({"up": ["rising"]}))
-    with pytest.raises(SchemaError, match=r"way\.x-value-labels of 'Move' must map values of its enum to lists"):
-        Schema().with_type(kind({"sideways": ["flat"]}))
-    with pytest.raises(SchemaError, match="a label is a text of 1 to 60 characters, got ''"):
-        Schema().with_type(kind({"up": [""]}))

@@ -35,11 +35,3 @@ def test_values_edges_and_nodes_are_named(graph: GrowingGraph) -> None:
 def test_what_only_confirms_is_nothing_new(graph: GrowingGraph) -> None:
     graph.apply([AddNode("Company", "Helixon Inc.")], Origin("wire.txt"))
     assert graph.in_words(graph.history()[-1]) == "2  wire.txt: nothing new"
-
-
-def test_a_value_is_known(graph: GrowingGraph) -> None:
-    assert graph.has_value(SetProperty(COMPANY, "country", None))
-    graph.apply([SetProperty(COMPANY, "country", "Malta")], Origin("a.txt"))
-    assert graph.has_value(SetProperty(COMPANY, "country", "Malta"))
-    assert not graph.has_value(SetProperty(COMPANY, "country", "Chile"))
-    assert len(graph.history()) == 2
