@@ -384,9 +384,9 @@ def fit_graphs(
     scorer = fit_relation_scorer(index, examples, training, seed)
     if not ranked:
         return KGQA(scorer, search)
-    graphs, vectors, reader = [index] * len(examples), shipped_encoder().vectors, parse_reader()
+    vectors, reader = shipped_encoder().vectors, parse_reader()
     scores = reader.scores if reader is not None else None
-    ranker = fit_path_ranker(graphs, examples, vectors, scorer.rules, training.max_hops, reader=scores)
+    ranker = fit_path_ranker(index, examples, vectors, scorer.rules, training.max_hops, reader=scores)
     return KGQA(scorer, search, ranker=ranker)
 
 

@@ -113,18 +113,17 @@ def propose(located: LocatedExample, scorer: LearnedRelationScorer, hops: int) -
     return replace(located, paths=tuple(dict.fromkeys((*located.paths, *exact))))
 
 
-def learn_rules(located: Sequence[tuple[GraphIndex, RelationExample]], hops: int, seed: int) -> TopicRules:
+def learn_rules(index: GraphIndex, examples: Sequence[RelationExample], hops: int, seed: int) -> TopicRules:
     """Learns two rules of topic entities from examples: whether paths return to them, and whether they are answers.
 
     Both rules are false unless more of a hundred examples can be answered exactly with yes.
     """
-    order = np.random.default_rng(seed).permutation(len(located))[:100]
-    among = sum(bool(set(example.topics) & set(example.answers)) for _, example in located)
-    may_answer = among >= 0.01 * len(located)
+    order = np.random.default_rng(seed).permutation(len(examples))[:100]
+    among = sum(bool(set(example.topics) & set(example.answers)) for example in examples)
+    may_answer = among >= 0.01 * len(examples)
     loose, strict = TopicRules(may_return=True, may_answer=may_answer), TopicRules()
     exact = {
-        rules: sum(_is_exact(located[number][0], located[number][1], rules, hops) for number in order)
-        for rules in (strict, loose)
+        rules: sum(_is_exact(index, examples[number], rules, hops) for number in order) for rules in (strict, loose)
     }
     return loose if exact[loose] > exact[strict] else strict
 

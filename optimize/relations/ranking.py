@@ -31,7 +31,6 @@ from kg.paths import (
     TopicRules,
     Vectors,
 )
-from optimize.fitting import Progress, silent
 from optimize.logistic import fit_choices
 from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids, likeness_of
 
@@ -53,33 +52,30 @@ class _Judged:
 
 
 def fit_path_ranker(
-    graphs: Sequence[GraphIndex],
+    index: GraphIndex,
     examples: Sequence[RelationExample],
     vectors: Vectors,
     rules: TopicRules,
     hops: int,
-    progress: Progress = silent,
     reader: Reader | None = None,
 ) -> PathRanker:
     """Returns a ranker fitted on examples.
 
     Args:
-        graphs: The graph of each example.
+        index: The graph.
         examples: The questions.
         vectors: The vectors of texts, such as those of :meth:`kg.encoders.TextEncoder.vectors`.
         rules: The rules for topic entities.
         hops: Relations of a path at the most.
-        progress: Called with the name of each stage as it begins.
         reader: Reads the best paths of a question; ``None`` for none.
 
     Raises:
         DataError: No path that is near a question reaches its answers.
     """
-    progress("paths near the questions")
     ranker = PathRanker(vectors, {})
     config = PathConfig(max_depth=hops)
     judged = []
-    for index, example in zip(graphs, examples, strict=True):
+    for example in examples:
         topics = [topic for topic in example.topics if index.find(topic) is not None]
         if not topics:
             continue
@@ -91,8 +87,7 @@ def fit_path_ranker(
         raise DataError("no question has a path to its answers among those whose names are near it")
     features = [one.found.features for one in judged]
     weights = fit_choices(features, [one.right for one in judged], penalty=_DECAY)
-    for number in range(_ROUNDS):
-        progress(f"ranker, round {number + 1} of {_ROUNDS}")
+    for _ in range(_ROUNDS):
         memory = _remember(judged, [rows @ weights for rows in features])
         ranker = PathRanker(vectors, {}, memory)
         features = [ranker.features(one.found, one.example.topics) for one in judged]
@@ -100,7 +95,6 @@ def fit_path_ranker(
     named = dict(zip((*FEATURES, *REMEMBERED), (round(float(weight), 4) for weight in weights), strict=True))
     ranker = PathRanker(vectors, named, memory, reader)
     if reader is not None:
-        progress("reading of paths")
         ranker.reading = _fit_reading(ranker, judged, [rows @ weights for rows in features])
     return ranker
 

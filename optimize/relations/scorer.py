@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kg.arrays import FloatArray, IntArray
-from kg.errors import ConfigError, DataError
+from kg.arrays import FloatArray
+from kg.errors import DataError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, RelationFeatures, RelationStep, TopicRules
-from optimize.fitting import Progress, silent
 from optimize.relations.likelihood import Likelihood, RelationChoice
 from optimize.relations.paths import LocatedExample, Path, RelationExample, known_ids, learn_rules, locate, propose
 
@@ -46,56 +45,46 @@ class RelationTrainingConfig:
 
 
 def fit_relation_scorer(
-    index: GraphIndex | Sequence[GraphIndex],
+    index: GraphIndex,
     examples: Sequence[RelationExample],
     config: RelationTrainingConfig | None = None,
     seed: int = 0,
-    progress: Progress = silent,
 ) -> LearnedRelationScorer:
     """Returns a scorer fitted on examples; the same examples and seed give the same weights.
 
     Args:
-        index: The graph, or the graph of each example.
+        index: The graph.
         examples: The questions.
         config: Settings.
         seed: Of the questions for which all paths are searched.
-        progress: Called with the name of each stage as it begins.
 
     Raises:
-        ConfigError: There are not as many graphs as examples.
         DataError: There is no example from whose topics a path leads to the answers, or one has a path whose relations
             are not in its graph.
     """
     config = config if config is not None else RelationTrainingConfig()
-    graphs = [index] * len(examples) if isinstance(index, GraphIndex) else list(index)
-    if len(graphs) != len(examples):
-        raise ConfigError(f"there must be a graph for each of {len(examples)} examples, got {len(graphs)}")
-    progress("what topics may do")
-    pairs = list(zip(graphs, examples, strict=True))
-    rules = learn_rules(pairs, config.max_hops, seed)
-    progress("paths")
-    order = np.random.default_rng(seed).permutation(len(pairs))
+    rules = learn_rules(index, examples, config.max_hops, seed)
+    order = np.random.default_rng(seed).permutation(len(examples))
     without_path = [number for number in order if examples[number].path is None]
     later = set(without_path[config.searched :])
-    located = {n: locate(graphs[n], one, rules, config.max_hops) for n, one in enumerate(examples) if n not in later}
+    located = {n: locate(index, one, rules, config.max_hops) for n, one in enumerate(examples) if n not in later}
     usable = [one for one in located.values() if one.paths]
-    scorer = _fit(usable, rules, config, f"{len(examples)} questions, seed {seed}", None)
+    scorer = _fit(index, usable, rules, config, f"{len(examples)} questions, seed {seed}", None)
     if not without_path:
         return scorer
-    progress("paths that a first model proposes")
     for number in without_path:
-        graph, example = graphs[number], examples[number]
-        start = located.get(number) or LocatedExample(example, graph, known_ids(graph, example.topics), ())
+        example = examples[number]
+        start = located.get(number) or LocatedExample(example, index, known_ids(index, example.topics), ())
         found = propose(start, scorer, config.max_hops)
-        located[number] = found if found.paths else locate(graph, example, rules, config.max_hops)
+        located[number] = found if found.paths else locate(index, example, rules, config.max_hops)
     usable = [located[number] for number in sorted(located) if located[number].paths]
-    for round_number in range(1, config.rounds):
-        progress(f"round {round_number + 1} of {config.rounds}")
-        scorer = _fit(usable, rules, config, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
+    for _ in range(1, config.rounds):
+        scorer = _fit(index, usable, rules, config, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
     return scorer
 
 
 def _fit(
+    index: GraphIndex,
     located: Sequence[LocatedExample],
     rules: TopicRules,
     config: RelationTrainingConfig,
@@ -105,34 +94,26 @@ def _fit(
     """Returns a scorer fitted on examples, whose paths another scorer weights."""
     if not located:
         raise DataError("no question has a path from its topics to its answers")
-    relations = list(dict.fromkeys(name for one in located for name in one.index.relations))
-    numbers = {name: number for number, name in enumerate(relations)}
-    moved: dict[int, IntArray] = {}
-    choices: list[RelationChoice] = []
-    for one in located:
-        if id(one.index) not in moved:
-            moved[id(one.index)] = np.array([numbers[name] for name in one.index.relations], dtype=np.int64)
-        choices += _choices(one, rules, moved[id(one.index)], len(relations), scorer)
-    weights, likeness = Likelihood(relations, choices).maximise(config.decay, config.iterations)
+    choices = [choice for example in located for choice in _choices(example, rules, scorer)]
+    weights, likeness = Likelihood(index.relations, choices).maximise(config.decay, config.iterations)
     return LearnedRelationScorer(weights, likeness, rules, trained_on)
 
 
-def _choices(
-    one: LocatedExample, rules: TopicRules, moved: IntArray, stop: int, scorer: LearnedRelationScorer | None
-) -> list[RelationChoice]:
+def _choices(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScorer | None) -> list[RelationChoice]:
     """Returns the steps of an example's paths, each path with its share of the example."""
     question = RelationFeatures.of(one.example.question, one.example.topics)
+    stop = len(one.index.relations)
     targets: dict[Path, dict[int, float]] = {}
     for path, share in zip(one.paths, _shares(one, rules, scorer), strict=True):
         for length in range(1, len(path) + 1):
             target = targets.setdefault(path[:length], {})
-            choice = int(moved[path[length]]) if length < len(path) else stop
+            choice = path[length] if length < len(path) else stop
             target[choice] = target.get(choice, 0.0) + float(share)
     return [
         RelationChoice(
             question,
-            tuple(int(moved[relation]) for relation in prefix[1:]),
-            moved[np.flatnonzero(one.index.offered(one.reached(prefix, rules)))],
+            prefix[1:],
+            np.flatnonzero(one.index.offered(one.reached(prefix, rules))),
             target,
         )
         for prefix, target in targets.items()

@@ -49,7 +49,7 @@ def _example(number: int, word: str, relation: str, *, with_path: bool) -> Relat
 def test_a_relation_that_was_not_asked_for_is_known_by_its_meaning(with_path: bool) -> None:
     words = [("mum", "mother"), ("job", "job"), ("town", "city")]
     examples = [_example(number, *words[number % 3], with_path=with_path) for number in range(24)]
-    ranker = fit_path_ranker([FAMILY] * 24, examples, vectors, TopicRules(), hops=1)
+    ranker = fit_path_ranker(FAMILY, examples, vectors, TopicRules(), hops=1)
     assert ranker.memory is not None
     assert len(ranker.memory.paths) == 24
     config = PathConfig(max_depth=1)
@@ -74,6 +74,6 @@ def test_the_reader_is_weighed_against_the_score() -> None:
     def alike(texts: Sequence[str]) -> FloatArray:
         return np.full((len(texts), 4), 0.5, dtype=np.float32)
 
-    ranker = fit_path_ranker([FAMILY] * 24, examples, alike, TopicRules(), hops=1, reader=reader)
+    ranker = fit_path_ranker(FAMILY, examples, alike, TopicRules(), hops=1, reader=reader)
     assert ranker.reading["read"] > 1
-    assert fit_path_ranker([FAMILY] * 24, examples, vectors, TopicRules(), hops=1).reading == {}
+    assert fit_path_ranker(FAMILY, examples, vectors, TopicRules(), hops=1).reading == {}

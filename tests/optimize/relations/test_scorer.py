@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from kg.errors import ConfigError, DataError
+from kg.errors import DataError
 from kg.graphs.index import GraphIndex
 from kg.paths.features import RelationFeatures
 from kg.paths.scorer import LearnedRelationScorer, TopicRules
@@ -80,19 +80,6 @@ def test_a_relation_that_is_not_in_training_is_known_by_its_name() -> None:
     scorer = fit_relation_scorer(FAMILY, train, SMALL)
     asked = [RelationExample(f"what is the city of p{n} ?", (f"p{n}",), (f"city{n % 7}",)) for n in range(10)]
     assert _accuracy(scorer, asked) == 1.0
-
-
-def test_examples_may_have_graphs_of_their_own() -> None:
-    graphs, examples = [], []
-    for number in range(12):
-        other = f"has_{'abcdefghijkl'[number]}"
-        graphs.append(GraphIndex.from_triples([(f"t{number}", "colour", "red"), (f"t{number}", other, "x")]))
-        examples.append(RelationExample(f"which colour has t{number}", (f"t{number}",), ("red",)))
-    scorer = fit_relation_scorer(graphs, examples, SMALL)
-    unseen = GraphIndex.from_triples([("z", "colour", "blue"), ("z", "size", "9")])
-    assert answer_question(unseen, "which colour has z", ["z"], scorer).chosen == ("blue",)
-    with pytest.raises(ConfigError, match="a graph for each of 12 examples, got 11"):
-        fit_relation_scorer(graphs[:-1], examples, SMALL)
 
 
 def test_nothing_to_learn_from_is_said() -> None:
