@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NoReturn, cast
 
 import pyoxigraph
-from rdflib import BNode, Graph, Literal, URIRef
+from rdflib import Graph, Literal, URIRef
 from rdflib.namespace import RDF, XSD
 from rdflib.plugins.stores.memory import SimpleMemory
 
@@ -110,18 +110,6 @@ def turtle(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_turtle(text: str, *, what: str) -> Graph:
-    """Parses Turtle.
-
-    Raises:
-        DataError: The text is no valid Turtle.
-    """
-    graph = Graph(bind_namespaces="none")
-    for triple in _parsed(text, what):
-        graph.add((_term(triple.subject), _term(triple.predicate), _term(triple.object)))
-    return graph
-
-
 def turtle_values(text: str, *, what: str) -> dict[str, dict[str, list[str]]]:
     """Parses Turtle to the text of values by subject and predicate, much faster than to a graph.
 
@@ -139,18 +127,6 @@ def _parsed(text: str, what: str) -> Iterator[Any]:
         yield from pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE)  # many times as fast as rdflib's
     except (SyntaxError, OverflowError) as error:
         raise DataError(f"not valid Turtle: {error}", place=what) from error
-
-
-def _term(term: Any) -> URIRef | BNode | Literal:
-    """A term of Oxigraph as rdflib has it."""
-    if isinstance(term, pyoxigraph.NamedNode):
-        return URIRef(term.value)
-    if isinstance(term, pyoxigraph.BlankNode):
-        return BNode(term.value)
-    if term.language is not None:
-        return Literal(term.value, lang=term.language)
-    datatype = None if term.datatype.value == str(XSD.string) else URIRef(term.datatype.value)
-    return Literal(term.value, datatype=datatype)
 
 
 def slug(label: str, fallback: str = "value") -> str:
