@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from kg.calculations.candidate import Candidate
     from kg.calculations.choices import AGGREGATE_FEATURES, NAMING_FEATURES, AggregateModel, NamingModel
     from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
-    from kg.calculations.confidence_features import confidence_features
     from kg.calculations.conversions import with_conversions
     from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
     from kg.calculations.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
@@ -66,7 +65,6 @@ __all__ = [
     "WeightedHistory",
     "as_float",
     "candidate_items",
-    "confidence_features",
     "extend_history",
     "feature_groups",
     "features_of",

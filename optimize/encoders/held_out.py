@@ -23,10 +23,10 @@ from kg.calculations import (
     ReportIndex,
     TurnSearch,
     WeightedHistory,
-    confidence_features,
     named_answers,
     search_turn,
 )
+from kg.calculations.confidence_features import confidence_features
 from kg.reports import Report
 from kg.search import merge_key
 from optimize.fitting import Progress

@@ -25,10 +25,10 @@ from kg.calculations import (
     ReportIndex,
     TurnSearch,
     WeightedHistory,
-    confidence_features,
     fixed_history,
     search_turn,
 )
+from kg.calculations.confidence_features import confidence_features
 from kg.encoders import TextEncoder
 from kg.errors import ConfigError
 from kg.graphs import EntityContext, GraphContext

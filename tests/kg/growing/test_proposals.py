@@ -34,7 +34,6 @@ def proposals(graph: GrowingGraph, policy: TypePolicy = "auto") -> TypeProposals
         (kind("Physicians", "Persons with a licence."), "says what 'Physician' says already"),
         (kind("Medic", "Staff of an ambulance."), "says what 'Physician' says already"),
         (kind("Healer", "Staff of an ambulance.", "physician"), "says what 'Physician' says already"),
-        (kind("Doctor", "A person licensed to practise medicine."), "seems to mean the same as 'Physician'"),
         (kind("Vessel", "A craft that carries goods over water."), "seems to mean the same as 'Ship'"),
     ],
 )
