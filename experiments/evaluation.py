@@ -19,12 +19,14 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from experiments import engines
+import dspy
+from threadpoolctl import threadpool_limits
+
 from experiments.console import progress, say
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import SavedProgram
@@ -43,7 +45,7 @@ from experiments.tracking import (
 )
 from kg.errors import ConfigError, TrackingError
 from kg.files import cache_folder
-from programs.lm import Expenses, GuardedLM
+from programs.lm import Expenses, GuardedLM, concurrently
 from programs.turns import Turn, read_turn, turn_record
 
 KEY_TAG = "finpath.key"
@@ -348,7 +350,16 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
         bar = progress(len(self.items), "items", "answering")
         bar.update(len(self.items) - len(waiting))
 
-        def keep(turns: list[Scored[TurnT, ScoreT]]) -> None:
+        stop = threading.Event()  # the first error ends the work: no further item is begun
+
+        def answer(item: ItemT) -> None:
+            if stop.is_set():
+                return
+            try:
+                turns = self._answer(item)
+            except BaseException:
+                stop.set()
+                raise
             with self._lock:
                 self._done[turns[0].item] = turns
                 self.journal.append(self._line(turns))
@@ -357,24 +368,23 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
             done = self.all()
             bar.set_postfix_str(f"{100 * sum(scored.right for scored in done) / len(done):.1f}% right")
 
-        try:
-            engines.run(self._answer, waiting, keep, threads=self.config.thread_count, settings=self.settings)
-        finally:
-            bar.close()
+        # The matrices are small, and threads that each ask BLAS for more threads wait for each other.
+        with closing(bar), dspy.context(**self.settings), threadpool_limits(limits=1, user_api="blas"):
+            for _ in concurrently(answer, waiting, self.config.thread_count):
+                pass
 
-    def _answer(self, item: ItemT) -> Iterator[list[Scored[TurnT, ScoreT]]]:
-        """Yields the turns of an item, once."""
+    def _answer(self, item: ItemT) -> list[Scored[TurnT, ScoreT]]:
+        """Returns the turns of an item."""
         answers, turns = self.task.answer(self.saved.program, item), list[Scored[TurnT, ScoreT]]()
         while True:
             recorder = TurnRecorder()
             with recorder.recording():
                 turn = next(answers, None)
             if turn is None:
-                break
+                return turns
             spans = recorder.spans if self.config.traces else ()
             about = {"spans": spans, "start": recorder.start, "end": recorder.end}
             turns.append(self._scored(item, len(turns), turn, about))
-        yield turns
 
     def _scored(self, item: ItemT, index: int, turn: Any, about: Mapping[str, Any]) -> Scored[TurnT, ScoreT]:
         score, right = self.task.score(item, index, turn)
