@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.calculations.asked_aggregates import read_aggregates
     from kg.calculations.candidate import Candidate
-    from kg.calculations.choices import AGGREGATE_FEATURES, NAMING_FEATURES, AggregateModel, NamingModel
     from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
     from kg.calculations.conversions import with_conversions
     from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
+    from kg.calculations.final_ranker import FINAL_FEATURES, FinalRanker, feature_matrix
     from kg.calculations.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
     from kg.calculations.idf import Idf
     from kg.calculations.names import same_name
-    from kg.calculations.naming import named_answers
     from kg.calculations.network import ChoiceNetwork
     from kg.calculations.operand_features import (
         JOINT_NAMES,
@@ -23,28 +21,33 @@ if TYPE_CHECKING:
         candidate_items,
         extend_history,
     )
-    from kg.calculations.pointers import MORE_JOINT, EncoderBlend
+    from kg.calculations.pointers import EncoderBlend
     from kg.calculations.question_features import QuestionFeatures
-    from kg.calculations.ranking import as_float, features_of, pool
+    from kg.calculations.ranking import as_float, features_of, pool, scores_of_pool
     from kg.calculations.report_index import ReportIndex
-    from kg.calculations.scorer import DerivationScorer, feature_groups, role_features
+    from kg.calculations.scorer import DerivationScorer, role_features
     from kg.calculations.series import SeriesReader
     from kg.calculations.space import DerivationSpace, WeightedHistory
-    from kg.calculations.turn_search import MEMORY, START, DerivationConfig, TurnSearch, fixed_history, search_turn
+    from kg.calculations.turn_search import (
+        MEMORY,
+        START,
+        DerivationConfig,
+        TurnSearch,
+        completed,
+        fixed_history,
+        search_turn,
+    )
 else:
     __getattr__ = lazy_exports(__name__, __file__)
 
 __all__ = [
-    "AGGREGATE_FEATURES",
     "CONFIDENCE_FEATURES",
+    "FINAL_FEATURES",
     "JOINT_NAMES",
     "MEMORY",
-    "MORE_JOINT",
-    "NAMING_FEATURES",
     "PAIR_FEATURES",
     "REFERENCE_WIDTH",
     "START",
-    "AggregateModel",
     "Candidate",
     "ChoiceNetwork",
     "ConfidenceModel",
@@ -52,10 +55,10 @@ __all__ = [
     "DerivationScorer",
     "DerivationSpace",
     "EncoderBlend",
+    "FinalRanker",
     "FormScorer",
     "HistoryTurn",
     "Idf",
-    "NamingModel",
     "ParsedForm",
     "PastForm",
     "QuestionFeatures",
@@ -65,19 +68,19 @@ __all__ = [
     "WeightedHistory",
     "as_float",
     "candidate_items",
+    "completed",
     "extend_history",
-    "feature_groups",
+    "feature_matrix",
     "features_of",
     "fixed_history",
     "history_terms",
-    "named_answers",
     "pair_features",
     "pool",
     "question_terms",
     "question_words",
-    "read_aggregates",
     "role_features",
     "same_name",
+    "scores_of_pool",
     "search_turn",
     "with_conversions",
 ]

@@ -3,7 +3,7 @@
 The search scores operands one after the other. Once a calculation is complete, the question can be checked against it:
 are all the years that it names used, are its words explained by the figures' labels, does the result's scale fit "in
 millions", can the result be "a portion"? Every feature is a column;
-:data:`kg.calculations.operand_features.JOINT_FEATURES` lists the first.
+:data:`kg.calculations.operand_features.JOINT_NAMES` lists the first.
 """
 
 from __future__ import annotations
@@ -18,62 +18,13 @@ from kg.calculations.space import DerivationSpace
 from kg.search import OPERATIONS
 from kg.text import content_tokens, tokens
 
-_PORTION = frozenset(tokens("portion proportion percent percentage share fraction"))
 _FALL = frozenset(tokens("decrease decline reduction loss drop fall"))
 _RISE = frozenset(tokens("increase growth rise gain"))
-
-
-class Operands:
-    """The operands of a pool's candidates, as rows of what the report says of them.
-
-    Args:
-        space: What was searched.
-        states: ``(history, form, first, second)`` a row.
-    """
-
-    def __init__(self, space: DerivationSpace, states: IntArray) -> None:
-        self.space = space
-        self.states = states
-        index = space.index
-        words = list(dict.fromkeys(space.question.words))
-        known = [index.vocabulary[word] for word in words if word in index.vocabulary]
-        self.weights = index.weights[known]
-        self.mass = space.question.mass
-        close = index.fields["label"].holds(known) | index.fields["column"].holds(known)
-        far = close | index.fields["sentence"].holds(known)
-        self.named = tuple(dict.fromkeys(space.question.years or space.question.carried_years))
-        periods = space.question.periods
-        dated = np.stack([periods == year for year in self.named], axis=1) if self.named else close[:, :0]
-        self._facts = np.concatenate([close, far, dated], axis=1)
-        self.rows = [self._rows(position) for position in (0, 1)]
-
-    def _rows(self, position: int) -> BoolArray:
-        """For each candidate, which question tokens and years its operand speaks of; none for constants."""
-        facts = self._facts
-        items = len(self.space.index)
-        chosen = self.states[:, 2 + position]
-        result = np.zeros((len(self.states), facts.shape[1]), dtype=bool)
-        is_item = (chosen >= 0) & (chosen < items)
-        result[is_item] = facts[self.space.index.base[chosen[is_item]]]
-        for history, weighted in enumerate(self.space.histories):
-            for turn, record in enumerate(weighted.turns):
-                places = (self.states[:, 0] == history) & (chosen == items + turn)
-                if record.all_figures and places.any():
-                    result[places] = facts[list(record.all_figures)].any(axis=0)
-        return result
-
-    def parts(self, rows: BoolArray) -> tuple[BoolArray, BoolArray, BoolArray]:
-        """The columns of the near tokens, of all tokens and of the years."""
-        width = len(self.weights)
-        return rows[:, :width], rows[:, width : 2 * width], rows[:, 2 * width :]
+_PORTION = frozenset(tokens("portion proportion percent percentage share fraction"))
 
 
 def joint_features(
-    space: DerivationSpace,
-    states: IntArray,
-    scores: FloatArray,
-    values: DoubleArray,
-    support: DoubleArray,
+    space: DerivationSpace, states: IntArray, scores: FloatArray, values: DoubleArray, support: DoubleArray
 ) -> FloatArray:
     """The features of a pool of completed candidates.
 
@@ -87,36 +38,71 @@ def joint_features(
     Returns:
         Shape ``(candidates, len(JOINT_NAMES) + operations + 6 + PAIR_FEATURES)``.
     """
-    operands = Operands(space, states)
-    first, second = operands.rows
-    near, all_, years = operands.parts(first | second)
-    dated = (operands.parts(first)[2], operands.parts(second)[2])
-    forms = space.form_log_probabilities[states[:, 0], states[:, 1]]
-    named = max(len(operands.named), 1)
-    own_years = float(bool(space.question.years))
-    used = years.sum(axis=1) / named
     columns = {
         "score": scores,
         "history": np.maximum(space.priors[states[:, 0]], -15),
-        "form": np.maximum(forms, -12) / 3,
         "behind_best": np.maximum(scores - scores.max(initial=-50.0), -20) / 5,
+        "form": np.maximum(space.form_log_probabilities[states[:, 0], states[:, 1]], -12) / 3,
         "support": np.maximum(support - scores, 0) / 2,
-        "near_words": near @ operands.weights / operands.mass,
-        "all_words": all_ @ operands.weights / operands.mass,
-        "years_used": used * own_years,
-        "every_year_used": (used >= 1) * own_years,
-        "first_in_years": dated[0].any(axis=1) * own_years,
-        "second_in_years": dated[1].any(axis=1) * own_years,
-        "years_carried": used * (1 - own_years),
+        **_words(space, states),
+        **_direction(space, values),
+        **_years(space, states),
         **_scale(space, states),
         **_portion(space, states, values),
-        **_direction(space, values),
         "same_operands": states[:, 2] == states[:, 3],
         "repeats_answer": _repeats(space, states, values),
         "zero_or_one": np.isin(values, (0.0, 1.0)),
     }
     joint = np.stack([columns[name] for name in JOINT_NAMES], axis=1)
     return np.concatenate([joint, _kinds(space, states), _pairs(space, states)], axis=1).astype(np.float32)
+
+
+def _years(space: DerivationSpace, states: IntArray) -> dict[str, FloatArray]:
+    """Whether the operands are of the years that the question names, or an earlier one where it names none."""
+    question = space.question
+    named = tuple(dict.fromkeys(question.years or question.carried_years))
+    dated = (
+        np.stack([question.periods == year for year in named], axis=1) if named else np.zeros((len(space.index.row), 0))
+    )
+    first, second = (_of_operands(space, states, dated.astype(bool), position) for position in (0, 1))
+    used = (first | second).sum(axis=1) / max(len(named), 1)
+    own = float(bool(question.years))
+    return {
+        "years_used": used * own,
+        "every_year_used": (used >= 1) * own,
+        "first_in_years": first.any(axis=1) * own,
+        "second_in_years": second.any(axis=1) * own,
+        "years_carried": used * (1 - own),
+    }
+
+
+def _words(space: DerivationSpace, states: IntArray) -> dict[str, FloatArray]:
+    """The share of the question's words that the labels of the operands have, and their whole rows or sentences."""
+    index = space.index
+    known = [index.vocabulary[word] for word in dict.fromkeys(space.question.words) if word in index.vocabulary]
+    near = index.fields["label"].holds(known) | index.fields["column"].holds(known)
+    every = near | index.fields["sentence"].holds(known)
+    weights, mass = index.weights[known], space.question.mass
+    found = {}
+    for name, facts in (("near_words", near), ("all_words", every)):
+        said = _of_operands(space, states, facts, 0) | _of_operands(space, states, facts, 1)
+        found[name] = said @ weights / mass
+    return found
+
+
+def _of_operands(space: DerivationSpace, states: IntArray, facts: BoolArray, position: int) -> BoolArray:
+    """The facts of each candidate's operand, a row of ``facts`` a figure; none for constants."""
+    items = len(space.index)
+    chosen = states[:, 2 + position]
+    result = np.zeros((len(states), facts.shape[1]), dtype=bool)
+    is_item = (chosen >= 0) & (chosen < items)
+    result[is_item] = facts[space.index.base[chosen[is_item]]]
+    for history, weighted in enumerate(space.histories):
+        for turn, record in enumerate(weighted.turns):
+            places = (states[:, 0] == history) & (chosen == items + turn)
+            if record.all_figures and places.any():
+                result[places] = facts[list(record.all_figures)].any(axis=0)
+    return result
 
 
 def _kinds(space: DerivationSpace, states: IntArray) -> FloatArray:

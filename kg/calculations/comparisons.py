@@ -6,8 +6,8 @@ The search points at two ends of a run. Here each row and each column of compara
     which region grew most in 2019?     argmax_change("north america"=(120, 110), "europe"=(80, 85))
     in which years was it above 100?    above(const_100, "2019"=120, "2018"=110)
 
-A linear model over the encoder's pointers and the form of each comparison selects among their answers
-(:class:`kg.calculations.choices.NamingModel`). The names of the search itself stay candidates.
+They join the candidates of the search (:mod:`kg.calculations.naming`), and the final ranking selects among all
+(:class:`kg.calculations.final_ranker.FinalRanker`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from itertools import pairwise
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray
-from kg.calculations.asked_aggregates import read_aggregates
-from kg.calculations.choices import NAMING_FEATURES, feature_matrix
 from kg.calculations.forms import ParsedForm
 from kg.calculations.line_pointers import NAMED, LinePointers
 from kg.calculations.lines import FigureLine, written_labels
@@ -86,7 +84,6 @@ class LineComparisons(LinePointers):
     def __init__(self, space: DerivationSpace) -> None:
         super().__init__(space)
         self.asked = space.asked
-        self.counted = read_aggregates(space.question.questions[-1])
         self._masses: dict[tuple[str, tuple[int, ...], tuple[int, ...], int], float] = {}
         self._of_lines: dict[FigureLine, dict[str, float]] = {}
 
@@ -241,13 +238,12 @@ class LineComparisons(LinePointers):
             self._masses[key] = max(float(total), _LEAST)
         return self._masses[key]
 
-    @cached_property
-    def features(self) -> FloatArray:
-        """The features of all comparisons, shape ``(comparisons, len(NAMING_FEATURES))``; support is 0."""
-        return feature_matrix([self._features(one) for one in self.all], NAMING_FEATURES)
+    def log_probability(self, one: LineComparison) -> float:
+        """Returns the log-probability of the template and of the figures at which it points first and second."""
+        return self._form(one) + self._mass(one, 0) + self._mass(one, 1)
 
-    def _features(self, one: LineComparison) -> dict[str, float]:
-        """The features of a comparison but those of its answer."""
+    def features_of(self, one: LineComparison) -> dict[str, float]:
+        """Returns the features of a comparison but those of its answer, by the names of ``NAME_FEATURES``."""
         if one.line not in self._of_lines:
             self._of_lines[one.line] = self._of_line(one.line)
         bounded = self.asked.bounds is not None
@@ -313,8 +309,6 @@ class LineComparisons(LinePointers):
             "structural": 1.0,
             "looked_up": max(float(np.logaddexp.reduce(looked_up)), _LEAST) / 3,
             "weakest": max(float(looked_up.min()), _LEAST) / 3,
-            "count_fits": float(self.counted.count == len(cells)),
-            "count_differs": float(self.counted.count not in (0, len(cells))),
             "years_between": float(between),
             "years_unused": float(len(years) > 1 and not line.dated),
             "same_figures": _shared(set(cells), set(self._before)),

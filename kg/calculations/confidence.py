@@ -16,10 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from kg.arrays import FloatArray
 from kg.errors import DataError
+from kg.logistic import LogisticModel
 
 CONFIDENCE_FEATURES = (
     "best", "margin", "rest", "entropy", "near_words", "all_words", "years_used", "unknown_words", "rarest_unknown",
@@ -28,10 +26,7 @@ CONFIDENCE_FEATURES = (
     "ranker_share", "encoder_share", "is_name",
     "elsewhere", "rarest_elsewhere", "years_asked", "year_missed", "year_undated", "year_beside",
 )  # fmt: skip
-"""The features of a search's result (:mod:`kg.calculations.confidence_features`)."""
-
-_FORMER = frozenset(("coverage_anywhere", "least_coverage_anywhere"))
-"""Features of earlier versions, without gain; saved weights of them are left out."""
+"""The features of a search's result (:mod:`kg.calculations.confidence_features`), of the order of 1."""
 
 
 @dataclass(frozen=True)
@@ -49,30 +44,30 @@ class Confidence:
 
 @dataclass(frozen=True)
 class ConfidenceModel:
-    """The weights of both models, and the threshold of abstention.
+    """Both models, and the threshold of abstention.
 
     Attributes:
-        answerable: The weight of each feature, and of ``bias``.
-        right: The same for the best candidate.
+        answerable: Whether the report answers.
+        right: Whether the best candidate is right.
         least_answerable: The program abstains below this probability.
         fitted_on: Description of the data.
     """
 
-    answerable: Mapping[str, float]
-    right: Mapping[str, float]
+    answerable: LogisticModel
+    right: LogisticModel
     least_answerable: float
     fitted_on: str = ""
 
-    def judge(self, features: FloatArray) -> Confidence:
+    def judge(self, features: Mapping[str, float]) -> Confidence:
         """Returns the probabilities for :func:`confidence_features`; the second is at most the first."""
-        answerable = _probability(self.answerable, features)
-        return Confidence(answerable, min(_probability(self.right, features), answerable))
+        answerable = self.answerable.probability(features)
+        return Confidence(answerable, min(self.right.probability(features), answerable))
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the weights with four digits."""
         return {
-            "answerable": {name: round(float(value), 4) for name, value in self.answerable.items()},
-            "right": {name: round(float(value), 4) for name, value in self.right.items()},
+            "answerable": self.answerable.to_dict(),
+            "right": self.right.to_dict(),
             "least_answerable": round(self.least_answerable, 4),
             "fitted_on": self.fitted_on,
         }
@@ -85,21 +80,7 @@ class ConfidenceModel:
             DataError: A part is missing, or a weight is of no feature.
         """
         try:
-            parts = [
-                {str(k): float(v) for k, v in record[name].items() if k not in _FORMER}
-                for name in ("answerable", "right")
-            ]
-            model = cls(parts[0], parts[1], float(record["least_answerable"]), str(record["fitted_on"]))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            parts = [LogisticModel.from_dict(record[name], CONFIDENCE_FEATURES) for name in ("answerable", "right")]
+            return cls(parts[0], parts[1], float(record["least_answerable"]), str(record["fitted_on"]))
+        except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"the scorer's confidence cannot be read: {error!r}") from error
-        unknown = sorted({*model.answerable, *model.right} - {"bias", *CONFIDENCE_FEATURES})
-        if unknown:
-            raise DataError(f"the scorer's confidence has a weight for {unknown[0]!r}, which is no feature")
-        return model
-
-
-def _probability(weights: Mapping[str, float], features: FloatArray) -> float:
-    logit = weights.get("bias", 0.0) + float(
-        features @ np.array([weights.get(name, 0.0) for name in CONFIDENCE_FEATURES])
-    )
-    return float(1.0 / (1.0 + np.exp(-np.clip(logit, -30, 30))))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from kg.arrays import FloatArray
 from kg.calculations.confidence import CONFIDENCE_FEATURES
 from kg.calculations.operand_features import JOINT_NAMES
 from kg.calculations.pointers import MORE_JOINT
@@ -18,13 +17,13 @@ _TOTAL = np.array([3.0 if name in ("form", "first", "second") else 0.0 for name 
 """From the encoder's features of a candidate to its log-probability."""
 
 
-def confidence_features(found: TurnSearch) -> FloatArray:
-    """Returns the features of a search's result, shape ``(len(CONFIDENCE_FEATURES),)``; zeros without candidates."""
+def confidence_features(found: TurnSearch) -> dict[str, float]:
+    """Returns the features of a search's result by name; all 0 without candidates."""
     values = dict.fromkeys(CONFIDENCE_FEATURES, 0.0)
     if found.candidates:
         place = found.ranked.members[0][0]
         values |= _of_ranking(found) | _of_question(found) | _of_state(found, place)
-    return np.array([values[name] for name in CONFIDENCE_FEATURES], dtype=np.float32)
+    return values
 
 
 def _of_ranking(found: TurnSearch) -> dict[str, float]:
@@ -42,13 +41,14 @@ def _of_ranking(found: TurnSearch) -> dict[str, float]:
 
 
 def _views(found: TurnSearch) -> dict[str, float]:
-    """The best candidate's probability, as log-odds, for the ranker alone and for the encoder alone."""
+    """The best candidate's probability among the beam's own, as log-odds, for the network and for the encoder alone."""
     scores = found.ranked.scores
     assert scores is not None
-    members = list(found.ranked.members[0])
-    total = scores.ranker if scores.read is None else scores.read @ _TOTAL
-    views = {"ranker_share": scores.ranker, "encoder_share": total}
-    shares = {name: float(softmax(view)[members].sum()) for name, view in views.items()}
+    beam = len(found.ranked.pool) - len(found.ranked.pool.compared)
+    members = [place for place in found.ranked.members[0] if place < beam]
+    read = scores.ranker if scores.read is None else scores.read @ _TOTAL
+    views = {"ranker_share": scores.ranker[:beam], "encoder_share": read[:beam]}
+    shares = {name: float(softmax(view)[members].sum()) if members else 0.0 for name, view in views.items()}
     return {name: _log_odds(share) / 3 for name, share in shares.items()}
 
 
@@ -83,8 +83,8 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
     joint = found.ranked.scores.features[place]
     forms = np.sort(space.form_log_probabilities[state[0]])
     own = float(space.form_log_probabilities[state[0], state[1]])
-    values = {name: float(joint[JOINT_NAMES.index(name)]) for name in ("near_words", "all_words")}
-    values |= {
+    figures = _figures(found)
+    return {
         "years_used": float(max(joint[JOINT_NAMES.index("years_used")], joint[JOINT_NAMES.index("years_carried")])),
         "form": max(own, _LEAST) / 3,
         "form_margin": max(own - float(forms[-1] if own < forms[-1] else forms[-2]), _LEAST) / 4,
@@ -92,12 +92,10 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
         "is_look_up": float(form.operation == "select"),
         "is_series": float(form.operation in SERIES_OPERATIONS),
         "uses_answer": float("R" in form.kinds),
+        **_of_words(found, figures),
+        **_of_years(found, figures),
+        **(_of_pointers(found, place) if space.pointers is not None else {}),
     }
-    figures = _figures(found)
-    values |= _of_words(found, figures) | _of_years(found, figures)
-    if space.pointers is not None:
-        values |= _of_pointers(found, place)
-    return values
 
 
 def _figures(found: TurnSearch) -> list[int]:
@@ -108,14 +106,19 @@ def _figures(found: TurnSearch) -> list[int]:
 
 
 def _of_words(found: TurnSearch, figures: list[int]) -> dict[str, float]:
-    """The question's words that the report has, but not where it speaks of the figures."""
-    index = found.space.index
+    """The question's words that are said of the figures, and those that the report has elsewhere."""
+    index, mass = found.space.index, found.space.question.mass
     words = [word for word in dict.fromkeys(found.space.question.words) if word in index.vocabulary]
     columns = [index.vocabulary[word] for word in words]
-    said = index.fields["sentence"].holds(columns)[figures].any(axis=0) if figures else np.zeros(len(words), dtype=bool)
-    missing = index.weights[columns][~said]
+    weights, nowhere = index.weights[columns], np.zeros(len(words), dtype=bool)
+    fields = {name: index.fields[name].holds(columns)[figures].any(axis=0) if figures else nowhere
+              for name in ("label", "column", "sentence")}  # fmt: skip
+    near = fields["label"] | fields["column"]
+    missing = weights[~fields["sentence"]]
     return {
-        "elsewhere": float(missing.sum()) / found.space.question.mass,
+        "near_words": float(weights[near].sum()) / mass,
+        "all_words": float(weights[near | fields["sentence"]].sum()) / mass,
+        "elsewhere": float(missing.sum()) / mass,
         "rarest_elsewhere": float(missing.max(initial=0.0)) / 8,
     }
 

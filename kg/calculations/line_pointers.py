@@ -1,14 +1,13 @@
 """Lines of a table as a question sees them: the labels that it names, and the figures at which templates point.
 
-The readings over whole lines (:mod:`kg.calculations.comparisons`, :mod:`kg.calculations.aggregates`) share this.
+The comparisons over whole lines (:mod:`kg.calculations.comparisons`) are built on this.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import product
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,12 +18,10 @@ from kg.calculations.lines import FigureLine, TableLines
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.space import DerivationSpace
 from kg.search import Number
-from kg.text import content_tokens, stem, tokens, years
+from kg.text import content_tokens, years
 
 _TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
 
-_WORD = re.compile(r"[\w$%]+(?:[.'-][\w%]+)*|[,;&+/]")
-_SEPARATORS = frozenset((",", ";", "&", "+", "/", "and", "plus"))
 FIGURES_OF_OPTION = 3
 """Figures that are compared for each thing of a choice at the most."""
 
@@ -48,8 +45,6 @@ class LinePointers:
         items = np.flatnonzero(self.index.variant == 0)
         self.item = np.zeros(len(self.index.observations), dtype=np.int64)
         self.item[self.index.base[items]] = items
-        places = zip(self.index.base.tolist(), self.index.variant.tolist(), strict=True)
-        self.items = {key: item for item, key in enumerate(places)}
         self._pointed: dict[tuple[str, int, int], FloatArray] = {}
         self._shares: dict[tuple[int, ...], list[float]] = {}
 
@@ -74,34 +69,6 @@ class LinePointers:
             weights = {word: self.index.idf(word) for word in words - shared}
             total = sum(weights.values())
             yield sum(weights[word] for word in weights.keys() & self.words) / total if total else 0.0
-
-    @cached_property
-    def _spoken(self) -> list[str]:
-        """The stems of the question's words, and its separators of lists as commas."""
-        found = _WORD.findall(self.space.question.questions[-1].lower())
-        return ["," if word in _SEPARATORS else stem(word) for word in found]
-
-    def listed(self, line: FigureLine) -> list[list[int]]:
-        """The places of the labels that the question lists one after the other: "rent, wages and fuel"."""
-        if line.dated:
-            return []
-        own = [set(tokens(label)) for label in line.labels]
-        shared = set.intersection(*own)
-        spans: list[tuple[int, int, int]] = []
-        for place, share in enumerate(self.named_shares(line)):
-            at = [number for number, word in enumerate(self._spoken) if word in own[place] - shared]
-            if share >= NAMED and at:
-                last = max(number for number in at if number < at[0] + len(own[place]))
-                spans.append((at[0], last, place))
-        spans.sort()
-        runs = [[spans[0][2]]] if spans else []
-        for (_, end, _), (start, _, place) in pairwise(spans):
-            between = self._spoken[end + 1 : start]
-            if "," in between and set(content_tokens(" ".join(between))) <= set.union(*own):
-                runs[-1].append(place)
-            else:
-                runs.append([place])
-        return [sorted(run) for run in runs if len(run) > 1]
 
     def optional(self, options: Sequence[str], pointed: FloatArray) -> Iterator[FigureLine]:
         """Figures of the table or the text, one for each thing between which the question asks to choose.
@@ -218,11 +185,10 @@ class LinePointers:
         sizes = sizes[sizes > 0]
         return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
 
-    def number(self, place: int, variant: int = 0) -> Number:
-        """The figure of an observation with its path: as it is written, or in another variant that it has."""
+    def number(self, place: int) -> Number:
+        """The figure of an observation as it is written, with its path."""
         observation = self.index.observations[place]
-        item = self.items.get((place, variant), int(self.item[place]))
-        return Number(self.index.texts[item], observation.path, observation.id)
+        return Number(self.index.texts[self.item[place]], observation.path, observation.id)
 
 
 def _table(index: ReportIndex) -> TableLines:

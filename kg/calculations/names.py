@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Sequence
 from operator import eq
 
+from kg.arrays import BoolArray, DoubleArray
 from kg.reports import base_label
 from kg.search import Names
 from kg.text import MONTHS, find_dates
@@ -96,3 +97,9 @@ def name_code(names: Names) -> float:
     """Returns a number for names, equal for equal names and larger than any figure."""
     text = "|".join(_words_of(name) for name in names)
     return _NAME_CODE * (1.0 + zlib.crc32(text.encode()) / 2**32)
+
+
+def is_name_code(values: DoubleArray) -> BoolArray:
+    """Returns which values stand for names: those that :func:`name_code` gives."""
+    names: BoolArray = (values >= _NAME_CODE) & (values <= 2 * _NAME_CODE)
+    return names

@@ -1,113 +1,145 @@
-"""The names among a turn's candidates, chosen anew together with those of comparisons over whole lines.
+"""The names among a question's candidates: comparisons over whole lines join the pool, and names get their features.
 
-The probability that the answer is a name stays what the search made it, except where a question demands a time. Where
-the search found no name, it is that of the templates of names. Among the names it is shared out by the
-:class:`~kg.calculations.choices.NamingModel`. Where a comparison over a whole line leads to a name, it becomes its
-derivation.
+    >>> with_comparisons(space, pool).answers
+    {300: ('europe',), 301: ('asia',)}
+
+A comparison becomes a state at the ends of its line, so that later turns, the network's features and the confidence
+see it as they see every other candidate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy.special import logsumexp
 
-from kg.arrays import log_softmax
-from kg.calculations.choices import NAMING_FEATURES
-from kg.calculations.comparisons import LineComparisons
+from kg.arrays import DoubleArray
+from kg.calculations.comparisons import LineComparison, LineComparisons
+from kg.calculations.final_ranker import NAME_FEATURES, feature_matrix
 from kg.calculations.lines import is_total
-from kg.calculations.question_names import AskedNames
-from kg.calculations.ranking import Ranking
-from kg.calculations.readings import Readings, executed, with_readings
+from kg.calculations.names import is_name_code
+from kg.calculations.ranking import Pool, answered_at, as_float, scores_of_pool
 from kg.calculations.space import DerivationSpace
-from kg.search import merge_key
+from kg.errors import ProgramError
+from kg.search import Derivation, Names
 
 LEAST_NAMES = 0.1
-"""The least probability of all names together at which they are chosen anew."""
-
-LEAST_TIMES = 0.9
-"""The least probability of all names together where a question begins by asking for a time."""
-
-MOST_EXPECTED = 0.99
-"""The largest probability of all names together where the search found none."""
-
-MOST_NEW = 6
-"""Answers of comparisons that join the candidates at the most."""
+"""The least probability of the templates of names at which comparisons join the pool."""
 
 _LEAST = -8.0
-_SUPPORT, _UNSUPPORTED, _TOTAL, _CLOSING, _FITS, _DIFFERS, _DEMANDS, _STRUCTURAL = (
-    NAMING_FEATURES.index(name)
-    for name in (
-        "support", "unsupported", "total", "closing", "length_fits", "length_differs", "demands", "structural"
-    )
-)  # fmt: skip
-_PLURAL_ONE, _PLURAL_SEVERAL, _SEVERAL, _OTHER = map(
-    NAMING_FEATURES.index, ("plural_one", "plural_several", "several", "other")
-)
 
 
-def named_answers(space: DerivationSpace, ranked: Ranking) -> Readings:
-    """Returns the readings over whole lines, and after them the names among the candidates."""
-    own = {merge_key(one.answer): one.score for one in ranked.candidates if isinstance(one.answer, tuple)}
-    total = float(logsumexp(list(own.values()))) if own else 0.0
+def expected_names(space: DerivationSpace) -> float:
+    """Returns the probability in [0, 1] that the templates of the best history give to names."""
+    places = [place for place, one in enumerate(space.scorer.parsed) if one.operation.startswith(("argmax", "argmin"))]
+    logs = space.form_log_probabilities[int(np.argmax(space.priors)), places]
+    return min(float(np.exp(logs).sum()), 1.0)
+
+
+def with_comparisons(space: DerivationSpace, beam: Pool) -> Pool:
+    """Returns a pool with the comparisons of a question that may ask for a name; the same pool for other questions."""
+    share = expected_names(space)
+    if space.scorer.final is None or (share < LEAST_NAMES and not space.asked.demands_time):
+        return beam
     comparisons = LineComparisons(space)
-    answers, rows, new = executed(
-        comparisons.all, comparisons.features, comparisons.derivation, lambda one: f"{one.template}(A, A)"
+    executed = list(_executed(comparisons))
+    if not executed and not is_name_code(beam.values).any():
+        return beam
+    pool = _joined(beam, comparisons, executed)
+    answers = {len(beam) + number: names for number, (_, _, names) in enumerate(executed)}
+    for place in np.flatnonzero(is_name_code(beam.values)).tolist():
+        found = answered_at(space, beam, place)
+        if found is not None and isinstance(found[1], tuple):
+            answers[place] = found[1]
+    support = _support(space, beam)
+    rows: list[dict[str, float]] = [{} for _ in range(len(pool))]
+    for number, (comparison, _, _) in enumerate(executed):
+        rows[len(beam) + number] = comparisons.features_of(comparison)
+    for place, names in answers.items():
+        own = {"expected": max(float(np.log(max(share, 1e-6))), _LEAST) / 3}
+        rows[place] |= own | _of_answer(comparisons, names, rows[place], support.get(as_float(names)))
+    return Pool(pool.states, pool.scores, pool.values, pool.compared, feature_matrix(rows, NAME_FEATURES), answers)
+
+
+def _executed(comparisons: LineComparisons) -> list[tuple[LineComparison, Derivation, Names]]:
+    found: list[tuple[LineComparison, Derivation, Names]] = []
+    for comparison in comparisons.all:
+        derivation = comparisons.derivation(comparison)
+        try:
+            names = derivation.execute()
+        except ProgramError:
+            continue
+        if isinstance(names, tuple):
+            found.append((comparison, derivation, names))
+    return found
+
+
+def _joined(beam: Pool, comparisons: LineComparisons, executed: list[tuple[LineComparison, Derivation, Names]]) -> Pool:
+    """The pool with each comparison as a state over the ends of its line."""
+    if not executed:
+        return beam
+    space, items = comparisons.space, comparisons.item
+    forms = [form.name for form in space.scorer.parsed]
+    states = np.array(
+        [
+            (comparisons.history, forms.index(f"{one.template}(A, A)"), items[one.ends[0]], items[one.ends[1]])
+            for one, _, _ in executed
+        ],
+        dtype=np.int64,
     )
-    for candidate in ranked.candidates:
-        if isinstance(candidate.answer, tuple):
-            answers.append(candidate.answer)
-            rows.append(np.zeros(len(NAMING_FEATURES), dtype=np.float32))
-            new.append(None)
-    features = np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMING_FEATURES))
-    asked = space.asked
+    prior = float(space.priors[comparisons.history])
+    scores = np.array([prior + comparisons.log_probability(one) for one, _, _ in executed], dtype=np.float32)
+    return Pool(
+        np.concatenate([beam.states, states]),
+        np.concatenate([beam.scores, scores]),
+        np.concatenate([beam.values, np.array([as_float(names) for _, _, names in executed])]),
+        {len(beam) + number: derivation for number, (_, derivation, _) in enumerate(executed)},
+    )
+
+
+def _support(space: DerivationSpace, beam: Pool) -> Mapping[float, float]:
+    """The log-probability of each name among the names of the beam, by its code."""
+    places = np.flatnonzero(is_name_code(beam.values))
+    if not len(places):
+        return {}
+    logs = scores_of_pool(space, beam).blended[places]
+    total = float(logsumexp(logs))
+    codes: DoubleArray = beam.values[places]
+    return {float(code): float(logsumexp(logs[codes == code])) - total for code in np.unique(codes)}
+
+
+def _of_answer(
+    comparisons: LineComparisons, answer: Names, row: Mapping[str, float], support: float | None
+) -> dict[str, float]:
+    """The features of a candidate's names, and of what the beam without comparisons gives to them."""
+    asked = comparisons.asked
     demanding = asked.rank > 1 or asked.every or asked.excepts or asked.bounds is not None
-    closing = comparisons.table.closing_labels
-    for row, answer in zip(features, answers, strict=True):
-        score = own.get(merge_key(answer))
-        row[_SUPPORT] = max(score - total, _LEAST) / 3 if score is not None else _LEAST / 3
-        row[_UNSUPPORTED] = float(score is None)
-        assert isinstance(answer, tuple)
-        row[_TOTAL] = float(any(map(is_total, answer)))
-        row[_CLOSING] = float(any(name in closing for name in answer))
-        row[_FITS], row[_DIFFERS] = _length(space.asked, len(answer))
-        row[_DEMANDS] = float(demanding and not row[_STRUCTURAL])
-        plural = asked.plural and not asked.extreme and not asked.options
-        row[_PLURAL_ONE] = float(plural and len(answer) == 1)
-        row[_PLURAL_SEVERAL] = float(plural and len(answer) > 1)
-        row[_SEVERAL] = float(len(answer) > 1)
-        row[_OTHER] = float(any(name.lower().startswith("other") for name in answer))
-    return Readings(tuple(answers), features, tuple(new))
+    plural = asked.plural and not asked.extreme and not asked.options
+    fits, differs = _length(comparisons, len(answer))
+    return {
+        "name": 1.0,
+        "demanded": float(asked.demands_time),
+        "support": max(support, _LEAST) / 3 if support is not None else _LEAST / 3,
+        "unsupported": float(support is None),
+        "total": float(any(map(is_total, answer))),
+        "closing": float(any(name in comparisons.table.closing_labels for name in answer)),
+        "length_fits": fits,
+        "length_differs": differs,
+        "demands": float(demanding and not row.get("structural", 0.0)),
+        "plural_one": float(plural and len(answer) == 1),
+        "plural_several": float(plural and len(answer) > 1),
+        "several": float(len(answer) > 1),
+        "other": float(any(name.lower().startswith("other") for name in answer)),
+    }
 
 
-def _length(asked: AskedNames, size: int) -> tuple[float, float]:
+def _length(comparisons: LineComparisons, size: int) -> tuple[float, float]:
     """Whether the number of names is the one that is asked for, and whether it is another one."""
+    asked = comparisons.asked
     if asked.count > 1 or asked.rank > 1:
         wanted = asked.count if asked.rank == 1 else 1
         return float(size == wanted), float(size != wanted)
     if asked.every:
         return float(size > 1), float(size == 1)
     return 0.0, 0.0
-
-
-def _expected(space: DerivationSpace) -> float:
-    """The probability of the templates of names, for a question whose templates found none."""
-    places = [place for place, one in enumerate(space.scorer.parsed) if one.operation.startswith(("argmax", "argmin"))]
-    logs = space.form_log_probabilities[int(np.argmax(space.priors)), places]
-    return min(float(np.exp(logs).sum()), MOST_EXPECTED)
-
-
-def with_comparisons(space: DerivationSpace, ranked: Ranking, top_k: int) -> Ranking:
-    """Returns a ranking whose names are chosen anew; the same one if the answer is hardly a name."""
-    model = space.scorer.naming
-    names = [one.score for one in ranked.candidates if isinstance(one.answer, tuple)]
-    before = min(float(np.exp(logsumexp(names))), 1.0) if names else 0.0
-    share = before if names else _expected(space)
-    share = max(share, LEAST_TIMES) if space.asked.demands_time else share
-    if model is None or share < LEAST_NAMES:
-        return ranked
-    found = named_answers(space, ranked)
-    if not found.answers:
-        return ranked
-    logs = log_softmax(model.scores(found.features)) + np.log(share)
-    others = float(np.log((1 - share) / (1 - before))) if share > before else 0.0
-    return with_readings(space, ranked, found, logs, lambda answer: isinstance(answer, tuple), MOST_NEW, top_k, others)

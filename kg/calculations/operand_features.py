@@ -16,7 +16,7 @@ import numpy as np
 from kg.arrays import FloatArray, IntArray
 from kg.calculations.figure_relations import FigureRelations
 from kg.calculations.forms import PastForm
-from kg.calculations.question_features import ITEM_GROUPS, QuestionFeatures
+from kg.calculations.question_features import QuestionFeatures
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.series import SeriesReader
 from kg.search import OPERATIONS, Derivation, PastTurn, collapse
@@ -163,49 +163,13 @@ def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) 
     return np.concatenate([own, references]), np.concatenate([index.base, figures])
 
 
-OPERAND_GROUPS = {
-    **ITEM_GROUPS,
-    "earlier_figures": "how a figure lies to the figures of earlier turns",
-    "earlier_answers": "what an earlier answer was, how far back it lies, and whether it was used already",
-    "pairs": "how the second operand lies to the first",
-}
-"""The groups of an operand's features, and what they say."""
-
-
-def operand_groups(question: QuestionFeatures) -> tuple[str, ...]:
-    """The group of each column that :func:`candidate_items` gives."""
-    earlier = history_item_features(question.relations, ()).shape[1]
-    return (*question.groups, *("earlier_figures",) * earlier, *("earlier_answers",) * (REFERENCE_WIDTH + 1))
-
-
-JOINT_FEATURES = {
-    "score": "search",
-    "history": "search",
-    "form": "form",
-    "behind_best": "search",
-    "support": "support",
-    "near_words": "explained_words",
-    "all_words": "explained_words",
-    "years_used": "explained_years",
-    "every_year_used": "explained_years",
-    "first_in_years": "explained_years",
-    "second_in_years": "explained_years",
-    "years_carried": "explained_years",
-    "scale_fits": "scale",
-    "scale_differs": "scale",
-    "whole_units": "scale",
-    "portion_fits": "portion",
-    "portion_differs": "portion",
-    "direction_fits": "direction",
-    "direction_differs": "direction",
-    "negative": "direction",
-    "same_operands": "repetition",
-    "repeats_answer": "repetition",
-    "zero_or_one": "repetition",
-}
-"""The features of a complete candidate before its ``operation`` and its ``pairs``, each with its group.
+JOINT_NAMES = (
+    "score", "history", "form", "behind_best", "support", "near_words", "all_words", "years_used", "every_year_used",
+    "first_in_years", "second_in_years", "years_carried", "scale_fits", "scale_differs", "whole_units", "portion_fits",
+    "portion_differs", "direction_fits", "direction_differs", "negative", "same_operands", "repeats_answer",
+    "zero_or_one",
+)  # fmt: skip
+"""The features of a complete candidate before its operation and its pair of figures.
 
 :mod:`kg.calculations.candidate_features` computes them. Fitted weights depend on the order.
 """
-
-JOINT_NAMES = tuple(JOINT_FEATURES)

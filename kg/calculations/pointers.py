@@ -5,7 +5,6 @@ that neither has seen (:mod:`optimize.encoders.blend`)::
 
     forms      softmax(0.4 * form scorer + 0.7 * encoder)
     operands   softmax(0.6 * network + 0.5 * pointer)
-    ranking    1.0 * ranker + the weighted features of MORE_JOINT
 """
 
 from __future__ import annotations
@@ -44,13 +43,11 @@ class EncoderBlend:
         forms: Of the form scorer and of the encoder.
         figures: Of the network and of the pointer, for figures of the report.
         answers: The same for earlier answers.
-        ranker: Of the ranker's score and of each of :data:`MORE_JOINT`.
     """
 
     forms: tuple[float, float] = (0.5, 0.7)
     figures: tuple[float, float] = (0.8, 0.5)
     answers: tuple[float, float] = (0.8, 0.5)
-    ranker: tuple[float, ...] = (1.0, *(0.0,) * len(MORE_JOINT))
 
     def to_dict(self) -> dict[str, list[float]]:
         """Returns the weights with four digits, by name."""

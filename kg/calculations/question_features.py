@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,32 +29,9 @@ _CUES = {
     "average": {"average", "mean", "weighted"},
     "this": {"this", "that", "these", "those", "it", "they"},
 }
-_CUE_NAMES = tuple(_CUES)
 
-ITEM_GROUPS = {
-    "labels": "words and pairs of words that the question shares with the row's label",
-    "columns": "words that it shares with the column's label",
-    "text": "words that it shares with the sentence and with what stands left and right of the figure",
-    "characters": "character 4-grams that it shares with the row's label",
-    "mentions": "where in the question the label is spoken of",
-    "earlier_questions": "words that the two questions before and the first one share with labels and sentence",
-    "years": "the figure's year against the years that are asked for",
-    "figures": "what the figure itself is: unit, scale, size, sign, in a header",
-    "places": "row, column, place in the text",
-    "cues": "units and labels joined with words such as percent and total",
-    "notation": "the figure without its sign, or as a percentage",
-}
-"""The groups of an item's features that depend on the questions alone, and what they say."""
-
-_FIELD_GROUPS = {"label": "labels", "phrases": "labels", "column": "columns"}
-
-
-class _FeatureColumn(NamedTuple):
-    """One feature of every observation, with the group of :data:`ITEM_GROUPS` that it belongs to."""
-
-    name: str
-    group: str
-    values: ArrayLike
+Column = tuple[str, ArrayLike]
+"""The name of one feature and its value for every observation."""
 
 
 class QuestionFeatures:
@@ -101,49 +77,43 @@ class QuestionFeatures:
         )
 
     @cached_property
-    def _columns(self) -> list[_FeatureColumn]:
+    def _columns(self) -> list[Column]:
         """The features of each observation, in the order on which fitted weights depend."""
         return [*self._overlaps(), *self._periods(), *self._static(), *self._cue_products()]
 
     @cached_property
     def items(self) -> FloatArray:
         """Shape ``(items, features)``."""
-        columns = [np.asarray(column.values, dtype=np.float32) for column in self._columns]
+        columns = [np.asarray(values, dtype=np.float32) for _, values in self._columns]
         variant = np.eye(3, dtype=np.float32)[self.index.variant][:, 1:]
         return np.concatenate([np.stack(columns, axis=1)[self.index.base], variant], axis=1)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each column of ``items``."""
-        return (*(column.name for column in self._columns), "as_percentage", "without_sign")
+        return (*(name for name, _ in self._columns), "as_percentage", "without_sign")
 
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The group of each column of ``items``: one of :data:`ITEM_GROUPS`."""
-        return (*(column.group for column in self._columns), "notation", "notation")
-
-    def _overlaps(self) -> Iterator[_FeatureColumn]:
+    def _overlaps(self) -> Iterator[Column]:
         index = self.index
         vector = index.vector([*self.words, *token_pairs(content_tokens(self.questions[-1]))])
         for name in FIELDS:
             field = index.fields[name]
-            group = _FIELD_GROUPS.get(name, "text")
             shared = field.overlap(vector)
             of_question = shared / self.mass
-            yield _FeatureColumn(f"{name}_of_question", group, of_question)
-            yield _FeatureColumn(f"{name}_of_text", group, shared / np.maximum(field.mass, np.float32(0.5)))
-            yield _FeatureColumn(f"{name}_of_best", group, _of_best(of_question))
+            yield f"{name}_of_question", of_question
+            yield f"{name}_of_text", shared / np.maximum(field.mass, np.float32(0.5))
+            yield f"{name}_of_best", _of_best(of_question)
         for name in ("label", "sentence", "clause"):
             field = index.fields[name]
             both = 2 * field.overlap(vector) / np.maximum(field.mass + np.float32(self.mass), np.float32(0.5))
-            yield _FeatureColumn(f"{name}_agreement", "labels", both)
-            yield _FeatureColumn(f"{name}_agreement_of_best", "labels", _of_best(both))
+            yield f"{name}_agreement", both
+            yield f"{name}_agreement_of_best", _of_best(both)
         similarity = index.label_similarity(self.questions[-1])
-        yield _FeatureColumn("similarity", "characters", similarity)
-        yield _FeatureColumn("similarity_of_best", "characters", _of_best(similarity))
+        yield "similarity", similarity
+        yield "similarity_of_best", _of_best(similarity)
         positions = index.positions(content_tokens(self.questions[-1]))
-        yield _FeatureColumn("first_mention", "mentions", positions[:, 0])
-        yield _FeatureColumn("last_mention", "mentions", positions[:, 1])
+        yield "first_mention", positions[:, 0]
+        yield "last_mention", positions[:, 1]
         asked = self.questions
         earlier = {f"{back}_before": asked[-1 - back] if len(asked) > back else "" for back in (1, 2)}
         earlier["first"] = asked[0] if len(asked) > 3 else ""
@@ -152,7 +122,7 @@ class QuestionFeatures:
             vector = index.vector(words)
             for name in ("label", "column", "sentence"):
                 overlap = index.fields[name].overlap(vector) / self._mass(words)
-                yield _FeatureColumn(f"{name}_of_question_{which}", "earlier_questions", overlap)
+                yield f"{name}_of_question_{which}", overlap
 
     @cached_property
     def periods(self) -> IntArray:
@@ -161,35 +131,31 @@ class QuestionFeatures:
             return self.index.period
         return self.index.period + self.index.opening
 
-    def _periods(self) -> Iterator[_FeatureColumn]:
+    def _periods(self) -> Iterator[Column]:
         index, period = self.index, self.periods
         nowhere = period == -2
-
-        def column(name: str, values: ArrayLike) -> _FeatureColumn:
-            return _FeatureColumn(name, "years", values)
-
-        yield column("undated", period < 0)
-        yield column("opening_before", index.opening & (period == index.period))
-        yield column("opening_own", index.opening & (period > index.period))
+        yield "undated", period < 0
+        yield "opening_before", index.opening & (period == index.period)
+        yield "opening_own", index.opening & (period > index.period)
         for which, named in (("asked", self.years), ("carried", () if self.years else self.carried_years)):
             ordered = sorted(named)
             several = len(named) > 1
-            yield column(f"{which}_any", np.isin(period, named))
-            yield column(f"{which}_first", (period == named[0]) if named else nowhere)
-            yield column(f"{which}_last", (period == named[-1]) if several else nowhere)
-            yield column(f"{which}_latest", (period == ordered[-1]) if several else nowhere)
-            yield column(f"{which}_earliest", (period == ordered[0]) if several else nowhere)
-            yield column(f"{which}_other", ~np.isin(period, named) & (period >= 0) & bool(named))
-            yield column(f"{which}_year_before", (period == ordered[0] - 1) if named else nowhere)
-            yield column(f"{which}_year_after", (period == ordered[-1] + 1) if named else nowhere)
+            yield f"{which}_any", np.isin(period, named)
+            yield f"{which}_first", (period == named[0]) if named else nowhere
+            yield f"{which}_last", (period == named[-1]) if several else nowhere
+            yield f"{which}_latest", (period == ordered[-1]) if several else nowhere
+            yield f"{which}_earliest", (period == ordered[0]) if several else nowhere
+            yield f"{which}_other", ~np.isin(period, named) & (period >= 0) & bool(named)
+            yield f"{which}_year_before", (period == ordered[0] - 1) if named else nowhere
+            yield f"{which}_year_after", (period == ordered[-1] + 1) if named else nowhere
         wanted = set(self.years or self.carried_years)
         mentions = np.array([bool(wanted & years_) for years_ in [*index.sentence_years, set()]])
-        yield column("in_sentence", mentions[index.sentence])
+        yield "in_sentence", mentions[index.sentence]
         known = period[period >= 0]
-        yield column("report_latest", period == (known.max() if known.size else -2))
-        yield column("report_earliest", period == (known.min() if known.size else -2))
+        yield "report_latest", period == (known.max() if known.size else -2)
+        yield "report_earliest", period == (known.min() if known.size else -2)
 
-    def _static(self) -> Iterator[_FeatureColumn]:
+    def _static(self) -> Iterator[Column]:
         index = self.index
         observations = index.observations
         rows = float(max(index.row.max(initial=0), 1))
@@ -198,34 +164,35 @@ class QuestionFeatures:
         whole = values == np.round(values)
         in_cell = index.row >= 0
         named = set(tokens(self.questions[-1]))
-        yield _FeatureColumn("in_cell", "figures", in_cell)
-        yield _FeatureColumn("in_header", "figures", [o.in_header for o in observations])
-        yield _FeatureColumn("percent", "figures", [o.quantity.unit == "percent" for o in observations])
-        yield _FeatureColumn("currency", "figures", [o.quantity.unit == "currency" for o in observations])
-        yield _FeatureColumn("scaled", "figures", [o.quantity.scale > 1 for o in observations])
-        yield _FeatureColumn("whole", "figures", whole)
-        yield _FeatureColumn("like_a_year", "figures", (np.abs(values) >= 1950) & (np.abs(values) <= 2049) & whole)
-        yield _FeatureColumn("magnitude", "figures", np.log10(np.abs(values) + 1) / 6)
-        yield _FeatureColumn("negative", "figures", values < 0)
-        yield _FeatureColumn("zero", "figures", values == 0)
-        yield _FeatureColumn("total", "figures", ["total" in o.label.split()[:2] for o in observations])
-        yield _FeatureColumn("row", "places", np.where(in_cell, index.row / rows, 0.0))
-        yield _FeatureColumn("row_one", "places", index.row == 1)
-        yield _FeatureColumn("row_zero", "places", index.row == 0)
-        yield _FeatureColumn("row_last", "places", index.row == rows)
-        yield _FeatureColumn("column", "places", np.where(in_cell, index.column / columns, 0.0))
-        yield _FeatureColumn("column_one", "places", index.column == 1)
-        yield _FeatureColumn("column_zero", "places", index.column == 0)
-        yield _FeatureColumn("ordinal", "places", np.minimum(index.ordinal, 4) / 4)
-        yield _FeatureColumn("repeats", "figures", np.minimum(index.repeats, 4) / 4)
+        yield "in_cell", in_cell
+        yield "in_header", [o.in_header for o in observations]
+        yield "percent", [o.quantity.unit == "percent" for o in observations]
+        yield "currency", [o.quantity.unit == "currency" for o in observations]
+        yield "scaled", [o.quantity.scale > 1 for o in observations]
+        yield "whole", whole
+        yield "like_a_year", (np.abs(values) >= 1950) & (np.abs(values) <= 2049) & whole
+        yield "magnitude", np.log10(np.abs(values) + 1) / 6
+        yield "negative", values < 0
+        yield "zero", values == 0
+        yield "total", ["total" in o.label.split()[:2] for o in observations]
+        yield "row", np.where(in_cell, index.row / rows, 0.0)
+        yield "row_one", index.row == 1
+        yield "row_zero", index.row == 0
+        yield "row_last", index.row == rows
+        yield "column", np.where(in_cell, index.column / columns, 0.0)
+        yield "column_one", index.column == 1
+        yield "column_zero", index.column == 0
+        yield "ordinal", np.minimum(index.ordinal, 4) / 4
+        yield "repeats", np.minimum(index.repeats, 4) / 4
         in_question = [o.quantity.text.removesuffix("%") in named for o in observations]
-        yield _FeatureColumn("in_question", "figures", in_question)
+        yield "in_question", in_question
         sentence = np.where(in_cell, 0.0, index.sentence / max(len(index.sentence_years), 1))
-        yield _FeatureColumn("sentence", "places", sentence)
+        yield "sentence", sentence
 
-    def _cue_products(self) -> Iterator[_FeatureColumn]:
+    def _cue_products(self) -> Iterator[Column]:
+        """Units and words of the figures joined with the words of the question that ask for them."""
         observations = self.index.observations
-        cue = dict(zip(_CUE_NAMES, self.cues, strict=True))
+        cue = dict(zip(_CUES, self.cues, strict=True))
         facts = {
             ("percent", "percent"): [o.quantity.unit == "percent" for o in observations],
             ("currency", "price"): [o.quantity.unit == "currency" for o in observations],
@@ -234,9 +201,9 @@ class QuestionFeatures:
         }
         for (name, asked), fact in facts.items():
             values = np.array(fact, dtype=np.float32)
-            yield _FeatureColumn(f"{name}_asked", "cues", values * cue[asked])
+            yield f"{name}_asked", values * cue[asked]
             if name != "currency":
-                yield _FeatureColumn(f"{name}_not_asked", "cues", values * (1 - cue[asked]))
+                yield f"{name}_not_asked", values * (1 - cue[asked])
 
 
 def _of_best(overlap: FloatArray) -> FloatArray:

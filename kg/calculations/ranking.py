@@ -10,6 +10,7 @@ import numpy as np
 from kg.arrays import DoubleArray, FloatArray, IntArray, log_softmax
 from kg.calculations.candidate import Candidate
 from kg.calculations.candidate_features import joint_features
+from kg.calculations.final_ranker import NAME_FEATURES, final_features
 from kg.calculations.names import name_code
 from kg.calculations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
@@ -21,6 +22,7 @@ from kg.search import (
     Constant,
     Derivation,
     Frontier,
+    Names,
     Number,
     Reference,
     SearchResult,
@@ -50,12 +52,16 @@ class Pool:
         values: Results as floats; ``nan`` where the arithmetic has none; yes and no are not numbers and have
             values of their own.
         compared: The derivations of places that are comparisons over whole lines; the others follow from the states.
+        names: The features of names, shape ``(places, len(NAME_FEATURES))``; ``None`` where all are 0.
+        answers: The names at a place, where they are known.
     """
 
     states: IntArray
     scores: FloatArray
     values: DoubleArray
     compared: Mapping[int, Derivation] = field(default_factory=dict)
+    names: FloatArray | None = None
+    answers: Mapping[int, Names] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -162,12 +168,14 @@ class PoolScores:
         features: The ranker's features (:func:`features_of`).
         ranker: The ranker's scores; those of the search where there is no ranker.
         read: The encoder's features of each candidate; ``None`` without an encoder.
-        blended: Both together, as log-probabilities.
+        final: The features of the final ranking, shape ``(states, len(FINAL_FEATURES))``.
+        blended: The final ranking of all features, as log-probabilities.
     """
 
     features: FloatArray
     ranker: FloatArray
     read: FloatArray | None
+    final: FloatArray
     blended: FloatArray
 
 
@@ -209,7 +217,7 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
             continue
         if len(candidates) >= top_k:
             continue
-        candidate = _candidate(space, found.states[place], float(min(weight[place], 0.0)))
+        candidate = _candidate(space, found, int(place), float(min(weight[place], 0.0)))
         if candidate is None:
             continue
         key = merge_key(candidate.answer)
@@ -225,16 +233,15 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
 def scores_of_pool(space: DerivationSpace, found: Pool) -> PoolScores:
     """The scores of the states of a pool."""
     features = features_of(space, found)
-    ranker, read = found.scores, None
-    if space.scorer.ranker is not None:
-        ranker = space.scorer.ranker.scores(features, space.question.context[None])[0]
-    blended = ranker
+    ranker, read, scorer = found.scores, None, space.scorer
+    if scorer.ranker is not None:
+        ranker = scorer.ranker.scores(features, space.question.context[None])[0]
     if space.pointers is not None:
-        read = space.pointers.candidate_features(space.scorer.parsed, space.read_forms, found.states)
-    if space.scorer.ranker is not None and read is not None:
-        own, *weights = space.scorer.blend.ranker
-        blended = np.float32(own) * ranker + read @ np.array(weights, dtype=np.float32)
-    return PoolScores(features, ranker, read, log_softmax(blended))
+        read = space.pointers.candidate_features(scorer.parsed, space.read_forms, found.states)
+    names = np.zeros((len(found), len(NAME_FEATURES)), dtype=np.float32) if found.names is None else found.names
+    final = final_features(ranker, read, names)
+    scores = ranker if scorer.final is None else scorer.final.scores(final)
+    return PoolScores(features, ranker, read, final, log_softmax(scores))
 
 
 def features_of(space: DerivationSpace, found: Pool) -> FloatArray:
@@ -292,11 +299,11 @@ def answered(space: DerivationSpace, state: IntArray) -> tuple[Derivation, Answe
         return None
 
 
-def _candidate(space: DerivationSpace, state: IntArray, score: float) -> Candidate | None:
-    found = answered(space, state)
-    if found is None:
+def _candidate(space: DerivationSpace, found: Pool, place: int, score: float) -> Candidate | None:
+    result = answered_at(space, found, place)
+    if result is None:
         return None
-    derivation, answer = found
+    derivation, answer = result
     return Candidate(derivation, answer, score, derivation.path, sources_of(space, derivation))
 
 

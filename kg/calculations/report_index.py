@@ -239,6 +239,7 @@ class ReportIndex:
             name: TokenField([fields[number] for fields in texts], vocabulary, self.weights)
             for number, name in enumerate(FIELDS)
         }
+
         labels = [observation.label if self.row[i] >= 0 else "" for i, observation in enumerate(self.observations)]
         self._ngram_ids: dict[str, int] = {}
         grams = [character_ngrams(label) for label in labels]

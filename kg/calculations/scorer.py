@@ -19,18 +19,17 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.calculations.choices import AggregateModel, NamingModel
 from kg.calculations.confidence import ConfidenceModel
 from kg.calculations.figure_relations import PAIR_FEATURES
+from kg.calculations.final_ranker import FinalRanker
 from kg.calculations.forms import FormScorer, ParsedForm, PastForm
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.operand_features import (
-    JOINT_FEATURES,
+    JOINT_NAMES,
     REFERENCE_WIDTH,
     HistoryTurn,
     candidate_items,
-    operand_groups,
 )
 from kg.calculations.pointers import EncoderBlend
 from kg.calculations.question_features import QuestionFeatures
@@ -41,10 +40,10 @@ from kg.reports import CellSource, Observation
 from kg.search import OPERATIONS
 from kg.text import Quantity
 
-FORMAT = 1
+FORMAT = 2
 OPERAND_KINDS = ("A", "R", "C", "-")
 ROLE_WIDTH = 2 * len(OPERATIONS) + len(OPERAND_KINDS) + 1
-JOINT_WIDTH = len(JOINT_FEATURES) + len(OPERATIONS) + 6 + PAIR_FEATURES
+JOINT_WIDTH = len(JOINT_NAMES) + len(OPERATIONS) + 6 + PAIR_FEATURES
 
 
 def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatArray:
@@ -61,14 +60,6 @@ def _any_question() -> QuestionFeatures:
     quantity = Quantity(Decimal(0), "plain", 1, "0", 0, 1)
     figure = Observation("r0c0", "", "", "", "", "", "", None, quantity, CellSource(0, 0, 0, 1))
     return QuestionFeatures(ReportIndex([figure], [], Idf({}, 1.0)), ["", ""])
-
-
-def feature_groups() -> dict[str, tuple[str, ...]]:
-    """The group of each feature of a figure (``A``), an earlier answer (``R``), a pair and a candidate (``joint``)."""
-    groups = operand_groups(_any_question())
-    pairs = ("pairs",) * PAIR_FEATURES
-    joint = (*JOINT_FEATURES.values(), *("operation",) * (len(OPERATIONS) + 6), *pairs)
-    return {"A": groups[: -(REFERENCE_WIDTH + 1)], "R": groups, "pairs": pairs, "joint": joint}
 
 
 def feature_widths() -> tuple[int, int, int]:
@@ -93,8 +84,7 @@ class DerivationScorer:
         encoder: The transformer that reads reports and questions; ``None`` for the light scorer alone.
         blend: The weights of the encoder.
         confidence: Calibrates the search; ``None`` where it was not fitted.
-        naming: Chooses among names; ``None`` leaves the choice to the search.
-        aggregates: Chooses among aggregates and other candidates; ``None`` proposes none.
+        final: Ranks the candidates by all features; ``None`` leaves that to the network, and proposes no comparisons.
     """
 
     idf: Idf
@@ -105,8 +95,7 @@ class DerivationScorer:
     encoder: TextEncoder | None = None
     blend: EncoderBlend = field(default_factory=EncoderBlend)
     confidence: ConfidenceModel | None = None
-    naming: NamingModel | None = None
-    aggregates: AggregateModel | None = None
+    final: FinalRanker | None = None
 
     @cached_property
     def parsed(self) -> tuple[ParsedForm, ...]:
@@ -160,8 +149,7 @@ class DerivationScorer:
             **({} if self.encoder is None else {"encoder": _dumped(self.encoder.sha256)}),
             **({} if self.encoder is None else {"blend": _by_line(self.blend.to_dict())}),
             **({} if self.confidence is None else {"confidence": _by_line(self.confidence.to_dict())}),
-            **({} if self.naming is None else {"naming": _by_line(self.naming.to_dict())}),
-            **({} if self.aggregates is None else {"aggregates": _by_line(self.aggregates.to_dict())}),
+            **({} if self.final is None else {"final": _by_line(self.final.to_dict())}),
         }
         return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
@@ -199,8 +187,7 @@ class DerivationScorer:
                 encoder=_same_encoder(record.get("encoder"), encoder),
                 blend=EncoderBlend.from_dict(record["blend"]) if "blend" in record else EncoderBlend(),
                 confidence=ConfidenceModel.from_dict(record["confidence"]) if "confidence" in record else None,
-                naming=NamingModel.from_dict(record["naming"]) if "naming" in record else None,
-                aggregates=AggregateModel.from_dict(record["aggregates"]) if "aggregates" in record else None,
+                final=FinalRanker.from_dict(record["final"]) if "final" in record else None,
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error

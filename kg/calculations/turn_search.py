@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kg.calculations.aggregating import with_aggregates
 from kg.calculations.candidate import Candidate
 from kg.calculations.conversions import with_conversions
 from kg.calculations.naming import with_comparisons
 from kg.calculations.operand_features import HistoryTurn, extend_history, read_history
-from kg.calculations.ranking import Ranking, answered_at, best_states, pool, rank
+from kg.calculations.ranking import Pool, Ranking, answered_at, best_states, pool, rank
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.space import DerivationSpace, WeightedHistory
@@ -139,11 +138,15 @@ def search_turn(
     """
     histories = [replace(history, turns=history.turns[-MEMORY:]) for history in histories]
     space = DerivationSpace(index, questions[-(MEMORY + 1) :], histories, scorer)
-    result = with_conversions(space, beam_search(space, config))
-    found = pool(space, result, config.pool * max(len(histories) // 2, 1))
-    ranked = with_aggregates(space, rank(space, found, config.output_top_k), config.output_top_k)
-    ranked = with_comparisons(space, ranked, config.output_top_k)
-    return TurnSearch(ranked.candidates, result.statistics, space, ranked)
+    found, statistics = completed(space, config, config.pool * max(len(histories) // 2, 1))
+    ranked = rank(space, found, config.output_top_k)
+    return TurnSearch(ranked.candidates, statistics, space, ranked)
+
+
+def completed(space: DerivationSpace, config: BeamConfig, size: int) -> tuple[Pool, SearchStatistics]:
+    """Returns the candidates of a space: the best ``size`` of the beam with conversions, and comparisons."""
+    result = beam_search(space, config)
+    return with_comparisons(space, pool(space, with_conversions(space, result), size)), result.statistics
 
 
 def _log_ratio(first: float, second: float) -> float:

@@ -1,7 +1,6 @@
 """The language of calculations with its arithmetic, and beam search over any space with the merging of answers."""
 
 from kg.search.beam import BeamConfig, SearchResult, SearchStatistics, beam_search
-from kg.search.calculator import CalculatorOperation, calculate
 from kg.search.derivation import Derivation
 from kg.search.history import (
     COMPOUNDS,
@@ -39,7 +38,6 @@ __all__ = [
     "Action",
     "Answer",
     "BeamConfig",
-    "CalculatorOperation",
     "Constant",
     "Derivation",
     "Expansion",
@@ -57,7 +55,6 @@ __all__ = [
     "StepResult",
     "TurnOperation",
     "beam_search",
-    "calculate",
     "collapse",
     "expand",
     "merge",

@@ -4,8 +4,7 @@
     >>> scorer.blend.forms
     (0.31, 0.74)
 
-Each pair of weights makes the right forms, figures and earlier answers most probable. The ranker's weights do so for
-the right candidates of a search that uses the pairs.
+Each pair of weights makes the right forms, figures and earlier answers most probable.
 """
 
 from __future__ import annotations
@@ -18,20 +17,14 @@ from threadpoolctl import threadpool_limits
 
 from kg.arrays import BoolArray, FloatArray
 from kg.calculations import (
-    MORE_JOINT,
-    DerivationConfig,
     DerivationScorer,
     DerivationSpace,
     EncoderBlend,
     ParsedForm,
     WeightedHistory,
-    as_float,
-    features_of,
-    pool,
-    with_conversions,
 )
 from kg.errors import DataError
-from kg.search import Constant, Number, beam_search
+from kg.search import Constant, Number
 from optimize.fitting import Progress, silent
 from optimize.logistic import fit_choices
 from optimize.scorers import TrainingTurn, right_items, right_turns
@@ -40,7 +33,6 @@ Alternatives = tuple[FloatArray, BoolArray]
 """The scorer's and the encoder's log-probabilities of alternatives, a row each, and which of them are right."""
 
 _ALONE = EncoderBlend(forms=(1.0, 0.0), figures=(1.0, 0.0), answers=(1.0, 0.0))
-_PENALTY = 1e-3
 _ABSENT = -2
 _LEAST = -50.0
 """The least log-probability; impossible alternatives have it too."""
@@ -49,7 +41,6 @@ _LEAST = -50.0
 def fit_blend(
     scorer: DerivationScorer,
     turns: Sequence[TrainingTurn],
-    config: DerivationConfig | None = None,
     progress: Progress = silent,
 ) -> DerivationScorer:
     """Returns the scorer with fitted weights of its encoder.
@@ -57,7 +48,6 @@ def fit_blend(
     Args:
         scorer: With a ranker and an encoder.
         turns: Turns with gold histories, of reports that neither the scorer nor the encoder was fitted on.
-        config: The search whose candidates are ranked.
         progress: Receives a line for each stage.
 
     Raises:
@@ -75,10 +65,7 @@ def fit_blend(
             rows, right = zip(*choices[name], strict=True)
             first, second = fit_choices(rows, right, penalty=0.0, start=getattr(blend, name)).tolist()
             blend = replace(blend, **{name: (first, second)})
-        progress(f"candidates of {len(turns)} turns")
-        blended = replace(scorer, blend=blend)
-        ranker = _fit_ranker(blended, turns, config if config is not None else DerivationConfig())
-    return replace(scorer, blend=replace(blend, ranker=ranker))
+    return replace(scorer, blend=blend)
 
 
 def _choices(scorer: DerivationScorer, turns: Sequence[TrainingTurn]) -> dict[str, list[Alternatives]]:
@@ -118,27 +105,3 @@ def _operands(space: DerivationSpace, turn: TrainingTurn, number: int) -> Iterat
             continue
         yield "figures" if form.kinds[position] == "A" else "answers", (_rows(logs, read), right)
         first = int(numbers[np.flatnonzero(right)[0]])
-
-
-def _fit_ranker(scorer: DerivationScorer, turns: Sequence[TrainingTurn], config: DerivationConfig) -> tuple[float, ...]:
-    """The weights of the ranker's score and of the encoder's features of a candidate."""
-    assert scorer.ranker is not None
-    rows: list[FloatArray] = []
-    rights: list[BoolArray] = []
-    for turn in turns:
-        if not turn.has_report:
-            continue
-        space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
-        found = pool(space, with_conversions(space, beam_search(space, config)), config.pool)
-        right = np.isclose(np.round(found.values, 5), as_float(turn.answer), rtol=1e-9, atol=1e-6)
-        if right.any():
-            assert space.pointers is not None
-            own = scorer.ranker.scores(features_of(space, found), space.question.context[None])[0]
-            read = space.pointers.candidate_features(scorer.parsed, space.read_forms, found.states)
-            rows.append(np.concatenate([own[:, None], read], axis=1))
-            rights.append(right)
-    if not rows:
-        raise DataError("the search proposes no right candidate for any turn: nothing can be fitted")
-    start = [1.0, *[0.0] * len(MORE_JOINT)]
-    penalty = [0.0, *[_PENALTY * len(rows)] * len(MORE_JOINT)]
-    return tuple(fit_choices(rows, rights, penalty=penalty, start=start).tolist())

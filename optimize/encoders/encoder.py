@@ -12,7 +12,7 @@ so that they hold for reports that neither has seen. A page is on one side over 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +23,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from kg.calculations import ReportIndex
+from kg.calculations import DerivationScorer, Idf, ReportIndex
 from kg.encoders import TextEncoder, WordPiece
 from kg.errors import ConfigError
 from kg.reports import Report, build_ontology
@@ -49,8 +49,8 @@ from programs.worlds.report import ReportReader
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 _LEAST_HELD_OUT = 2
-CHECKPOINT = "training.pt"
-"""The file of the training's state in the folder of a fit."""
+CHECKPOINT, SCORER = "training.pt", "scorer.json"
+"""The files of a fit in its folder: the state of the encoder's training, and the fitted scorer."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class EncoderSettings:
     Attributes:
         base: The folder of the sentence encoder that training starts from, with ``model.safetensors`` and
             ``vocab.txt``.
+        weights: The folder of an encoder that was fitted before and stays as it is, in place of a training. Reports
+            whose pages it has seen are on its side; all others are held out.
         held_out: Share in (0, 1) of the reports on which blend and confidence are fitted, and nothing else.
         unanswerable: Share in (0, 1] of the held-out turns that are also asked of their report without their figures.
         abstained_wrong: Share in (0, 1) of the answerable turns that abstain.
@@ -68,6 +70,7 @@ class EncoderSettings:
     """
 
     base: str = ""
+    weights: str = ""
     held_out: Share = 0.15
     unanswerable: Annotated[float, Field(gt=0, le=1)] = 0.5
     abstained_wrong: Share = 0.1
@@ -106,30 +109,53 @@ class FitEncoder(ConversationFit):
         self.folder, self.progress = folder, progress
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
-        """Fits scorer, encoder, blend, the choice among names, and the confidence."""
-        base = self._base()
-        vocabulary = base_vocabulary(base)
-        inside, outside = split_reports(trainset, self.settings.held_out, self.seed)
+        """Fits scorer, encoder, blend, the final ranking, and the confidence."""
+        kept = self._kept_encoder()
+        inside, outside = (
+            split_reports(trainset, self.settings.held_out, self.seed)
+            if kept is None
+            else split_by_pages(trainset, kept.pages)
+        )
         self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
         unknown = {document_name(example.report.id) for example in outside}
         dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
         ontology = build_ontology({example.report.id: example.report for example in inside}.values())
-        reader = ReportReader(ontology, turn.reader.scorer)
-        turns, idf = training_data(reader, inside, dialogues)
+        turns, idf = training_data(ReportReader(ontology, turn.reader.scorer), inside, dialogues)
 
         def read(report: Report) -> ReportIndex:
-            return read_index(reader, report, idf)
+            return read_index(ReportReader(ontology, turn.reader.scorer), report, idf)
 
         held_out = held_out_conversations(outside, read)
-        described = describe_data(inside, dialogues)
-        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
-        encoder = self._encoder(base, vocabulary, turns, held_out).with_pages(pages_seen(inside, dialogues))
+        scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
+        encoder = kept if kept is not None else self._trained(turns, held_out).with_pages(pages_seen(inside, dialogues))
         scorer = replace(scorer, encoder=encoder)
-        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], turn.config, self.progress)
-        judged = HeldOutFit(scorer, turn.config, held_out, self.without_programs, read, self.seed, self.progress)
-        judged = judged.with_naming()
-        scorer = judged.with_confidence(self.settings.unanswerable, self.settings.abstained_wrong).scorer.rounded()
-        turn.reader = ReportReader(program.ontology, scorer)
+        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], self.progress)
+        fit = HeldOutFit(scorer, turn.config, held_out, self.without_programs, read, self.seed, self.progress)
+        fit = fit.with_final().with_confidence(self.settings.unanswerable, self.settings.abstained_wrong)
+        turn.reader = ReportReader(program.ontology, fit.scorer.rounded())
+
+    def _scorer(self, turns: Sequence[TrainingTurn], idf: Idf, described: str) -> DerivationScorer:
+        """The fitted scorer; one of the same data that a stopped fit left in the folder is read."""
+        path = self.folder / SCORER if self.folder is not None else None
+        if path is not None and path.exists():
+            scorer = DerivationScorer.from_json(path.read_text(encoding="utf-8"))
+            if scorer.trained_on == described:
+                self.progress(f"scorer: continued from {path}")
+                return scorer
+        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(scorer.to_json(), encoding="utf-8")
+        return scorer
+
+    def _kept_encoder(self) -> TextEncoder | None:
+        """The encoder that stays as it is."""
+        if not self.settings.weights:
+            return None
+        encoder = TextEncoder.read(Path(self.settings.weights).expanduser())
+        if not encoder.pages:
+            raise ConfigError("encoder.weights must name an encoder that records its pages in pages.txt")
+        return encoder
 
     def _base(self) -> Path:
         missing = [name for name in ("torch", "onnx") if find_spec(name) is None]
@@ -142,10 +168,10 @@ class FitEncoder(ConversationFit):
             raise ConfigError(f"{rule} (model.safetensors, vocab.txt), got none")
         return Path(self.settings.base).expanduser()
 
-    def _encoder(
-        self, base: Path, vocabulary: list[str], turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]
-    ) -> TextEncoder:
+    def _trained(self, turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]) -> TextEncoder:
         """The trained encoder; a training that was stopped continues from its checkpoint."""
+        base = self._base()
+        vocabulary = base_vocabulary(base)
         from optimize.encoders.export import export_encoder
         from optimize.encoders.training import train_encoder
 
@@ -186,6 +212,22 @@ def split_reports(
     sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
     for example, page in zip(trainset, pages, strict=True):
         sides[page in drawn].append(example)
+    return sides
+
+
+def split_by_pages(
+    trainset: Sequence[dspy.Example], pages: Collection[str]
+) -> tuple[list[dspy.Example], list[dspy.Example]]:
+    """Returns the conversations about pages whose keys are given, and the others.
+
+    Raises:
+        ConfigError: One side is empty.
+    """
+    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
+    for example in trainset:
+        sides[page_keys(example.report).isdisjoint(pages)].append(example)
+    if not all(sides):
+        raise ConfigError("encoder.weights must have seen some of the reports, and not all of them")
     return sides
 
 

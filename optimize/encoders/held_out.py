@@ -1,7 +1,7 @@
-"""Fitting the choice among names and the confidence on reports that neither scorer nor encoder was fitted on.
+"""Fitting the final ranking and the confidence on reports that neither scorer nor encoder was fitted on.
 
 >>> fit = HeldOutFit(scorer, config, held_out, examples, read)
->>> fit.with_naming().with_confidence(unanswerable=0.5, abstained_wrong=0.1).scorer.confidence.fitted_on
+>>> fit.with_final().with_confidence(unanswerable=0.5, abstained_wrong=0.1).scorer.confidence.fitted_on
 '2410 turns of 551 held-out reports, 780 of them without their figures'
 """
 
@@ -16,17 +16,22 @@ from threadpoolctl import threadpool_limits
 
 from kg.arrays import BoolArray, FloatArray
 from kg.calculations import (
+    FINAL_FEATURES,
     START,
     DerivationConfig,
     DerivationScorer,
-    NamingModel,
+    DerivationSpace,
+    FinalRanker,
     ReportIndex,
     TurnSearch,
     WeightedHistory,
-    named_answers,
+    as_float,
+    completed,
+    scores_of_pool,
     search_turn,
 )
 from kg.calculations.confidence_features import confidence_features
+from kg.errors import DataError
 from kg.reports import Report
 from kg.search import merge_key
 from optimize.fitting import Progress
@@ -38,6 +43,7 @@ from optimize.scorers import (
     content_sha256,
     document_name,
     fit_confidence,
+    page_keys,
     training_turns,
     unanswerable_turn,
 )
@@ -46,8 +52,8 @@ REMOVED_WEIGHT = 0.25
 """Of a question whose figures were removed from the report. What is left often resembles an answer, and such questions
 would outnumber those that people ask in vain."""
 
-NAME_PENALTY, OWN_SUPPORT = 0.5, 3.0
-"""Of the weights of the choice among names, and the weight of the search's own log-probability to which it draws."""
+NAME_PENALTY, READ_PENALTY = 0.5, 1e-3
+"""L2 penalties of the final ranking's weights of names, and of what the encoder reads, there for each turn."""
 
 OPEN_WEIGHT = 3.0
 """Of a question with a gold answer alone, or with none: people asked these."""
@@ -78,7 +84,8 @@ class HeldOutFit:
         scorer: With blend; each stage returns one with more.
         config: The search.
         held_out: Conversations with programs.
-        without_programs: Examples with gold answers alone; about any report that the blend was not fitted on.
+        without_programs: Examples with gold answers alone. Those about a page that the encoder has seen fit the final
+            ranking, and not the confidence.
         read: Builds a report's index.
         seed: Of the draw of unanswerable questions and of the folds.
         progress: Receives a line for each stage.
@@ -92,30 +99,47 @@ class HeldOutFit:
     seed: int
     progress: Progress
 
-    def with_naming(self) -> HeldOutFit:
-        """Returns the fit with a choice among names; without one if no question asks for a name."""
-        self.progress("names")
-        plain = replace(self, scorer=replace(self.scorer, naming=None))
-        with threadpool_limits(limits=1):
-            examples = list(plain._named())
-        used = [(features, right) for features, right in examples if right.any() and not right.all()]
-        if not used:
-            return plain
-        start = [OWN_SUPPORT if name == "support" else 0.0 for name in NamingModel.features]
-        weights = fit_choices(*zip(*used, strict=True), penalty=NAME_PENALTY, start=start).tolist()
-        about = f"{len(examples)} questions for names"
-        naming = NamingModel(dict(zip(NamingModel.features, weights, strict=True)), about)
-        return replace(self, scorer=replace(self.scorer, naming=naming))
+    def with_final(self) -> HeldOutFit:
+        """Returns the fit with the final ranking of candidates.
 
-    def _named(self) -> Iterator[tuple[FloatArray, BoolArray]]:
-        """The readings of each question whose gold answer is a name."""
-        for one in self.held_out:
-            if any(isinstance(turn.answer, tuple) for turn in one.turns):
-                searches = self._searches(one.turns[0].index, one.turns[-1].questions)
-                yield from _names_of(searches, [turn.answer for turn in one.turns])
+        Raises:
+            DataError: The search proposes no right candidate for any turn.
+        """
+        start = [float(name == "ranker") for name in FINAL_FEATURES]
+        plain = replace(self, scorer=replace(self.scorer, final=FinalRanker({"ranker": 1.0})))
+        self.progress("candidates for the final ranking")
+        with threadpool_limits(limits=1):
+            known = [one for one in (*plain._ranked(), *plain._names()) if one[1].any()]
+            if not known:
+                raise DataError("the search proposes no right candidate for any turn: nothing can be fitted")
+            self.progress(f"final ranking, on {len(known)} turns")
+            read = READ_PENALTY * len(known)
+            penalties = {"ranker": 0.0} | {name: read for name in FINAL_FEATURES if name.startswith("read_")}
+            penalty = [penalties.get(name, NAME_PENALTY) for name in FINAL_FEATURES]
+            weights = fit_choices(*zip(*known, strict=True), penalty=penalty, start=start).tolist()
+        final = FinalRanker(dict(zip(FINAL_FEATURES, weights, strict=True)), f"{len(known)} turns")
+        return replace(self, scorer=replace(self.scorer, final=final))
+
+    def _ranked(self) -> Iterator[tuple[FloatArray, BoolArray]]:
+        """The candidates of each held-out turn after its gold history, and which of them are right."""
+        for turn in (turn for one in self.held_out for turn in one.turns if turn.has_report):
+            space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], self.scorer)
+            found, _ = completed(space, self.config, self.config.pool)
+            if len(found):
+                right = np.isclose(np.round(found.values, 5), as_float(turn.answer), rtol=1e-9, atol=1e-6)
+                yield scores_of_pool(space, found).final, right
+
+    def _names(self) -> Iterator[tuple[FloatArray, BoolArray]]:
+        """The candidates of each question with a gold name alone."""
         for example in self.without_programs:
             if any(isinstance(gold, tuple) for gold in example.gold):
-                yield from _names_of(self._searches(self.read(example.report), example.questions), example.gold)
+                searches = self._searches(self.read(example.report), example.questions)
+                for search, gold in zip(searches, example.gold, strict=True):
+                    if isinstance(gold, tuple) and search.ranked.scores is not None:
+                        answers = search.ranked.pool.answers
+                        right = [place in answers and answers_match(answers[place], gold)
+                                 for place in range(len(search.ranked.pool))]  # fmt: skip
+                        yield search.ranked.scores.final, np.array(right, dtype=bool)
 
     def with_confidence(self, unanswerable: float, abstained_wrong: float) -> HeldOutFit:
         """Returns the fit with a confidence.
@@ -126,6 +150,8 @@ class HeldOutFit:
         """
         rng = np.random.default_rng(self.seed)
         examples: list[ConfidenceExample] = []
+        pages = self.scorer.encoder.pages if self.scorer.encoder is not None else frozenset()
+        unseen = [one for one in self.without_programs if page_keys(one.report).isdisjoint(pages)]
         self.progress(f"confidence, on {sum(len(one.turns) for one in self.held_out)} turns")
         with threadpool_limits(limits=1):
             for one in self.held_out:
@@ -139,15 +165,15 @@ class HeldOutFit:
             removed = sum(not one.answerable for one in examples)
             examples += self._moved(rng)
             moved = sum(not one.answerable for one in examples) - removed
-            for asked in self.without_programs:
+            for asked in unseen:
                 searches = self._searches(self.read(asked.report), asked.questions)
                 page = content_sha256(asked.report)
                 examples += [_against(page, found, gold) for found, gold in zip(searches, asked.gold, strict=True)]
-        pages = len({one.page for one in self.held_out})
+        reports = len({one.page for one in self.held_out})
         fitted_on = (
-            f"{len(examples)} turns: of {pages} held-out reports, {removed} of them without their figures, "
+            f"{len(examples)} turns: of {reports} held-out reports, {removed} of them without their figures, "
             f"{moved} questions of other reports; "
-            f"{sum(len(one.questions) for one in self.without_programs)} turns with gold answers alone"
+            f"{sum(len(one.questions) for one in unseen)} turns with gold answers alone"
         )
         confidence = fit_confidence(examples, abstained_wrong=abstained_wrong, seed=self.seed, fitted_on=fitted_on)
         return replace(self, scorer=replace(self.scorer, confidence=confidence))
@@ -229,13 +255,3 @@ def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> Confidenc
     kind = "name" if isinstance(gold, tuple) else "open"
     features = confidence_features(found)
     return ConfidenceExample(page, features, answerable=gold is not None, right=right, weight=OPEN_WEIGHT, kind=kind)
-
-
-def _names_of(
-    searches: Sequence[TurnSearch], golds: Sequence[OpenAnswer | None]
-) -> Iterator[tuple[FloatArray, BoolArray]]:
-    for search, gold in zip(searches, golds, strict=True):
-        if isinstance(gold, tuple):
-            named = named_answers(search.space, search.ranked)
-            right = np.array([answers_match(answer, gold) for answer in named.answers], dtype=bool)
-            yield named.features, right

@@ -12,15 +12,16 @@ answerable questions abstains in cross-validation, on the average over the kinds
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kg.arrays import BoolArray, DoubleArray, FloatArray
-from kg.calculations import CONFIDENCE_FEATURES, ConfidenceModel
+from kg.arrays import BoolArray, DoubleArray
+from kg.calculations import CONFIDENCE_FEATURES, ConfidenceModel, feature_matrix
 from kg.errors import DataError
+from kg.logistic import BIAS, LogisticModel
 from optimize.logistic import fit_logistic
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
@@ -42,7 +43,7 @@ class ConfidenceExample:
     """
 
     group: str
-    features: FloatArray
+    features: Mapping[str, float]
     answerable: bool
     right: bool
     weight: float = 1.0
@@ -66,7 +67,7 @@ def fit_confidence(
     labels = np.array([one.answerable for one in examples], dtype=bool)
     if labels.all() or not labels.any():
         raise DataError("confidence must be fitted on turns that the reports answer and turns that they do not")
-    features = np.stack([one.features for one in examples]).astype(np.float64)
+    features = feature_matrix([one.features for one in examples], CONFIDENCE_FEATURES).astype(np.float64)
     weights = np.array([one.weight for one in examples])
     folds = _folds_of([one.group for one in examples], seed)
     answerable, judged = _cross_validated(features, labels, weights, folds)
@@ -112,8 +113,8 @@ def _cross_validated(
     return fit(slice(None), penalty), judged
 
 
-def _named(found: DoubleArray) -> dict[str, float]:
-    return dict(zip(("bias", *CONFIDENCE_FEATURES), found.tolist(), strict=True))
+def _named(weights: DoubleArray) -> LogisticModel:
+    return LogisticModel(dict(zip((BIAS, *CONFIDENCE_FEATURES), weights.tolist(), strict=True)))
 
 
 def _folds_of(groups: Sequence[str], seed: int) -> DoubleArray:

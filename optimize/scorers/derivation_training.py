@@ -33,7 +33,6 @@ from kg.calculations import (
     WeightedHistory,
     as_float,
     candidate_items,
-    feature_groups,
     features_of,
     history_terms,
     pair_features,
@@ -67,8 +66,6 @@ class ScorerConfig:
         folds: Parts into which the reports are cut: the ranker learns from candidates that were proposed by a search
             that was fitted without their report. Below 2 there is no ranker.
         beam: The search that proposes them.
-        left_out: Groups of features without weights, for ablations; see
-            :func:`kg.calculations.scorer.feature_groups`.
     """
 
     form_penalty: float = 5e-4
@@ -82,7 +79,6 @@ class ScorerConfig:
     ranker_ensemble: int = 3
     folds: int = 4
     beam: DerivationConfig = field(default_factory=DerivationConfig)
-    left_out: tuple[str, ...] = ()
 
 
 def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormScorer:
@@ -187,22 +183,12 @@ def right_turns(turn: TrainingTurn, operand: Reference) -> np.ndarray:
     return np.array([same(earlier) for earlier in turn.history], dtype=bool)
 
 
-def without_groups(choice: NetworkChoice, kind: str, left_out: Sequence[str]) -> NetworkChoice:
-    """Returns a choice whose features of some groups are 0; ``kind`` is ``A``, ``R`` or ``joint``."""
-    if not left_out:
-        return choice
-    groups = feature_groups()
-    rows = np.array([group not in left_out for group in groups[kind]], dtype=np.float32)
-    pairs = np.array([group not in left_out for group in groups["pairs"]], dtype=np.float32)
-    return replace(choice, rows=choice.rows * rows, pairs=choice.pairs * pairs[: choice.pairs.shape[1]])
-
-
 def fit_operands(turns: Sequence[TrainingTurn], config: ScorerConfig, seed: int) -> dict[str, ChoiceNetwork]:
     """Fits the networks for figures (``A``) and for earlier answers (``R``), for the kinds that occur."""
     by_kind: dict[str, list[NetworkChoice]] = {"A": [], "R": []}
     for turn in turns:
         for kind, choices in operand_choices(turn).items():
-            by_kind[kind] += [without_groups(choice, kind, config.left_out) for choice in choices]
+            by_kind[kind] += choices
     settings = {"A": config.operands, "R": config.answers}
     return {
         kind: ChoiceNetwork.mean([train(choices, settings[kind], seed + number) for number in range(config.ensemble)])
@@ -229,13 +215,12 @@ def _ranker_choices(
 ) -> list[NetworkChoice]:
     """Returns the candidates for the ranker on a part of the reports, by a search fitted on the others."""
     inside = [turn for turn in turns if fold_of.get(turn.group, -1) != fold]
-    with threadpool_limits(limits=1):
-        partial = _without_ranker(inside, idf, replace(config, ensemble=1), seed)
-        if partial is None:
-            return []
-        outside = [turn for turn in turns if fold_of.get(turn.group, -1) == fold]
-        found = (ranking_choice(turn, partial, config.beam) for turn in outside)
-        return [without_groups(choice, "joint", config.left_out) for choice in found if choice is not None]
+    partial = _without_ranker(inside, idf, replace(config, ensemble=1), seed)
+    if partial is None:
+        return []
+    outside = [turn for turn in turns if fold_of.get(turn.group, -1) == fold]
+    found = (ranking_choice(turn, partial, config.beam) for turn in outside)
+    return [choice for choice in found if choice is not None]
 
 
 def fit_ranker(

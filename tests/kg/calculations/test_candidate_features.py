@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kg.calculations.candidate_features import joint_features
-from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
+from kg.calculations.figure_relations import PAIR_FEATURES
 from kg.calculations.forms import FormScorer
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
@@ -19,7 +19,7 @@ from kg.calculations.operand_features import JOINT_NAMES, read_history
 from kg.calculations.ranking import ABSENT
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
-from kg.calculations.space import FAILED, DerivationSpace, WeightedHistory
+from kg.calculations.space import DerivationSpace, WeightedHistory
 from kg.calculations.turn_search import DerivationConfig, fixed_history, search_turn
 from kg.reports.observation import CellSource, Observation, SentenceSource, Source
 from kg.search.derivation import Derivation
@@ -114,15 +114,8 @@ def test_what_the_search_says_of_a_candidate() -> None:
     features = joint_features(space, states, scores, np.array([10.0, 1.25, 10.0, 1.25]), support)
     assert _column("score", features) == [-1.0, -3.0, -2.0, -90.0]
     assert _column("history", features) == pytest.approx(np.log([1 / 2, 1 / 2, 1 / 3, 1 / 3]))
-    assert _column("form", features) == pytest.approx(space.form_log_probabilities[states[:, 0], states[:, 1]] / 3)
-    assert _column("behind_best", features) == pytest.approx([0.0, -0.4, -0.2, -4.0]), "at most 20 in the logarithm"
     assert _column("support", features) == pytest.approx([0.25, 0.0, 0.0, 15.0])
-
-
-def test_histories_that_are_next_to_impossible_are_alike() -> None:
-    space = _space(["a?"])
-    unlikely = DerivationSpace(INDEX, ["a?"], [WeightedHistory((), -40.0)], space.scorer)
-    assert _column("history", _rows(unlikely, _states([("select(A)", NOW, ABSENT)]))) == [-15.0]
+    assert _column("behind_best", features) == pytest.approx([0.0, -0.4, -0.2, -4.0]), "at most 20 in the logarithm"
 
 
 def test_words_count_once_for_the_operands_together() -> None:
@@ -144,14 +137,22 @@ def test_words_count_once_for_the_operands_together() -> None:
     assert _column("all_words", features) == pytest.approx([3 / 6, 3 / 6, 5 / 6, 3 / 6, 0.0]), "the section's too"
 
 
-def test_words_far_from_a_figure_in_its_sentence_do_not_name_it() -> None:
-    sentence = "abroad , alpha beta gamma delta epsilon zeta eta theta iota , rents were 5 ."
-    figure = replace(FIGURES[RENTS], source=SentenceSource(0, sentence.index("5"), sentence.index("5") + 1))
-    index = ReportIndex([figure], [sentence], Idf({}, 1.0))
-    space = DerivationSpace(index, ["rents abroad?"], [WeightedHistory((), 0.0)], _scorer())
-    features = _rows(space, _states([("select(A)", 0, ABSENT)]))
-    assert _column("near_words", features) == [0.5]
-    assert _column("all_words", features) == [1.0]
+@pytest.mark.parametrize(
+    ("question", "fits"),
+    [
+        ("what was the increase?", [1, 0, 0]),
+        ("by how much did it grow, the growth?", [1, 0, 0]),
+        ("what was the decline?", [0, 1, 1]),
+        ("how much has it decreased?", [0, 1, 1]),
+        ("what was the change?", None),
+        ("the increase or decrease?", None),
+    ],
+)
+def test_a_rise_is_positive_and_a_fall_is_not(question: str, fits: list[int] | None) -> None:
+    states = _states([("subtract(A, A)", NOW, BEFORE)] * 3)
+    features = _rows(_space([question]), states, [2.0, -2.0, 0.0])
+    assert _column("direction_fits", features) == (fits or [0, 0, 0])
+    assert _column("direction_differs", features) == ([1 - fit for fit in fits] if fits else [0, 0, 0])
 
 
 def test_which_of_the_years_that_the_question_names_are_used() -> None:
@@ -174,28 +175,11 @@ def test_which_of_the_years_that_the_question_names_are_used() -> None:
     assert _column("years_carried", features) == [0, 0, 0, 0]
 
 
-def test_figures_of_other_years_are_not_of_those_asked_for() -> None:
-    features = _rows(
-        _space(["income in 2008?"]), _states([("subtract(A, A)", NOW, BEFORE), ("select(A)", NOW, ABSENT)])
-    )
-    assert _column("years_used", features) == [1, 0]
-    assert _column("first_in_years", features) == [0, 0]
-    assert _column("second_in_years", features) == [1, 0]
-
-
 def test_years_of_an_earlier_question_count_apart() -> None:
     space = _space(["income in 2008?", "and the assets?"], [("income in 2008?", "8")])
     features = _rows(space, _states([("select(A)", BEFORE, ABSENT), ("select(A)", NOW, ABSENT)]))
     assert _column("years_carried", features) == [1, 0]
     for name in ("years_used", "every_year_used", "first_in_years", "second_in_years"):
-        assert _column(name, features) == [0, 0]
-
-
-def test_where_no_question_names_a_year_none_is_used() -> None:
-    space = _space(["net income?", "and the assets?"], [("net income?", "8")])
-    features = _rows(space, _states([("select(A)", BEFORE, ABSENT), ("subtract(A, R)", NOW, FIRST_ANSWER)]))
-    assert features.shape == (2, JOINT_WIDTH)
-    for name in ("years_used", "every_year_used", "first_in_years", "second_in_years", "years_carried"):
         assert _column(name, features) == [0, 0]
 
 
@@ -205,16 +189,6 @@ def test_an_earlier_answer_speaks_of_the_figures_that_it_was_made_of() -> None:
     states = np.concatenate([_states([("select(R)", FIRST_ANSWER, ABSENT)], history) for history in range(3)])
     features = _rows(space, states)
     assert _column("years_used", features) == [1.0, 0.5, 0.0], "no figure of the report is 77"
-    assert _column("near_words", features) == pytest.approx([2 / 3, 2 / 3, 0])
-
-
-def test_the_same_operand_stands_for_another_answer_under_another_history() -> None:
-    asked = ["a?", "b?", "the change from 2008?"]
-    space = _space(asked, [("a?", "10"), ("b?", "8")], [("a?", "8"), ("b?", "10")])
-    rows: list[Row] = [("subtract(R, A)", FIRST_ANSWER, NOW), ("subtract(R, A)", SECOND_ANSWER, NOW)]
-    features = _rows(space, np.concatenate([_states(rows, 0), _states(rows, 1)]), [0.5, 0.5, 0.5, 0.5])
-    assert _column("first_in_years", features) == [0, 1, 1, 0]
-    assert not np.array_equal(features[0], features[2])
 
 
 def test_the_scale_that_is_asked_for_is_the_result_s() -> None:
@@ -234,12 +208,6 @@ def test_the_scale_that_is_asked_for_is_the_result_s() -> None:
         assert _column("scale_differs", features) == [*(1 - fit for fit in fits), 0], "not known of earlier answers"
 
 
-@pytest.mark.parametrize("question", ["what was it?", "what was it, in millions of dollars?"])
-def test_no_scale_or_two_ask_for_none(question: str) -> None:
-    features = _rows(_space([question]), _states([("select(A)", NOW, ABSENT), ("select(A)", RENTS, ABSENT)]))
-    assert _column("scale_fits", features) == _column("scale_differs", features) == [0, 0]
-
-
 @pytest.mark.parametrize("word", ["portion", "percentage", "proportion", "share", "percent"])
 def test_a_portion_is_a_quotient_of_at_most_one(word: str) -> None:
     rows: list[Row] = [("divide(A, A)", NOW, ASSETS)] * 3 + [("subtract(A, A)", NOW, BEFORE)]
@@ -249,24 +217,6 @@ def test_a_portion_is_a_quotient_of_at_most_one(word: str) -> None:
     assert _column("portion_differs", features) == [0, 1, 0, 0]
     unasked = _rows(_space(["what of the assets?"]), _states(rows), values)
     assert not any(_column("portion_fits", unasked) + _column("portion_differs", unasked))
-
-
-@pytest.mark.parametrize(
-    ("question", "fits"),
-    [
-        ("what was the increase?", [1, 0, 0]),
-        ("by how much did it grow, the growth?", [1, 0, 0]),
-        ("what was the decline?", [0, 1, 1]),
-        ("how much has it decreased?", [0, 1, 1]),
-        ("what was the change?", None),
-        ("the increase or decrease?", None),
-    ],
-)
-def test_a_rise_is_positive_and_a_fall_is_not(question: str, fits: list[int] | None) -> None:
-    states = _states([("subtract(A, A)", NOW, BEFORE)] * 3)
-    features = _rows(_space([question]), states, [2.0, -2.0, 0.0])
-    assert _column("direction_fits", features) == (fits or [0, 0, 0])
-    assert _column("direction_differs", features) == ([1 - fit for fit in fits] if fits else [0, 0, 0])
 
 
 def test_equal_operands_and_results_that_say_nothing_stand_out() -> None:
@@ -290,13 +240,6 @@ def test_an_answer_that_was_given_before_is_a_repetition_under_that_history_only
     assert _column("repeats_answer", _rows(_space(["a?"]), _states(rows))) == [0, 0, 0], "nothing was given"
 
 
-def test_a_failed_turn_gave_no_answer() -> None:
-    space = DerivationSpace(INDEX, ["a?", "b?"], [WeightedHistory((FAILED,), 0.0)], _scorer())
-    features = _rows(space, _states([("select(A)", NOW, ABSENT)]), [10.0])
-    assert _column("repeats_answer", features) == [0]
-    assert np.isfinite(features).all()
-
-
 def test_operation_and_kinds_of_the_operands_are_told() -> None:
     space = _space(["a?", "b?"], [("a?", "10")])
     rows: list[Row] = [
@@ -311,19 +254,6 @@ def test_operation_and_kinds_of_the_operands_are_told() -> None:
         for position, letter in enumerate(letters):
             expected[len(OPERATIONS) + 3 * position + "ARC".index(letter)] = 1
         assert row.tolist() == expected.tolist()
-
-
-def test_how_the_operands_lie_to_each_other_is_told() -> None:
-    space = _space(["a?", "b?"], [("a?", "8")])
-    rows: list[Row] = [
-        ("subtract(A, A)", NOW, BEFORE),
-        ("subtract(A, R)", NOW, FIRST_ANSWER),
-        ("divide(A, C1000)", NOW, CONSTANT),
-        ("select(A)", NOW, ABSENT),
-    ]
-    pairs = _rows(space, _states(rows))[:, -PAIR_FEATURES:]
-    expected = pair_features(INDEX, np.array([NOW] * 4), np.array([BEFORE, BEFORE, -1, -1]))
-    assert np.array_equal(pairs, expected)
 
 
 def test_answers_may_be_calculated_with_where_the_report_has_no_figures() -> None:

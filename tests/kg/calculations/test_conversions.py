@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from kg.calculations.conversions import asked_power, conversions, own_powers, shift, with_conversions
+from kg.calculations.conversions import asked_power, conversions, with_conversions
 from kg.calculations.forms import FormScorer
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
@@ -65,21 +65,6 @@ def test_the_scale_that_a_question_names(question: str, power: float | None) -> 
     assert asked_power(question) == power
 
 
-def test_a_form_changes_the_scale_by_its_constant() -> None:
-    assert shift("multiply", ("", "const_1000")) == -3
-    assert shift("divide", ("", "const_1000000")) == 6
-    assert shift("divide", ("", "const_2")) == 0
-    assert shift("add", ("", "const_1000")) == 0
-    assert shift("select", ("",)) == 0
-
-
-def test_only_figures_have_a_scale() -> None:
-    space = DerivationSpace(INDEX, ["sales?"], START, _scorer("select(A)"))
-    operands = np.array([INDEX.texts.index("20.8"), INDEX.texts.index("1060"), len(INDEX), CONSTANT])
-    assert own_powers(space, operands)[:2].tolist() == [9.0, 3.0]
-    assert np.isnan(own_powers(space, operands)[2:]).all()
-
-
 def test_what_is_asked_in_millions_is_brought_to_millions() -> None:
     forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)", "multiply(A, C1000000)")
     assert _converted("what were sales, in millions?", *forms) == [
@@ -91,12 +76,6 @@ def test_what_is_asked_in_millions_is_brought_to_millions() -> None:
 def test_where_no_scale_is_asked_for_figures_are_brought_to_units() -> None:
     forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)")
     assert _converted("how many non-vested shares?", *forms) == ["multiply(1060, const_1000)"]
-
-
-def test_what_the_forms_do_not_have_is_not_proposed() -> None:
-    assert _converted("sales, in millions?", "select(A)", "divide(A, C2)") == []
-    assert _converted("sales, in millions?", "multiply(A, C1000)") == []
-    assert _converted("sales, in billions?", "select(A)", "multiply(A, C1000)", looked_up=("20.8",)) == []
 
 
 def test_a_conversion_costs_what_its_form_is_less_likely_than_a_look_up() -> None:

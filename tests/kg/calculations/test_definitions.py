@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from kg.calculations import Idf, ReportIndex, SeriesReader
-from kg.calculations.definitions import definitions, derived_observations
+from kg.calculations.definitions import definitions
 from kg.reports import Report, build_ontology, build_report_graph, close_matches
 from kg.search import Derivation
 
@@ -51,11 +51,6 @@ def test_no_gross_profit_where(row: tuple[str, ...], why: str) -> None:
     assert "gross profit" not in names, why
 
 
-def test_inputs_of_different_units_define_nothing() -> None:
-    rows = (ROWS[0], ROWS[1], ("cost of sales", "54%", "50%"))
-    assert derived(index_of(*rows)) == {}
-
-
 def test_an_item_has_the_unit_and_scale_of_its_inputs_and_a_ratio_has_none() -> None:
     index = index_of(*ROWS)
     found = {one.label: one.quantity for one in index.observations if one.id in index.calculations}
@@ -87,13 +82,6 @@ def test_a_calculation_of_an_item_is_known_as_the_item() -> None:
     assert place is not None
     assert (index.observations[place].label, index.observations[place].period) == ("gross profit", "2018")
     assert index.derived_place(Derivation.parse("subtract(160, 70)")) is None
-
-
-def test_the_report_s_own_figures_come_first_and_are_kept_apart() -> None:
-    index = index_of(*ROWS)
-    assert index.reported() == index.observations[: -len(index.calculations)]
-    assert derived_observations(index.reported())
-    assert not derived_observations(())
 
 
 def test_the_table_of_definitions_names_its_sources_and_known_concepts() -> None:

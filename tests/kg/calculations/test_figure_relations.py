@@ -19,22 +19,6 @@ def test_pairs_know_row_column_year_and_absence() -> None:
     assert not np.array_equal(backwards[0], features[0]), "the order matters"
 
 
-def test_pairs_are_broadcast() -> None:
-    first, second = np.array([[0], [1]]), np.array([[0, 1, -1]])
-    features = pair_features(INDEX, first, second)
-    assert features.shape == (2, 3, PAIR_FEATURES)
-    assert np.array_equal(features[1, 2], pair_features(INDEX, np.array([1]), np.array([-1]))[0])
-
-
-def test_kept_relations_are_those_of_each_pair() -> None:
-    relations, every = FigureRelations(INDEX), np.append(np.arange(len(INDEX.row)), -1)
-    for first in (-1, 0, observation("11")):
-        table = relations.pairs(first)
-        assert np.array_equal(table, pair_features(INDEX, np.array([first]), every))
-        assert np.array_equal(table[[-1]], pair_features(INDEX, np.array([first]), np.array([-1])))
-        assert relations.pairs(first) is table, "computed once"
-
-
 def test_relations_to_several_figures_are_to_any_of_them() -> None:
     relations = FigureRelations(INDEX)
     ten, margin = observation("10"), observation("3.5%")

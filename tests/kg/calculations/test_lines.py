@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kg.calculations.idf import Idf
-from kg.calculations.lines import FigureLine, TableLines
+from kg.calculations.lines import TableLines
 from kg.calculations.report_index import ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
 
@@ -45,16 +45,6 @@ def test_rows_are_lines_of_periods_totals_included() -> None:
     assert all(one.dated and one.timed for one in found.lines if one.across)
 
 
-def test_a_row_that_is_no_sum_stays() -> None:
-    found = lines(("", "2019", "2018"), ("a", "5", "6"), ("b", "7", "9"), ("c", "20", "30"))
-    assert labels(found, across=False)[0] == ("a", "b", "c")
-
-
-def test_the_first_row_is_no_total_of_others() -> None:
-    found = lines(("", "2019", "2018"), ("total equity", "5", "6"), ("debt", "7", "9"))
-    assert labels(found, across=False)[0] == ("total equity", "debt")
-
-
 def test_a_total_column_is_left_out() -> None:
     found = lines(("", "east", "west", "total"), ("plan a", "5", "6", "11"), ("plan b", "7", "9", "16"))
     assert labels(found, across=True) == [("east", "west")] * 2
@@ -74,9 +64,3 @@ def test_balances_at_several_dates_are_a_line() -> None:
         ("balance at december 31 2008", "11", "22"),
     )
     assert ("2007", "2008") in labels(found, across=False)
-
-
-def test_a_part_keeps_the_order() -> None:
-    line = FigureLine((3, 5, 7), ("a", "b", "c"), dated=False, timed=False, across=True)
-    part = line.part([0, 2], "named")
-    assert (part.cells, part.labels, part.extent) == ((3, 7), ("a", "c"), "named")

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations.names import is_time, month_of, name_code, same_name, spoken_names, year_of
+from kg.calculations.names import is_time, month_of, same_name, spoken_names, year_of
 from kg.calculations.question_names import asked_count, read_names
 
 
@@ -39,11 +39,6 @@ def test_a_year_of_a_name_is_that_of_a_date_alone() -> None:
     assert year_of("year ended december 31 , 2015") == "2015"
     assert year_of("sales 2015") is None
     assert year_of("2014 to 2015") is None
-
-
-def test_a_name_has_a_code_by_its_words() -> None:
-    assert name_code(("Net Sales",)) == name_code(("net sales",))
-    assert name_code(("east", "west")) != name_code(("west", "east"))
 
 
 def test_months_and_times() -> None:
@@ -166,8 +161,3 @@ def test_bounds(question: str, operation: str, values: list[int]) -> None:
     assert bounds is not None
     assert bounds.operation == operation
     assert [one.value * one.scale for one in bounds.figures] == [Decimal(value) for value in values]
-
-
-def test_a_year_is_no_bound() -> None:
-    assert read_names("which region was largest between 2015 and 2017?").bounds is None
-    assert read_names("sales over the year?").bounds is None

@@ -48,14 +48,6 @@ def test_rows_may_be_prepared_in_two_parts() -> None:
     assert network.scores_of(parts, groups) == pytest.approx(network.scores(rows, groups), abs=1e-5)
 
 
-def test_without_hidden_units_the_scores_are_linear() -> None:
-    network = ChoiceNetwork.linear(np.array([1, 0, -2], dtype=np.float32), groups=2, pairs=3)
-    rows = np.array([[1, 5, 1], [3, 5, 0]], dtype=np.float32)
-    groups = np.ones((1, 2), dtype=np.float32)
-    assert network.scores(rows, groups).tolist() == [[-1.0, 3.0]]
-    assert network.pair_weights(groups).tolist() == [[0.0, 0.0, 0.0]]
-
-
 @pytest.mark.parametrize("hidden", [0, 4])
 def test_written_weights_are_read_back_and_written_alike(hidden: int) -> None:
     network = _network(hidden=hidden)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import numpy as np
 import pytest
 
 from kg.calculations.figure_relations import FigureRelations
 from kg.calculations.operand_features import (
-    REFERENCE_WIDTH,
     candidate_items,
-    extend_history,
     history_item_features,
     read_history,
-    reference_features,
 )
 from kg.calculations.question_features import QuestionFeatures
 from kg.search.derivation import Derivation
@@ -37,33 +32,12 @@ def test_a_history_says_which_figures_each_turn_brought_in() -> None:
     assert second.figures == (observation("11"),)
 
 
-def test_failed_turns_and_verdicts_have_no_value() -> None:
-    failed, verdict = read_history(INDEX, _past(("a?", None), ("b?", "greater(10, 11)")))
-    assert np.isnan(failed.value)
-    assert np.isnan(verdict.value)
-    assert (failed.derivation, failed.form.form, failed.all_figures) == (None, "?", ())
-
-
-def test_reading_a_history_is_extending_it_turn_by_turn() -> None:
-    past = _past(("a?", "10"), ("b?", "11"), ("c?", "add(10, 11)"), ("d?", None))
-    whole = read_history(INDEX, past)
-    assert extend_history(INDEX, whole[:2], past[2]) == whole[2]
-
-
 def test_neighbours_of_the_last_figure_stand_out() -> None:
     features = history_item_features(FigureRelations(INDEX), read_history(INDEX, _past(("income in 2009?", "10"))))
     assert features.shape[0] == len(INDEX)
     rows = {text: tuple(features[item(text)]) for text in ("10", "11", "12", "4.5", "5")}
     assert len(set(rows.values())) == len(rows)
     assert not history_item_features(FigureRelations(INDEX), ())[:, :-2].any()
-
-
-def test_earlier_answers_differ_by_their_distance_and_by_whether_they_were_used() -> None:
-    past = read_history(INDEX, _past(("a?", "10"), ("b?", "11"), ("c?", "subtract(10, 11)")))
-    question = QuestionFeatures(INDEX, ["a?", "b?", "c?", "d?"])
-    features = reference_features(question, past)
-    assert features.shape == (3, REFERENCE_WIDTH)
-    assert len({tuple(row) for row in features}) == 3
 
 
 def test_operands_are_the_items_and_then_the_earlier_answers() -> None:
@@ -83,10 +57,3 @@ def test_any_question_about_any_report_has_finite_features_of_one_width(question
         assert np.isfinite(features).all()
         widths.add(features.shape[1])
     assert len(widths) == 1
-
-
-def test_an_answer_that_no_figure_of_the_report_explains() -> None:
-    past = [PastTurn("a?", Derivation.parse("77"), Decimal(77))]
-    (turn,) = read_history(INDEX, past)
-    assert turn.all_figures == ()
-    assert turn.value == 77.0

@@ -16,7 +16,7 @@ from kg.calculations.candidate import Candidate
 from kg.calculations.forms import FormScorer
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.operand_features import JOINT_NAMES
-from kg.calculations.ranking import as_float, derivation_of, features_of
+from kg.calculations.ranking import as_float, derivation_of
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.calculations.turn_search import START, DerivationConfig, TurnSearch, fixed_history, search_turn
@@ -27,7 +27,6 @@ from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
 from kg.search.merging import merge_key
-from kg.search.steps import Number, Step
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 UNTRAINED = DerivationScorer.untrained()
@@ -85,16 +84,6 @@ def test_answers_that_are_equal_to_five_places_are_merged() -> None:
     assert found.probability(merged[0]) == pytest.approx(each.sum(), rel=1e-4)
 
 
-def test_answers_of_different_calculations_are_merged_by_value() -> None:
-    found = _search(["select(A)", "add(A, A)"])
-    answers = [candidate.answer for candidate in found.candidates]
-    for place, answer in enumerate(answers):
-        results = {merge_key(Derivation.parse(_written(found, m)).execute()) for m in found.ranked.members[place]}
-        assert results == {merge_key(answer)}
-    ten = answers.index(Decimal(10))
-    assert {"10", "add(5, 5)"} <= {_written(found, member) for member in found.ranked.members[ten]}
-
-
 def test_a_verdict_is_not_merged_with_the_number_one_or_zero() -> None:
     found = _search(["greater(A, A)", "divide(A, A)", "subtract(A, A)"])
     answers = [candidate.answer for candidate in found.candidates]
@@ -120,26 +109,6 @@ def _linear_ranker(**weights: float) -> ChoiceNetwork:
     return ChoiceNetwork.linear(skip, feature_widths()[2] - ROLE_WIDTH, 0)
 
 
-def test_a_ranker_of_the_search_s_own_probabilities_changes_nothing() -> None:
-    index, scorer = _index(), _scorer(["select(A)", "subtract(A, A)", "subtract(R, R)"])
-    histories = tuple(
-        replace(
-            fixed_history(index, [PastTurn("a?", Derivation.parse(text), Decimal(text))])[0], log_probability=weight
-        )
-        for text, weight in (("10", -0.5), ("12", -1.0))
-    )
-    rankers = (None, _linear_ranker(score=1, history=1))
-    plain, ranked = (
-        search_turn(index, ["a?", "net income in 2009?"], histories, replace(scorer, ranker=ranker), WIDE)
-        for ranker in rankers
-    )
-    assert {int(state[0]) for state in plain.ranked.pool.states} == {0, 1}
-    assert ranked.ranked.log_probabilities == pytest.approx(plain.ranked.log_probabilities, abs=1e-4)
-    answers = [[merge_key(candidate.answer) for candidate in found.candidates] for found in (plain, ranked)]
-    assert answers[0][:5] == answers[1][:5]
-    assert set(answers[0]) == set(answers[1])
-
-
 def test_a_ranker_decides_on_the_order_and_the_probabilities() -> None:
     index, scorer = _index(), _scorer(["select(A)", "subtract(A, A)"])
     ranker = _linear_ranker(score=1, history=1, every_year_used=50)
@@ -156,20 +125,6 @@ def test_a_ranker_decides_on_the_order_and_the_probabilities() -> None:
     assert kept.turns[-1].derivation == best
 
 
-def test_features_are_of_each_history_s_own_probabilities() -> None:
-    index, scorer = _index(), _scorer(["select(A)"])
-    past = fixed_history(index, [PastTurn("a?", Derivation.parse("5"), Decimal(5))])[0]
-    histories = (replace(past, log_probability=-0.1), replace(past, log_probability=-3.0))
-    found = search_turn(index, ["a?", "net income?"], histories, scorer, WIDE)
-    features = features_of(found.space, found.ranked.pool)
-    score, prior = (features[:, JOINT_NAMES.index(name)] for name in ("score", "history"))
-    assert score + prior == pytest.approx(found.ranked.pool.scores, abs=1e-4)
-    assert set(np.round(prior, 3).tolist()) == {np.float32(-0.1).round(3).item(), -3.0}
-    chosen = found.ranked.pool.states
-    alike = [sorted(score[chosen[:, 0] == history].tolist()) for history in (0, 1)]
-    assert alike[0] == pytest.approx(alike[1], abs=1e-4), "whatever the history's own"
-
-
 def test_an_answer_as_a_float_is_the_value_that_the_pool_has() -> None:
     names = ["select(A)", "greater(A, A)", "divide(A, A)", "multiply(A, A)", "change_ratio(A, A)", "average(A, A)"]
     found = _search(names)
@@ -181,34 +136,6 @@ def test_an_answer_as_a_float_is_the_value_that_the_pool_has() -> None:
         kinds.add(type(answer))
         assert as_float(answer) == pytest.approx(np.round(value, 5), rel=1e-12)
     assert kinds == {str, Decimal}
-
-
-@pytest.mark.parametrize(
-    ("answer", "value"),
-    [
-        (Decimal("0.123456"), 0.12346),
-        (Decimal("-2.5"), -2.5),
-        (Decimal(0), 0.0),
-        (Decimal("0.000004"), 0.0),
-        (Decimal("1e30"), 1e30),
-        (Decimal("-123456789012345678901234567890.123"), -1.2345678901234568e29),
-    ],
-)
-def test_answers_are_floats_to_five_places(answer: Decimal, value: float) -> None:
-    assert as_float(answer) == value
-
-
-def test_verdicts_are_floats_that_no_number_is() -> None:
-    yes, no = as_float("yes"), as_float("no")
-    assert yes != no
-    assert np.isfinite([yes, no]).all()
-    assert not {yes, no} & {as_float(Decimal(number)) for number in ("0", "1", "-1", "1e15", "-1e15")}
-
-
-def test_no_more_candidates_are_written_than_asked_for() -> None:
-    everything = _search(["subtract(A, A)"])
-    some = _search(["subtract(A, A)"], config=replace(WIDE, output_top_k=3))
-    assert [str(c.derivation) for c in some.candidates] == [str(c.derivation) for c in everything.candidates[:3]]
 
 
 def test_arithmetic_without_a_result_is_no_candidate() -> None:
@@ -240,15 +167,6 @@ def test_paths_and_sources_are_those_of_the_figures() -> None:
     assert f"{entity} -> net_income -> 12)" in chosen.path
     assert chosen.path.startswith("divide(")
     assert [(s.row, s.column) for s in chosen.sources if isinstance(s, CellSource)] == [(2, 1), (1, 2)]
-
-
-def test_a_path_is_written_step_by_step() -> None:
-    figure = Number("5", "Costs_2009 -> cost -> 5", "r2c1")
-    derivation = Derivation(
-        (Step("subtract", (figure, Number("3"))), *Derivation.parse("add(1, 2), divide(#0, const_2)").steps[1:])
-    )
-    assert derivation.path == "subtract(Costs_2009 -> cost -> 5, 3), divide(#0, const_2)"
-    assert Derivation.look_up(figure).path == "Costs_2009 -> cost -> 5"
 
 
 @cache

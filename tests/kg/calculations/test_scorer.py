@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kg.calculations import NamingModel
 from kg.calculations.figure_relations import PAIR_FEATURES
 from kg.calculations.forms import FormScorer, ParsedForm
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
-from kg.calculations.operand_features import JOINT_FEATURES, OPERAND_GROUPS
 from kg.calculations.scorer import (
     FORMAT,
     JOINT_WIDTH,
     ROLE_WIDTH,
     DerivationScorer,
-    feature_groups,
     feature_widths,
     role_features,
 )
@@ -61,25 +58,12 @@ def test_forms_are_taken_apart(name: str, operation: str, kinds: tuple[str, ...]
     assert form.operands == len(kinds)
 
 
-@pytest.mark.parametrize("name", ["?", "", "select", "select()", "add(A, A, A)", "add(A,A)", "add(A, X)"])
-def test_what_is_no_form(name: str) -> None:
-    with pytest.raises(DataError) as caught:
-        ParsedForm.parse(name)
-    assert str(caught.value) == f"{name!r} is not a form such as 'subtract(A, C100)'"
-
-
 @pytest.mark.parametrize(
-    ("name", "rule"),
-    [
-        ("guess(A, A)", "unknown operation 'guess'; the operations are select, add, "),
-        ("add(A)", "select takes 1 operand, every other operation 2"),
-        ("select(A, A)", "select takes 1 operand, every other operation 2"),
-    ],
+    "name", ["?", "", "select", "add(A, A, A)", "add(A, X)", "guess(A, A)", "add(A)", "select(A, A)"]
 )
-def test_forms_that_break_a_rule(name: str, rule: str) -> None:
-    with pytest.raises(DataError) as caught:
+def test_what_is_no_form(name: str) -> None:
+    with pytest.raises(DataError):
         ParsedForm.parse(name)
-    assert str(caught.value).startswith(f"{name!r}: {rule}")
 
 
 def test_roles_differ_by_operation_position_other_operand_and_history() -> None:
@@ -107,21 +91,6 @@ def test_what_is_written_is_read_back_and_written_alike(scorer: DerivationScorer
     assert again.forms.log_probabilities(questions, [[]]) == pytest.approx(
         scorer.forms.log_probabilities(questions, [[]]), abs=0.02
     )
-
-
-def test_weights_are_written_by_line_so_that_versions_can_be_compared() -> None:
-    one = _random_scorer()
-    weights = one.forms.weights.copy()
-    weights[1] = 7.0
-    other = replace(one, forms=FormScorer(one.forms.forms, one.forms.features, weights))
-    lines = [scorer.to_json().splitlines() for scorer in (one, other)]
-    assert sum(first != second for first, second in zip(*lines, strict=True)) == 1
-
-
-def test_the_hash_is_of_the_weights() -> None:
-    assert _random_scorer().sha256 == _random_scorer().sha256
-    assert _random_scorer(0).sha256 != _random_scorer(1).sha256
-    assert len(_random_scorer().sha256) == 64
 
 
 def _without(key: str) -> str:
@@ -157,9 +126,8 @@ def test_what_is_no_scorer_is_refused(text: str) -> None:
 
 
 def test_another_format_is_refused() -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match="format"):
         DerivationScorer.from_json(_with(format=FORMAT + 1))
-    assert str(caught.value) == f"the scorer's format must be {FORMAT}, got {FORMAT + 1}"
 
 
 def _width(network: str) -> int:
@@ -173,10 +141,8 @@ def test_weights_for_other_features_are_refused(name: str) -> None:
     network = json.loads(_random_scorer().to_json())[name]
     network["skip"].append(1.0)
     network["rows_in"].append([1.0, 1.0, 1.0])
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=f"fitted to {width + 1} features, the search has {width}"):
         DerivationScorer.from_json(_with(**{name: network}))
-    rule = "compile it again with this version"
-    assert str(caught.value) == f"the scorer was fitted to {width + 1} features, the search has {width}: {rule}"
 
 
 @pytest.mark.parametrize("name", ["operands_A", "operands_R", "ranker"])
@@ -202,29 +168,12 @@ def test_a_network_that_a_form_needs_must_be_there(kind: str) -> None:
     assert str(caught.value) == f"the scorer has no operands_{kind}, which its form {form!r} needs"
 
 
-def test_a_network_that_no_form_needs_may_be_missing() -> None:
-    record = json.loads(_random_scorer().to_json()) | {"forms": ["select(A)", "add(A, A)", "add(A, C1000)"]}
-    del record["operands_R"]
-    assert set(DerivationScorer.from_json(json.dumps(record)).operands) == {"A"}
-
-
-def test_forms_of_an_unknown_operation_are_refused() -> None:
-    with pytest.raises(DataError, match="unknown operation 'guess'"):
-        DerivationScorer.from_json(_with(forms=["select(A)", "subtract(R, R)", "guess(A, A)"]))
-
-
 @pytest.mark.parametrize(
-    ("changes", "rule"),
-    [
-        ({"form_weights": {"u:change": [], "bias": []}}, "the first of the scorer's form_weights must be 'bias'"),
-        ({"form_weights": {}}, "the first of the scorer's form_weights must be 'bias'"),
-        ({"form_weights": {"bias": [[0, float("nan")]]}}, "the scorer's form_weights must be finite"),
-    ],
+    "weights", [{"u:change": [], "bias": []}, {}, {"bias": [[0, float("nan")]]}], ids=["order", "empty", "nan"]
 )
-def test_form_weights_that_cannot_be_used_are_refused(changes: dict[str, Any], rule: str) -> None:
-    with pytest.raises(DataError) as caught:
-        DerivationScorer.from_json(_with(**changes))
-    assert str(caught.value) == rule
+def test_form_weights_that_cannot_be_used_are_refused(weights: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match="form_weights"):
+        DerivationScorer.from_json(_with(form_weights=weights))
 
 
 def test_weights_that_are_not_finite_are_refused() -> None:
@@ -240,18 +189,3 @@ def test_the_shipped_scorer_fits_the_search() -> None:
     scorer = DerivationScorer.from_json(text, TextEncoder.read(folder / "encoder"))
     assert scorer.to_json().rstrip() == text.rstrip()
     assert scorer.trained_on
-
-
-def test_every_feature_belongs_to_a_group() -> None:
-    figures, answers, _ = feature_widths()
-    groups = feature_groups()
-    assert (len(groups["A"]), len(groups["R"])) == (figures, answers)
-    assert (len(groups["pairs"]), len(groups["joint"])) == (PAIR_FEATURES, JOINT_WIDTH)
-    assert set(groups["R"]) | {"pairs"} == set(OPERAND_GROUPS), "and no group is empty"
-    assert set(groups["A"]) == set(OPERAND_GROUPS) - {"pairs", "earlier_answers"}
-    assert groups["joint"][: len(JOINT_FEATURES)] == tuple(JOINT_FEATURES.values())
-
-
-def test_a_choice_with_weights_of_unknown_features_is_refused() -> None:
-    with pytest.raises(DataError, match="no feature"):
-        NamingModel.from_dict({"weights": {"colour": 1.0}, "fitted_on": ""})

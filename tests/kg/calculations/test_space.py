@@ -14,7 +14,7 @@ from kg.calculations.forms import FormScorer
 from kg.calculations.operand_features import read_history
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer
-from kg.calculations.space import CONSTANT, DerivationSpace, WeightedHistory
+from kg.calculations.space import DerivationSpace, WeightedHistory
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
@@ -53,12 +53,6 @@ def _frontier(*states: Sequence[int]) -> Frontier:
     return Frontier(choices, np.zeros(len(states), dtype=np.float32))
 
 
-def test_there_is_a_root_for_every_history_with_its_probability() -> None:
-    roots = _space(_history(log_probability=-0.5), _history(log_probability=-1.0)).roots()
-    assert roots.choices.tolist() == [[0], [1]]
-    assert roots.scores == pytest.approx([-0.5, -1.0])
-
-
 def test_forms_come_first_and_share_out_all_probability() -> None:
     expansion = _space(_history("10"), _history("11")).expand(_frontier([0], [1]))
     assert expansion.parent.tolist() == [0] * 4 + [1] * 4
@@ -66,15 +60,6 @@ def test_forms_come_first_and_share_out_all_probability() -> None:
     assert set(expansion.action.tolist()) == {int(Action.CONTINUE)}
     for state in (0, 1):
         assert np.exp(expansion.log_probability[expansion.parent == state]).sum() == pytest.approx(1)
-
-
-def test_figures_are_the_report_s_and_answers_the_conversation_s() -> None:
-    space = _space(_history("10", "11"))
-    figures = space.expand(_frontier([0, 0], [0, 1]))
-    assert figures.choice[figures.parent == 0].tolist() == list(range(ITEMS))
-    answers = space.expand(_frontier([0, 3]))
-    assert answers.choice.tolist() == [ITEMS, ITEMS + 1]
-    assert np.exp(answers.log_probability).sum() == pytest.approx(1)
 
 
 def test_a_state_answers_with_its_last_operand() -> None:
@@ -85,13 +70,6 @@ def test_a_state_answers_with_its_last_operand() -> None:
     second = space.expand(_frontier([0, 1, 3]))
     assert set(second.action.tolist()) == {int(Action.ANSWER)}
     assert np.exp(second.log_probability).sum() == pytest.approx(1)
-
-
-def test_a_constant_is_certain() -> None:
-    expansion = _space(_history()).expand(_frontier([0, 2, 0]))
-    assert expansion.choice.tolist() == [CONSTANT]
-    assert expansion.log_probability.tolist() == [0.0]
-    assert expansion.action.tolist() == [int(Action.ANSWER)]
 
 
 def test_a_form_that_refers_to_earlier_turns_is_a_dead_end_where_there_are_none() -> None:

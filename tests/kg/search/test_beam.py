@@ -107,18 +107,6 @@ def test_answers_at_several_depths_are_one_frontier_a_depth() -> None:
     assert _completed(result) == [((0, 1), -1.0), ((0, 2, 3), -1.0), ((0, 2, 4, 5), -0.75)]
 
 
-def test_nothing_deeper_than_max_depth_is_searched() -> None:
-    tree: Tree = {
-        (0,): [(1, 0.0, ANSWER), (2, 0.0, CONTINUE)],
-        (0, 2): [(3, 0.0, ANSWER), (4, 0.0, CONTINUE)],
-        (0, 2, 4): [(5, 0.0, ANSWER)],
-    }
-    for depth, answers in ((1, 1), (2, 2), (3, 3), (9, 3)):
-        result = _search(tree, max_depth=depth)
-        assert len(_completed(result)) == answers
-        assert result.statistics.max_depth_reached == min(depth, 3)
-
-
 def test_a_dead_end_gives_its_place_to_what_was_left_out_at_a_penalty() -> None:
     tree: Tree = {
         (0,): [(1, -0.1, CONTINUE), (2, -0.2, CONTINUE), (3, -0.3, CONTINUE)],
@@ -139,22 +127,12 @@ def test_only_as_many_are_stepped_back_to_as_there_are_dead_ends() -> None:
     assert result.statistics.backtrack_count == 1
 
 
-def test_no_penalty_leaves_the_score() -> None:
-    tree: Tree = {(0,): [(1, -0.1, CONTINUE), (2, -0.2, CONTINUE)], (0, 2): [(9, 0.0, ANSWER)]}
-    assert _completed(_search(tree, beam_width=1, backtrack_penalty=0)) == [((0, 2, 9), -0.2)]
-
-
 def test_a_search_of_dead_ends_alone_is_empty() -> None:
     tree: Tree = {(0,): [(1, -0.1, CONTINUE)]}
     result = _search(tree)
     assert result.completed == ()
     assert result.statistics.completed_paths == 0
     assert result.statistics.backtrack_count == 0
-
-
-def test_a_space_without_roots_or_steps_is_empty() -> None:
-    assert _search({}, roots=()) == SearchResult((), SearchStatistics(0, 0, 0, 0))
-    assert _search({}).completed == ()
 
 
 def test_statistics_count_what_was_scored_and_completed() -> None:
@@ -165,13 +143,6 @@ def test_statistics_count_what_was_scored_and_completed() -> None:
     assert _search(tree, beam_width=2).statistics == SearchStatistics(
         total_paths_explored=5, completed_paths=3, max_depth_reached=2, backtrack_count=0
     )
-
-
-def test_no_more_answers_of_a_depth_are_kept_than_the_pool() -> None:
-    tree: Tree = {(0,): [(choice, -float(choice % 7), ANSWER) for choice in range(50)]}
-    found = _completed(_search(tree, pool=10, output_top_k=5))
-    assert len(found) == 10
-    assert found == [((0, choice), 0.0) for choice in range(0, 50, 7)] + [((0, 1), -1.0), ((0, 8), -1.0)]
 
 
 @st.composite
@@ -232,16 +203,6 @@ def test_settings_out_of_their_range(settings: dict[str, Any], message: str) -> 
     assert isinstance(caught.value, ValueError)
 
 
-def test_the_least_settings_are_valid() -> None:
-    assert BeamConfig(beam_width=1, max_depth=1, output_top_k=1, pool=1, backtrack_penalty=0).pool == 1
-
-
-def test_the_settings_of_another_search_in_a_saved_program_are_ignored() -> None:
-    assert BeamConfig.from_saved({"pool": 50, "histories": 3, "answer_threshold": 0.5}) == BeamConfig(pool=50)
-    with pytest.raises(TypeError, match="width"):
-        BeamConfig.from_saved({"width": 3})
-
-
 def test_every_state_can_be_read_with_what_became_of_it() -> None:
     tree: Tree = {
         (0,): [(1, -0.1, CONTINUE), (2, -0.2, CONTINUE), (3, -0.3, CONTINUE)],
@@ -254,13 +215,3 @@ def test_every_state_can_be_read_with_what_became_of_it() -> None:
         ((0, 2, 7), -0.7, "ANSWER", 2),
         ((0, 3), -1.3, "BACKTRACK", 1),
     ]
-
-
-@given(_trees(), st.integers(1, 3))
-def test_states_agree_with_the_statistics(tree: dict[tuple[int, ...], list[Step]], width: int) -> None:
-    result = _search(tree, beam_width=width)
-    states = result.states()
-    assert sum(state.status is ANSWER for state in states) == result.statistics.completed_paths
-    assert all(state.path not in tree or not tree[state.path] for state in states if state.status is Action.BACKTRACK)
-    assert all(len(state.path) == 4 for state in states if state.status is CONTINUE)
-    assert [state.score for state in states] == sorted((state.score for state in states), reverse=True)

@@ -12,7 +12,3 @@ def test_probabilities_of_equal_answers_are_added() -> None:
     found = merge(np.array([0, 1, 0, 3]), np.log([0.5, 0.2, 0.25, 0.05]))
     assert np.exp(found) == pytest.approx([0.75, 0.2, 0.0, 0.05])
     assert found[2] == -np.inf, "a group without elements has no probability"
-
-
-def test_nothing_merges_to_nothing() -> None:
-    assert merge(np.zeros(0, dtype=np.int64), np.zeros(0)).size == 0

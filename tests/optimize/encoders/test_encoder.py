@@ -14,6 +14,7 @@ from experiments.data import conversation_examples, load_conversations
 from experiments.saved import load_program, save_program
 from kg.calculations import DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
+from kg.encoders import TextEncoder
 from kg.errors import ConfigError, DataError
 from kg.reports import Report, build_ontology
 from optimize.encoders import EncoderSettings, FitEncoder
@@ -27,6 +28,7 @@ from programs.agent import AgentQA
 from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 
+SHIPPED = Path(__file__).resolve().parents[3] / "experiments" / "shipped"
 TINY = TrainingConfig(hidden=4, epochs=2)
 SETTINGS = EncoderSettings(
     held_out=0.4,
@@ -71,7 +73,7 @@ def test_the_scorer_has_encoder_blend_and_confidence(
     assert scorer is not None
     assert scorer.encoder is not None
     assert scorer.ranker is not None
-    assert len(scorer.blend.ranker) == 7
+    assert scorer.final is not None
     assert scorer.confidence is not None
     assert " turns: of 2 held-out reports, " in scorer.confidence.fitted_on
     inside, _ = split_reports(train, SETTINGS.held_out, seed=0)
@@ -97,12 +99,30 @@ def test_a_saved_program_answers_as_before(compiled: ConversationQA, train: list
 def test_a_fit_that_was_stopped_continues_from_its_checkpoint(
     student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example], base_model: Path, folder: Path
 ) -> None:
-    assert [path.name for path in folder.iterdir()] == ["training.pt"]
+    assert sorted(path.name for path in folder.iterdir()) == ["scorer.json", "training.pt"]
     told: list[str] = []
     settings = replace(SETTINGS, base=str(base_model))
     again = FitEncoder(settings, folder=folder, progress=told.append).compile(student, trainset=train)
     assert any(line.startswith("encoder: continued at step ") for line in told)
+    assert any(line.startswith("scorer: continued from ") for line in told)
     assert again.scorer.to_json() == compiled.scorer.to_json()
+
+
+def test_an_encoder_that_was_fitted_before_stays_and_divides_the_reports(
+    student: ConversationQA, train: list[dspy.Example], tmp_path: Path
+) -> None:
+    seen = set().union(*(page_keys(one.report) for one in train[:6]))
+    encoder = TextEncoder.read(SHIPPED / "beam" / "encoder").with_pages(seen)
+    encoder.write(tmp_path / "encoder")
+    fit = FitEncoder(replace(SETTINGS, weights=str(tmp_path / "encoder")), folder=tmp_path)
+    scorer = fit.compile(student, trainset=train).scorer
+    assert scorer.encoder.sha256 == encoder.sha256
+    inside = [one for one in train if page_keys(one.report) & seen]
+    assert scorer.trained_on.startswith(f"{len(inside)} conversations")
+    assert scorer.final is not None
+    assert scorer.confidence is not None
+    with pytest.raises(ConfigError, match="not all of them"):
+        fit.compile(student, trainset=inside)
 
 
 def test_a_page_is_on_one_side() -> None:

@@ -20,7 +20,7 @@ from optimize.scorers.turns import TrainingTurn, training_turns
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
-from optimize.encoders.export import export_encoder, kept_pieces, to_onnx  # noqa: E402
+from optimize.encoders.export import export_encoder, to_onnx  # noqa: E402
 from optimize.encoders.model import Encoder, Reader, padded  # noqa: E402
 from optimize.encoders.reading import batches, by_page, held_out_loss, thinned  # noqa: E402
 from optimize.encoders.training import train_encoder  # noqa: E402
@@ -157,13 +157,6 @@ def test_the_exported_encoder_scores_as_the_trained_one(
             assert np.corrcoef(shares[own], operands[0].scores.numpy())[0, 1] > 0.98
 
 
-def test_the_kept_vocabulary() -> None:
-    pieces = ["[PAD]", "[unused1]", "[CLS]", "é", "the", "##s", "##longer", ":"] + ["x"] * 15_000 + ["rare", "##ab"]
-    kept = kept_pieces(pieces, {len(pieces) - 2})
-    words = [pieces[number] for number in kept if pieces[number] != "x"]
-    assert words == ["[PAD]", "[CLS]", "the", "##s", "##longer", ":", "rare", "##ab"]
-
-
 def test_batches_hold_every_example_once(data: EncoderData) -> None:
     found = batches(by_page(data.examples), data.pages, np.random.default_rng(0), 300)
     assert len(found) > 3
@@ -183,18 +176,3 @@ def test_thinning_keeps_the_figures_that_are_used(data: EncoderData) -> None:
     assert [token for token, special in zip(masked.tokens, masked.specials, strict=True) if special] == [
         0 for special in masked.specials if special
     ]
-
-
-def test_base_models_that_cannot_be_read(base_model: Path, tmp_path: Path, data: EncoderData) -> None:
-    with pytest.raises(DataError, match=r"model\.safetensors: the weights cannot be read"):
-        Encoder.pretrained(tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"\x02\0\0\0\0\0\0\0{}")
-    with pytest.raises(DataError, match="the base model is not BERT-like"):
-        Encoder.pretrained(tmp_path)
-    with pytest.raises(DataError, match="vocabulary cannot be read"):
-        base_vocabulary(tmp_path)
-    (tmp_path / "vocab.txt").write_text("[PAD]\n:\n")
-    with pytest.raises(DataError, match=r"the base model's vocabulary must hold \[CLS\]"):
-        base_vocabulary(tmp_path)
-    with pytest.raises(DataError, match="no template occurs in at least 1000 training turns"):
-        train_encoder(base_model, data, replace(SMALL, form_count=1000))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kg.calculations.idf import Idf
-from kg.calculations.scorer import JOINT_WIDTH, DerivationScorer, feature_groups
+from kg.calculations.scorer import JOINT_WIDTH, DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from optimize.scorers import derivation_training as scorer_training
@@ -20,7 +20,6 @@ from optimize.scorers.derivation_training import (
     fit_scorer,
     operand_choices,
     ranking_choice,
-    without_groups,
 )
 from optimize.scorers.turns import TrainingTurn, training_turns
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, SMALL, TINY, UNKNOWN, report_index
@@ -71,20 +70,6 @@ def test_earlier_answers_are_learned_from_dialogues_too() -> None:
     assert found["A"] == [], "its figures are not known"
     assert [choice.right.tolist() for choice in found["R"]] == [[True, False], [False, True]]
     assert not change.has_report
-
-
-def test_groups_of_features_can_be_left_out() -> None:
-    *_, change, _ = training_turns("r", report_index(), QUESTIONS, PROGRAMS)
-    (first, second) = operand_choices(change)["R"]
-    left_out = ("earlier_answers", "pairs")
-    fewer = without_groups(second, "R", left_out)
-    is_left_out = np.array([group in left_out for group in feature_groups()["R"]])
-    assert second.rows[:, is_left_out].any()
-    assert second.pairs.any()
-    assert not fewer.rows[:, is_left_out].any()
-    assert not fewer.pairs.any()
-    assert np.array_equal(fewer.rows[:, ~is_left_out], second.rows[:, ~is_left_out])
-    assert without_groups(first, "R", ()) is first
 
 
 def test_every_place_of_a_gold_figure_is_right() -> None:

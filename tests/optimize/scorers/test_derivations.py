@@ -15,17 +15,14 @@ import pytest
 
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
-from kg.errors import ConfigError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.merging import merge_key
 from kg.search.steps import Answer
 from optimize.scorers.derivations import FitScorer, document_name, training_data
-from programs.agent import AgentQA
 from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
-from programs.worlds.report import ReportReader
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
@@ -92,12 +89,6 @@ def test_a_fit_on_right_programs_does_much_better_than_one_on_wrong_ones(
     assert fitted > shuffled + 0.1
 
 
-def test_what_was_learned_is_known_by_heart_better_than_by_words_in_common(
-    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
-) -> None:
-    assert _accuracy(compiled, train[:12]) > _accuracy(student, train[:12]) + 0.2
-
-
 def test_the_student_is_not_changed(student: ConversationQA, compiled: ConversationQA) -> None:
     assert compiled is not student
     assert _scorer(student).to_json() == DerivationScorer.untrained().to_json()
@@ -121,13 +112,6 @@ def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: Con
     for one, other in zip(_turns(compiled, dev), _turns(twin, dev), strict=True):
         assert one.candidates == other.candidates, "scores too"
         assert one.confidence == other.confidence
-
-
-def test_the_same_seed_gives_the_same_bytes(student: ConversationQA, train: list[dspy.Example]) -> None:
-    fits = [FitScorer(TINY, seed=seed).compile(student, trainset=train[:8]) for seed in (3, 3, 4)]
-    texts = [_scorer(program).to_json() for program in fits]
-    assert texts[0] == texts[1]
-    assert texts[0] != texts[2]
 
 
 _FIT = """
@@ -180,39 +164,6 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
     assert "2 dialogues" in more.trained_on
 
 
-def test_progress_is_told_stage_by_stage(student: ConversationQA, train: list[dspy.Example]) -> None:
-    told: list[str] = []
-    FitScorer(TINY, progress=told.append).compile(student, trainset=train[:4])
-    assert told[0] == "candidates for the ranker, in 2 parts"
-    ranker, rest = told[1:]
-    turns = sum(len(example.programs) for example in train[:4])
-    assert 0 < int(ranker.removeprefix("ranker, on ").removesuffix(" turns")) <= turns
-    assert rest.startswith("forms on ")
-    assert ", operands on " in rest
-
-
-def test_without_folds_there_is_no_ranker(student: ConversationQA, train: list[dspy.Example]) -> None:
-    for folds in (0, 1):
-        told: list[str] = []
-        config = replace(TINY, folds=folds)
-        fitted = FitScorer(config, progress=told.append).compile(student, trainset=train[:4])
-        assert _scorer(fitted).ranker is None
-        assert [stage.partition(" ")[0] for stage in told] == ["forms"]
-
-
-@pytest.mark.slow
-def test_a_ranker_answers_no_worse_than_the_search_alone(
-    student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example]
-) -> None:
-    """The margin is what 127 turns cannot tell; nothing but the ranker differs."""
-    alone = FitScorer(replace(SMALL, folds=0)).compile(student, trainset=train)
-    assert _scorer(alone).ranker is None
-    assert _scorer(compiled).ranker is not None
-    assert replace(_scorer(compiled), ranker=None).to_json() == _scorer(alone).to_json()
-    dev = _examples("dev")[:16]
-    assert _accuracy(compiled, dev) > _accuracy(alone, dev) - 0.03
-
-
 @pytest.mark.parametrize(
     ("conversation", "page"),
     [
@@ -238,9 +189,3 @@ def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: Conversa
     assert {turn.group for turn in same[: len(QUESTIONS)]} == {turn.group for turn in own}, "never apart in a fold"
     assert [turn.has_report for turn in same] == [True] * len(QUESTIONS) + [False] * len(QUESTIONS)
     assert {turn.group for turn in other} == {"Double_OTHER/2009/page_3.pdf"}
-
-
-def test_an_agent_has_no_scorer_to_fit() -> None:
-    agent = ConversationQA(AgentQA(ReportReader(build_ontology([]), DerivationScorer.untrained())))
-    with pytest.raises(ConfigError, match="the agent has no scorer to fit"):
-        FitScorer(seed=0).compile(agent, trainset=[])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kg.calculations.idf import Idf
 from kg.calculations.report_index import ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
-from kg.reports.report import TablePart
 from optimize.scorers.turns import training_turns
 from optimize.scorers.unanswerable import unanswerable_turn, without_figures
 
@@ -34,12 +33,6 @@ def test_rows_and_sentences_are_removed() -> None:
     assert smaller.pre_text == ("costs rose .",)
     assert smaller.post_text == ()
     assert smaller.id == "a"
-
-
-def test_tables_below_a_removed_row_move_up() -> None:
-    report = Report("b", (), (*REPORT.table, *REPORT.table), (), (TablePart(0), TablePart(4)))
-    first = [one for one in _read(REPORT).observations if one.quantity.value in (81, 72)]
-    assert [part.start for part in without_figures(report, first).parts] == [0, 3]
 
 
 def test_a_turn_without_its_figures_has_the_same_history() -> None:

@@ -1,0 +1,97 @@
+"""The final ranking of a question's candidates: one linear model over every feature of a candidate.
+
+Candidates are the calculations that the beam completed, and comparisons over whole lines of a table. The score of the
+network, what the encoder reads, and what a comparison looks like are the columns of one matrix::
+
+    >>> ranker.scores(features)
+    array([-1.2, 3.4], dtype=float32)
+
+Fitted by :mod:`optimize.encoders.held_out` on reports that neither the network nor the encoder was fitted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kg.arrays import FloatArray
+from kg.calculations.pointers import MORE_JOINT
+from kg.errors import DataError
+
+NAME_FEATURES = (
+    "name", "expected", "demanded",
+    "form", "first", "second", "timed_asked", "timed_unasked", "untimed_asked", "named", "named_either",
+    "named_share", "section", "part", "fixed_words", "fixed_agreement", "other_words", "year_fits", "year_differs",
+    "latest", "across", "size", "spread", "difference", "change", "bounded", "unbounded", "signed", "structural",
+    "support", "unsupported", "total", "looked_up", "weakest", "years_between", "years_unused", "same_figures",
+    "same_rows", "same_columns", "same_measure", "length_fits", "length_differs", "demands", "closing", "options",
+    "largest_below", "smallest_below", "falls_largest", "falls_smallest", "falls_below", "plural_one",
+    "plural_several", "several", "date", "date_extreme", "date_sentence", "date_near", "other",
+)  # fmt: skip
+"""The features of a candidate whose answer is a name; ``support`` is the log-probability of the same names without
+comparisons. They are 0 for numbers."""
+
+FINAL_FEATURES = ("ranker", *(f"read_{name}" for name in MORE_JOINT), *NAME_FEATURES)
+"""The features of a candidate: the network's score, what the encoder reads, and those of names."""
+
+
+def feature_matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> FloatArray:
+    """Returns named features as rows of numbers, 0 where a feature is missing; shape ``(rows, names)``."""
+    columns = [[row.get(name, 0.0) for name in names] for row in rows]
+    return np.array(columns, dtype=np.float32).reshape(len(rows), len(names))
+
+
+def final_features(ranker: FloatArray, read: FloatArray | None, names: FloatArray) -> FloatArray:
+    """Returns the features of candidates, shape ``(candidates, len(FINAL_FEATURES))``.
+
+    Args:
+        ranker: The network's score of each candidate.
+        read: The encoder's features, shape ``(candidates, len(MORE_JOINT))``; ``None`` without an encoder.
+        names: The features of names, shape ``(candidates, len(NAME_FEATURES))``.
+    """
+    read = np.zeros((len(ranker), len(MORE_JOINT)), dtype=np.float32) if read is None else read
+    return np.concatenate([ranker[:, None], read, names], axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class FinalRanker:
+    """The weights of the final ranking.
+
+    Attributes:
+        weights: Of each of :data:`FINAL_FEATURES`; 0 where one is missing.
+        fitted_on: Description of the data.
+    """
+
+    weights: Mapping[str, float]
+    fitted_on: str = ""
+
+    def scores(self, features: FloatArray) -> FloatArray:
+        """Returns the unnormalised log-probability of each row of features."""
+        weights = np.array([self.weights.get(name, 0.0) for name in FINAL_FEATURES], dtype=np.float32)
+        result: FloatArray = features @ weights
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the weights with four digits."""
+        weights = {name: round(float(value), 4) for name, value in self.weights.items()}
+        return {"weights": weights, "fitted_on": self.fitted_on}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> FinalRanker:
+        """Reads what :meth:`to_dict` wrote.
+
+        Raises:
+            DataError: A part is missing, or a weight is of no feature.
+        """
+        try:
+            weights = {str(name): float(value) for name, value in record["weights"].items()}
+            ranker = cls(weights, str(record["fitted_on"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"the scorer's final ranking cannot be read: {error!r}") from error
+        unknown = sorted(set(ranker.weights) - set(FINAL_FEATURES))
+        if unknown:
+            raise DataError(f"the scorer's final ranking has a weight for {unknown[0]!r}, which is no feature")
+        return ranker
