@@ -212,7 +212,7 @@ def test_the_command_ends_with_an_error_when_the_budget_is_spent(
 def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     tmp_path: Path, tracking_uri: str, train: LoadedData, dev: LoadedData
 ) -> None:
-    compile_program(report_job("beam", train, program_settings=["unmapped=fail"]), out=tmp_path / "mine")
+    compile_program(report_job("beam", train, program_settings={"unmapped": "fail"}), out=tmp_path / "mine")
     assert load_program(tmp_path / "mine").program.unmapped == "fail"
     words = ["evaluate", str(tmp_path / "mine"), "--data", "sample:dev", "--limit", "2", "--no-track", "--json"]
     out = tmp_path / "out.json"
@@ -220,6 +220,6 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     assert json.loads(out.read_text())["failed_turns"] > 0
     assert cli.main([*words, str(out), "--set", "unmapped=keep"]) == 0
     assert json.loads(out.read_text())["failed_turns"] == 0
-    job = report_job(str(tmp_path / "mine"), dev, parse_optimizers("scorer"), program_settings=["unmapped=fail"])
+    job = report_job(str(tmp_path / "mine"), dev, parse_optimizers("scorer"), program_settings={"unmapped": "fail"})
     with pytest.raises(UnmappedRowError, match="covers none of these rows"):
         compile_program(job, out=tmp_path / "other")
