@@ -86,9 +86,9 @@ def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
     from experiments.commands import lm
 
-    model = lm.catalogue.CATALOGUE[-1]
-    (weights.parent).mkdir(parents=True)
-    (weights.parent / model.file).touch()
+    model = lm.CATALOGUE[-1]
+    weights.parent.mkdir(parents=True)
+    weights.touch()
 
     @contextmanager
     def served(*_: object) -> Iterator[str]:
