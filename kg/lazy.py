@@ -1,9 +1,9 @@
 """Lazy exports of packages (PEP 562): a module of a package is imported when one of its names is first used.
 
 if TYPE_CHECKING:
-from kg.graphs.index import GraphIndex
+    from kg.graphs.index import GraphIndex
 else:
-__getattr__ = lazy_exports(__name__, __file__)
+    __getattr__ = lazy_exports(__name__, __file__)
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def lazy_exports(package: str, file: str) -> Callable[[str], Any]:
     """
     places = {
         alias.asname or alias.name: (node.module, alias.name)
-        for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8")))
+        for block in ast.parse(Path(file).read_text(encoding="utf-8")).body
+        if isinstance(block, ast.If)
+        for node in block.body
         if isinstance(node, ast.ImportFrom) and node.module and node.module != package
         for alias in node.names
     }
@@ -38,4 +40,5 @@ def lazy_exports(package: str, file: str) -> Callable[[str], Any]:
         setattr(sys.modules[package], name, value)
         return value
 
+    vars(sys.modules[package])["__dir__"] = lambda: sorted(places)  # the exports, for dir() and completion
     return export

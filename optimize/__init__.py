@@ -13,5 +13,3 @@ if TYPE_CHECKING:
     from optimize.metrics import metric
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = ["metric", "turn_examples"]

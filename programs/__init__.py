@@ -18,14 +18,3 @@ if TYPE_CHECKING:
     from programs.understand import Understand
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "Advisor",
-    "AgentQA",
-    "Aggregate",
-    "Answer",
-    "BeamQA",
-    "ConversationQA",
-    "KnowledgeGraphOfThoughts",
-    "Understand",
-]

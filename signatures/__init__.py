@@ -6,5 +6,3 @@ from signatures import Aggregate, Answer, UnderstandReport        # those of a q
 from signatures.aggregate import Aggregate
 from signatures.answer import Answer
 from signatures.understand import Understand, UnderstandReport
-
-__all__ = ["Aggregate", "Answer", "Understand", "UnderstandReport"]

@@ -9,15 +9,3 @@ if TYPE_CHECKING:
     from experiments.lms.weights import CATALOGUE, fetch_reader, find_model, pull, written_size
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "CATALOGUE",
-    "LMConfig",
-    "check_local",
-    "fetch_reader",
-    "find_model",
-    "lm_settings",
-    "pull",
-    "reach_lm",
-    "written_size",
-]

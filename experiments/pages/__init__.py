@@ -19,20 +19,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "CAUTION",
-    "answer_figures",
-    "basis_of",
-    "briefings_page",
-    "describe_comparison",
-    "describe_scored_turn",
-    "describe_source",
-    "describe_trace",
-    "describe_turn",
-    "make_pages",
-    "scored_turn_figures",
-    "short_names",
-    "turn_figures",
-    "written",
-]

@@ -10,15 +10,3 @@ if TYPE_CHECKING:
     from experiments.tasks.kgqa import KGQuestions, kgqa_table
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "ConvFinQA",
-    "KGQuestions",
-    "OpenAnswers",
-    "answers_table",
-    "conversation_task",
-    "figures_table",
-    "is_right",
-    "kgqa_table",
-    "load_geography",
-]

@@ -24,33 +24,3 @@ if TYPE_CHECKING:
     from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "ARCHIVE",
-    "ENCODER_PACKAGE",
-    "FIRST_POSITION",
-    "HEADS",
-    "LAYERS",
-    "WIDTH",
-    "EncodedPage",
-    "EncodedQuestion",
-    "Heads",
-    "JoinedTurns",
-    "LowRankTransformer",
-    "SentenceEncoder",
-    "TextEncoder",
-    "TokenSequence",
-    "TransformerReader",
-    "TurnOperands",
-    "WordPiece",
-    "batches",
-    "inference_session",
-    "installed_parts",
-    "installed_weights",
-    "padded",
-    "page_sequences",
-    "question_sequence",
-    "relative_buckets",
-    "vocabulary",
-    "word_pieces",
-]

@@ -4,12 +4,3 @@ from kg.investments.events import grouped_events
 from kg.investments.freshness import event_date
 from kg.investments.insights import derive_insights, insights_about
 from kg.investments.schema import investment_schema, types_of
-
-__all__ = [
-    "derive_insights",
-    "event_date",
-    "grouped_events",
-    "insights_about",
-    "investment_schema",
-    "types_of",
-]

@@ -7,21 +7,3 @@ from kg.parsing.parser import Parse
 from kg.parsing.ranking import MORE_FEATURES, FeatureNetwork, Ranker, features
 from kg.parsing.reader import READ_FEATURES, ParseReader, chosen, read_features, telling
 from kg.parsing.references import DialogueTurn
-
-__all__ = [
-    "FEATURES",
-    "MORE_FEATURES",
-    "READ_FEATURES",
-    "DialogueTurn",
-    "FeatureNetwork",
-    "Parse",
-    "ParseReader",
-    "QuestionReader",
-    "Ranker",
-    "Reading",
-    "chosen",
-    "features",
-    "read_bound",
-    "read_features",
-    "telling",
-]

@@ -27,35 +27,3 @@ if TYPE_CHECKING:
     from kg.paths.telling import SHOWN, first_names
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "FEATURES",
-    "LIKENESS",
-    "PAIR_FEATURES",
-    "READING",
-    "REMEMBERED",
-    "SEPARATOR",
-    "SHOWN",
-    "STOP",
-    "Candidates",
-    "EntityPath",
-    "EntityPathAnswer",
-    "EntitySpace",
-    "LearnedRelationScorer",
-    "PathConfig",
-    "PathRanker",
-    "QuestionGraph",
-    "QuestionMemory",
-    "Reader",
-    "RelationFeatures",
-    "RelationNames",
-    "RelationStep",
-    "TopicRules",
-    "Topics",
-    "Vectors",
-    "answer_question",
-    "first_names",
-    "inverses",
-    "relation_features",
-    "without",
-]

@@ -11,5 +11,3 @@ if TYPE_CHECKING:
     from kg.readers.pdf_pages import pdf_texts
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = ["OwnReport", "check_unpacked", "is_file_list", "parquet_batches", "pdf_texts", "read_files"]

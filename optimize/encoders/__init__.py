@@ -1,9 +1,3 @@
 """Training of the encoder that reads questions and pages for the beam's scorer."""
 
 from optimize.encoders.encoder import EncoderSettings, FitEncoder, split_reports
-
-__all__ = [
-    "EncoderSettings",
-    "FitEncoder",
-    "split_reports",
-]

@@ -21,31 +21,3 @@ if TYPE_CHECKING:
     from optimize.metrics.turns import ScoredTurn, TurnScore, read_score, score_record, score_turn, summarise, verdict
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "AnswerScore",
-    "ChangedTurn",
-    "Comparison",
-    "GoldMeaning",
-    "KGQAScore",
-    "OpenAnswer",
-    "RunDifference",
-    "ScoredTurn",
-    "TurnScore",
-    "abstention_figures",
-    "answers_match",
-    "bootstrap_ratio",
-    "corrected",
-    "difference_of",
-    "gold_meaning",
-    "metric",
-    "read_gold",
-    "read_score",
-    "risk_coverage",
-    "score_question",
-    "score_record",
-    "score_turn",
-    "summarise",
-    "summarise_kgqa",
-    "verdict",
-]

@@ -3,11 +3,3 @@
 from optimize.relations.paths import locate
 from optimize.relations.ranking import fit_path_ranker
 from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer
-
-__all__ = [
-    "RelationExample",
-    "RelationTrainingConfig",
-    "fit_path_ranker",
-    "fit_relation_scorer",
-    "locate",
-]

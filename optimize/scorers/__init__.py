@@ -14,23 +14,3 @@ from optimize.scorers.derivations import (
 )
 from optimize.scorers.turns import TrainingTurn, training_turns
 from optimize.scorers.unanswerable import unanswerable_turn
-
-__all__ = [
-    "ConfidenceExample",
-    "FitScorer",
-    "ScorerConfig",
-    "TrainingTurn",
-    "content_sha256",
-    "describe_data",
-    "document_name",
-    "fit_confidence",
-    "fit_scorer",
-    "page_key",
-    "page_keys",
-    "read_index",
-    "right_items",
-    "right_turns",
-    "training_data",
-    "training_turns",
-    "unanswerable_turn",
-]

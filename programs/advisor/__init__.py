@@ -5,17 +5,3 @@ from programs.advisor.briefings import Briefing, briefings, shaped
 from programs.advisor.portfolio import Portfolio, Profile, symbol_problems
 from programs.advisor.reading import ReadDocuments
 from programs.worlds.news.answering import GraphAnswers
-
-__all__ = [
-    "Advisor",
-    "Briefing",
-    "GraphAnswers",
-    "Ingestion",
-    "Portfolio",
-    "Profile",
-    "ReadDocuments",
-    "briefings",
-    "shaped",
-    "symbol_problems",
-    "take_back",
-]

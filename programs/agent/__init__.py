@@ -1,5 +1,3 @@
 """The tool agent over a report's graph."""
 
 from programs.agent.agent import AgentConfig, AgentQA
-
-__all__ = ["AgentConfig", "AgentQA"]

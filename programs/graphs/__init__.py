@@ -3,15 +3,3 @@
 from programs.graphs.query_parsing import query_signature, shown_of
 from programs.graphs.query_replies import Replies, Shown, parse_answer
 from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds, shipped_confidence
-
-__all__ = [
-    "Replies",
-    "ReplyConfidence",
-    "Shown",
-    "kind_of_reply",
-    "log_odds",
-    "parse_answer",
-    "query_signature",
-    "shipped_confidence",
-    "shown_of",
-]

@@ -33,34 +33,3 @@ if TYPE_CHECKING:
     from programs.lm.wire import GBNF, quoted
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "GBNF",
-    "LEAST_SHARE",
-    "LONGEST_MESSAGE",
-    "AsyncEmbeddedEngine",
-    "Budget",
-    "CallMeter",
-    "EmbeddedEngine",
-    "EngineSettings",
-    "Expenses",
-    "GuardedLM",
-    "ReplyToken",
-    "SuitedAdapter",
-    "concurrently",
-    "failure_of",
-    "file_sha256",
-    "find_adapter",
-    "is_embedded",
-    "load_runtime",
-    "metered",
-    "plain_text",
-    "probability_of",
-    "quoted",
-    "sampling",
-    "serve",
-    "shares_from_tokens",
-    "stated",
-    "suited_adapter",
-    "tokens_of",
-]

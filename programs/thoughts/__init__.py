@@ -2,5 +2,3 @@
 
 from programs.thoughts.config import Thoughts, ThoughtsConfig
 from programs.thoughts.loop import KnowledgeGraphOfThoughts
-
-__all__ = ["KnowledgeGraphOfThoughts", "Thoughts", "ThoughtsConfig"]

@@ -3,14 +3,3 @@
 from programs.tools.addresses import WebLimits, fetch
 from programs.tools.documents import NOTHING
 from programs.tools.manager import TOOLS, ToolLimits, ToolManager, ToolSettings, load_tools
-
-__all__ = [
-    "NOTHING",
-    "TOOLS",
-    "ToolLimits",
-    "ToolManager",
-    "ToolSettings",
-    "WebLimits",
-    "fetch",
-    "load_tools",
-]

@@ -30,29 +30,3 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "AnyTurn",
-    "Conversation",
-    "Failure",
-    "Kept",
-    "NoAnswerError",
-    "PastTurn",
-    "PathDetail",
-    "QueryDetail",
-    "Record",
-    "Resolution",
-    "State",
-    "TextDetail",
-    "ToolCall",
-    "Turn",
-    "Usage",
-    "history_records",
-    "plain",
-    "read_exactly",
-    "read_histories",
-    "read_turn",
-    "trace_of",
-    "turn_record",
-    "write_exactly",
-]

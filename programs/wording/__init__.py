@@ -17,18 +17,3 @@ if TYPE_CHECKING:
     from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types, types_for
 else:
     __getattr__ = lazy_exports(__name__, __file__)
-
-__all__ = [
-    "currency_sign",
-    "figures_in",
-    "is_grounded",
-    "node_names",
-    "rendered_graph",
-    "rendered_rows",
-    "rendered_types",
-    "spoken_answer",
-    "types_for",
-    "written_answer",
-    "written_number",
-    "written_quantity",
-]

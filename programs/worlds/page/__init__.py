@@ -18,21 +18,3 @@ from programs.worlds.page.language import (
     written_calculation,
     written_turns,
 )
-
-__all__ = [
-    "IDENTIFIER",
-    "CalculationError",
-    "NamedCalculation",
-    "PageFigures",
-    "PageText",
-    "Relevance",
-    "excerpt",
-    "merged",
-    "read_calculation",
-    "relevance_of",
-    "shortened",
-    "written_calculation",
-    "written_evidence",
-    "written_page",
-    "written_turns",
-]
