@@ -15,7 +15,6 @@ import pytest
 import finpath
 from kg.search import Derivation
 from optimize import metric, turn_examples
-from optimize.optimizers import PROMPT_OPTIMIZERS
 from programs.lm.guarded import GuardedLM
 from programs.turns import Turn
 from signatures.understand import UnderstandReport
@@ -48,30 +47,13 @@ def _knn(program: Any, train: list[dspy.Example], lm: GuardedLM) -> Any:
 
 
 COMPILES: dict[str, Compile] = {
-    "labeled-few-shot": lambda program, train, _: dspy.LabeledFewShot(k=2).compile(program, trainset=train),
     "bootstrap": lambda program, train, _: dspy.BootstrapFewShot(metric=metric, max_bootstrapped_demos=1).compile(
         program, trainset=train
     ),
-    "bootstrap-random-search": lambda program, train, _: dspy.BootstrapFewShotWithRandomSearch(
-        metric=metric, num_candidate_programs=1, max_bootstrapped_demos=1, num_threads=1
-    ).compile(program, trainset=train, valset=train),
     "miprov2": _miprov2,
     "gepa": _gepa,
-    "simba": lambda program, train, lm: dspy.SIMBA(
-        metric=metric, bsize=2, num_candidates=2, max_steps=1, max_demos=1, prompt_model=lm, num_threads=1
-    ).compile(program, trainset=train, seed=0),
-    "infer-rules": lambda program, train, _: dspy.InferRules(
-        metric=metric, num_candidates=1, num_rules=1, num_threads=1, max_bootstrapped_demos=1
-    ).compile(program, trainset=train, valset=train),
-    "copro": lambda program, train, lm: dspy.COPRO(metric=metric, breadth=2, depth=1, prompt_model=lm).compile(
-        program, trainset=train[:1], eval_kwargs={"num_threads": 1, "display_progress": False}
-    ),
     "knn-few-shot": _knn,
 }
-
-
-def test_every_optimizer_of_dspy_that_the_command_knows_is_run() -> None:
-    assert set(COMPILES) - {"knn-few-shot"} == set(PROMPT_OPTIMIZERS)
 
 
 @pytest.mark.parametrize("name", sorted(COMPILES))
@@ -84,18 +66,6 @@ def test_an_optimizer_compiles_the_conversation_program(
         found = compiled(**train[0].inputs())
     assert found.turn.question == train[0].question
     assert pickle.loads(pickle.dumps(found)).answer == found.answer
-
-
-@pytest.mark.parametrize("form", ["turns", "conversations"])
-def test_bootstrap_takes_turns_and_conversations(
-    form: str, shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
-) -> None:
-    train = turn_examples(sample_train[:2], shipped_beam)[:3] if form == "turns" else sample_train[:2]
-    with dspy.context(lm=any_lm):
-        optimizer = dspy.BootstrapFewShot(metric=metric, max_bootstrapped_demos=1, max_errors=1)
-        compiled = optimizer.compile(shipped_beam.deepcopy(), trainset=train)
-        scored = dspy.Evaluate(devset=train, metric=metric, num_threads=1)(compiled)
-    assert 0 <= scored.score <= 100
 
 
 def test_a_conversation_is_scored_by_its_turns(sample_train: list[dspy.Example]) -> None:

@@ -12,14 +12,12 @@ from kg.calculations.forms import FormScorer
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.ranking import derivation_of, pool
-from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer, feature_widths
 from kg.calculations.space import CONSTANT, DerivationSpace, WeightedHistory
 from kg.calculations.turn_search import DerivationConfig
-from kg.reports.graph import build_report_graph
-from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import beam_search
+from tests.kg.calculations.pages import report_index
 
 REPORT = Report(
     id="ACME/2009/page_3.pdf",
@@ -27,8 +25,7 @@ REPORT = Report(
     table=(("( in thousands )", "2009"), ("non-vested shares", "1060"), ("granted shares", "45")),
     post_text=(),
 )
-GRAPH = build_report_graph(REPORT, build_ontology([REPORT]))
-INDEX = ReportIndex(GRAPH.observations, REPORT.sentences, Idf({}, 1.0))
+INDEX = report_index(REPORT)
 START = [WeightedHistory((), 0.0)]
 
 
@@ -76,14 +73,6 @@ def test_what_is_asked_in_millions_is_brought_to_millions() -> None:
 def test_where_no_scale_is_asked_for_figures_are_brought_to_units() -> None:
     forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)")
     assert _converted("how many non-vested shares?", *forms) == ["multiply(1060, const_1000)"]
-
-
-def test_a_conversion_costs_what_its_form_is_less_likely_than_a_look_up() -> None:
-    space = DerivationSpace(INDEX, ["sales, in millions?"], START, _scorer("select(A)", "multiply(A, C1000)"))
-    space.form_log_probabilities = np.log(np.array([[0.75, 0.25]], dtype=np.float32))
-    states = np.array([[0, 0, INDEX.texts.index("20.8"), -2]])
-    _, scores = conversions(space, states, np.array([-1.5], dtype=np.float32))
-    assert scores == pytest.approx([-1.5 + np.log(0.25 / 0.75)])
 
 
 def test_a_pool_holds_a_conversion_once_and_its_value() -> None:

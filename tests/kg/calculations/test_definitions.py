@@ -6,10 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations import Idf, ReportIndex, SeriesReader
+from kg.calculations import ReportIndex, SeriesReader
 from kg.calculations.definitions import definitions
-from kg.reports import Report, build_ontology, build_report_graph, close_matches
+from kg.reports import build_ontology, close_matches
 from kg.search import Derivation
+from tests.kg.calculations.pages import table_index
 
 ROWS = (
     ("in thousands", "2017", "2018"),
@@ -20,9 +21,7 @@ ROWS = (
 
 
 def index_of(*rows: tuple[str, ...]) -> ReportIndex:
-    report = Report("ACME/2018/page_1.pdf", (), rows, ())
-    graph = build_report_graph(report, build_ontology([]))
-    return ReportIndex(graph.observations, report.sentences, Idf({}, 1.0))
+    return table_index(*rows, ontology=build_ontology([]))
 
 
 def derived(index: ReportIndex) -> dict[tuple[str, str | None], str]:

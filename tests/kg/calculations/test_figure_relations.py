@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kg.calculations.figure_relations import PAIR_FEATURES, FigureRelations, pair_features
+from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
 from tests.kg.calculations.pages import INDEX, observation
 
 
@@ -17,13 +17,3 @@ def test_pairs_know_row_column_year_and_absence() -> None:
     assert len({tuple(row) for row in features}) == 6
     backwards = pair_features(INDEX, second[:1], first[:1])
     assert not np.array_equal(backwards[0], features[0]), "the order matters"
-
-
-def test_relations_to_several_figures_are_to_any_of_them() -> None:
-    relations = FigureRelations(INDEX)
-    ten, margin = observation("10"), observation("3.5%")
-    both = relations.to_any((ten, margin))
-    assert np.array_equal(both[:, :4], np.maximum(relations.to_any((ten,)), relations.to_any((margin,)))[:, :4])
-    assert not relations.to_any(()).any()
-    assert not relations.around().any()
-    assert relations.around(ten).any()

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kg.calculations.idf import Idf
 from kg.calculations.lines import TableLines
-from kg.calculations.report_index import ReportIndex
-from kg.reports import Report, build_ontology, build_report_graph
+from kg.reports import build_ontology
+from tests.kg.calculations.pages import table_index
 
 
 def lines(*table: Sequence[str]) -> TableLines:
-    report = Report("ACME/2019/page_1.pdf", (), tuple(map(tuple, table)), ())
-    graph = build_report_graph(report, build_ontology([]))
-    return TableLines(ReportIndex(graph.observations, report.sentences, Idf({}, 1.0)))
+    return TableLines(table_index(*table, ontology=build_ontology([])))
 
 
 def labels(found: TableLines, *, across: bool, extent: str | None = None) -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from kg.calculations.names import is_time, month_of, same_name, spoken_names, year_of
-from kg.calculations.question_names import asked_count, read_names
+from kg.calculations.question_names import read_names
 
 
 @pytest.mark.parametrize(
@@ -58,92 +58,44 @@ def test_names_are_spoken_in_the_asked_unit_of_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "count"),
+    ("question", "field", "value"),
     [
-        ("which were the three largest segments?", 3),
-        ("top 2 years by revenue", 2),
-        ("which year was the best?", 1),
-        ("revenue in the three months ended june 30?", 1),
-        ("which two interest rates apply?", 1),
+        ("which were the three largest segments?", "count", 3),
+        ("top 2 years by revenue", "count", 2),
+        ("which year was the best?", "count", 1),
+        ("revenue in the three months ended june 30?", "count", 1),
+        ("which two interest rates apply?", "count", 1),
+        ("second-largest region?", "rank", 2),
+        ("who was the runner-up?", "rank", 2),
+        ("sales of the second quarter", "rank", 1),
+        ("rank the regions by sales", "every", True),
+        ("list the regions, smallest first", "every", True),
+        ("the regions from high to low", "every", True),
+        ("which region is the largest?", "every", False),
+        ("which debt bears the higher rate, fixed or variable?", "options", ("fixed", "variable")),
+        ("Currency or licensing - which rose further?", "options", ("Currency", "licensing")),
+        ("what was larger, rent, wages and taxes or fuel?", "options", ("rent", "wages and taxes", "fuel")),
+        ("of rent and wages, which grew?", "options", ("rent", "wages")),
+        ("which of rent or wages grew?", "options", ()),
+        ("which current assets exceed $ 400 million?", "plural", True),
+        ("in what years did it fall?", "plural", True),
+        ("which debt bears the higher rate?", "plural", False),
+        ("which business is larger?", "plural", False),
+        ("when does the facility expire?", "demands_time", True),
+        ("and in which fiscal year was it formed?", "demands_time", True),
+        ("what was the balance when it expired?", "demands_time", False),
+        ("what about a year earlier?", "demands_time", False),
+        ("when adding both, what is the total?", "demands_time", False),
+        ("in which fiscal year was it lowest?", "time", "year"),
+        ("what month was the best?", "time", "month"),
+        ("when did it peak?", "time", "when"),
+        ("which region had the best year?", "time", ""),
+        ("which region was largest between 2015 and 2017?", "bounds", None),
+        ("sales over the year?", "bounds", None),
     ],
 )
-def test_the_count_of_names(question: str, count: int) -> None:
-    assert asked_count(question) == count
-
-
-@pytest.mark.parametrize(
-    ("question", "rank"),
-    [("second-largest region?", 2), ("who was the runner-up?", 2), ("sales of the second quarter", 1)],
-)
-def test_the_rank_of_a_name(question: str, rank: int) -> None:
-    assert read_names(question).rank == rank
-
-
-@pytest.mark.parametrize(
-    ("question", "every"),
-    [
-        ("rank the regions by sales", True),
-        ("list the regions, smallest first", True),
-        ("the regions from high to low", True),
-        ("which region is the largest?", False),
-    ],
-)
-def test_all_names_in_order(question: str, every: bool) -> None:
-    assert read_names(question).every is every
-
-
-@pytest.mark.parametrize(
-    ("question", "options"),
-    [
-        ("which debt bears the higher rate, fixed or variable?", ("fixed", "variable")),
-        ("Currency or licensing - which rose further?", ("Currency", "licensing")),
-        ("what was larger, rent, wages and taxes or fuel?", ("rent", "wages and taxes", "fuel")),
-        ("of rent and wages, which grew?", ("rent", "wages")),
-        ("which of rent or wages grew?", ()),
-    ],
-)
-def test_the_things_between_which_a_question_asks_to_choose(question: str, options: tuple[str, ...]) -> None:
-    assert read_names(question).options == options
-
-
-@pytest.mark.parametrize(
-    ("question", "plural"),
-    [
-        ("which current assets exceed $ 400 million?", True),
-        ("in what years did it fall?", True),
-        ("which debt bears the higher rate?", False),
-        ("which business is larger?", False),
-    ],
-)
-def test_a_question_for_several_names(question: str, plural: bool) -> None:
-    assert read_names(question).plural is plural
-
-
-@pytest.mark.parametrize(
-    ("question", "demanded"),
-    [
-        ("when does the facility expire?", True),
-        ("and in which fiscal year was it formed?", True),
-        ("what was the balance when it expired?", False),
-        ("what about a year earlier?", False),
-        ("when adding both, what is the total?", False),
-    ],
-)
-def test_a_question_that_demands_a_time(question: str, demanded: bool) -> None:
-    assert read_names(question).demands_time is demanded
-
-
-@pytest.mark.parametrize(
-    ("question", "time"),
-    [
-        ("in which fiscal year was it lowest?", "year"),
-        ("what month was the best?", "month"),
-        ("when did it peak?", "when"),
-        ("which region had the best year?", ""),
-    ],
-)
-def test_the_asked_unit_of_time(question: str, time: str) -> None:
-    assert read_names(question).time == time
+def test_what_a_question_asks_of_names(question: str, field: str, value: object) -> None:
+    assert getattr(read_names(question), field) == value
 
 
 @pytest.mark.parametrize(

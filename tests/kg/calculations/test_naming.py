@@ -12,7 +12,8 @@ from kg.calculations.comparisons import LineComparisons
 from kg.calculations.final_ranker import NAME_FEATURES
 from kg.calculations.turn_search import START, DerivationConfig, TurnSearch, search_turn
 from kg.errors import DataError
-from kg.reports import Report, build_ontology, build_report_graph
+from kg.reports import Report
+from tests.kg.calculations.pages import report_index, table_index
 
 UNTRAINED = DerivationScorer.untrained()
 TABLE = (
@@ -41,13 +42,16 @@ TEXT = (
 
 
 def index() -> ReportIndex:
-    report = Report("ACME/2019/page_1.pdf", TEXT, TABLE, ())
-    graph = build_report_graph(report, build_ontology([report]))
-    return ReportIndex(graph.observations, report.sentences, UNTRAINED.idf)
+    return report_index(Report("ACME/2019/page_1.pdf", TEXT, TABLE, ()))
 
 
-def search(question: str, weights: dict[str, float] | None = None, forms: tuple[str, ...] = FORMS) -> TurnSearch:
-    return search_turn(index(), [question], START, scorer(weights, forms), CONFIG)
+def search(
+    question: str,
+    weights: dict[str, float] | None = None,
+    forms: tuple[str, ...] = FORMS,
+    report: ReportIndex | None = None,
+) -> TurnSearch:
+    return search_turn(report if report is not None else index(), [question], START, scorer(weights, forms), CONFIG)
 
 
 def written(question: str) -> set[str]:
@@ -82,20 +86,6 @@ def test_readings_of_a_question(question: str, program: str) -> None:
     assert program in written(question)
 
 
-def test_features_of_a_question_for_a_time() -> None:
-    comparisons = LineComparisons(search("in which year were the sales of the south higher?").space)
-    rows = [comparisons.features_of(one) for one in comparisons.all]
-    column = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    dated = np.array([one.line.dated for one in comparisons.all])
-    timed = np.array([one.line.timed for one in comparisons.all])
-    assert (column["timed_asked"] == timed).all()
-    assert (column["untimed_asked"] == ~timed).all()
-    south = np.array([one.line.across and one.line.cells[0] == one.ends[0] for one in comparisons.all])
-    words = column["fixed_agreement"][south & dated]
-    assert words.max() == pytest.approx(1)
-    assert words.min() < 0.5
-
-
 def test_numbers_stay_candidates_beside_comparisons() -> None:
     forms = ("select(A)", *FORMS)
     found = search("the largest region in 2019?", {"structural": 1.0}, forms)
@@ -127,15 +117,8 @@ def test_a_question_that_demands_a_time_is_answered_by_one() -> None:
 
 def test_things_of_a_choice_are_compared_where_the_templates_of_names_find_nothing() -> None:
     pairs = ("argmax_pair(A, A)", "argmin_pair(A, A)", "argmax(A, A)", "argmin(A, A)")
-    report = Report("ACME/2019/page_2.pdf", TEXT[:1], (), ())
-    graph = build_report_graph(report, build_ontology([report]))
-    found = search_turn(
-        ReportIndex(graph.observations, report.sentences, UNTRAINED.idf),
-        ["which debt bears more interest, fixed or variable?"],
-        START,
-        scorer({"options": 9.0}, pairs),
-        CONFIG,
-    )
+    question = "which debt bears more interest, fixed or variable?"
+    found = search(question, {"options": 9.0}, pairs, table_index(text=TEXT[:1]))
     assert {("fixed",), ("variable",)} <= {one.answer for one in found.candidates}
 
 

@@ -40,14 +40,6 @@ def test_the_scores_are_what_the_formula_says() -> None:
     assert network.pair_weights(groups) == pytest.approx(groups @ network.pairs)
 
 
-def test_rows_may_be_prepared_in_two_parts() -> None:
-    network = _network()
-    rng = np.random.default_rng(2)
-    rows, groups = rng.normal(size=(5, 3)).astype(np.float32), rng.normal(size=(2, 2)).astype(np.float32)
-    parts = network.prepared(rows[:, 2:], network.prepared(rows[:, :2]))
-    assert network.scores_of(parts, groups) == pytest.approx(network.scores(rows, groups), abs=1e-5)
-
-
 @pytest.mark.parametrize("hidden", [0, 4])
 def test_written_weights_are_read_back_and_written_alike(hidden: int) -> None:
     network = _network(hidden=hidden)

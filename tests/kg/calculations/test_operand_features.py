@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kg.calculations.figure_relations import FigureRelations
 from kg.calculations.operand_features import (
     candidate_items,
-    history_item_features,
     read_history,
 )
 from kg.calculations.question_features import QuestionFeatures
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
-from tests.kg.calculations.pages import EMPTY, INDEX, item, observation
+from tests.kg.calculations.pages import EMPTY, INDEX, observation
 
 
 def _past(*turns: tuple[str, str | None]) -> list[PastTurn]:
@@ -30,22 +28,6 @@ def test_a_history_says_which_figures_each_turn_brought_in() -> None:
     assert change.figures == (), "both were there before"
     assert change.all_figures == (observation("10"), observation("11"))
     assert second.figures == (observation("11"),)
-
-
-def test_neighbours_of_the_last_figure_stand_out() -> None:
-    features = history_item_features(FigureRelations(INDEX), read_history(INDEX, _past(("income in 2009?", "10"))))
-    assert features.shape[0] == len(INDEX)
-    rows = {text: tuple(features[item(text)]) for text in ("10", "11", "12", "4.5", "5")}
-    assert len(set(rows.values())) == len(rows)
-    assert not history_item_features(FigureRelations(INDEX), ())[:, :-2].any()
-
-
-def test_operands_are_the_items_and_then_the_earlier_answers() -> None:
-    question = QuestionFeatures(INDEX, ["a?", "b?"])
-    features, observations = candidate_items(question, read_history(INDEX, _past(("a?", "11"))))
-    assert features.shape[0] == len(INDEX) + 1 == len(observations)
-    assert observations[-1] == observation("11")
-    assert candidate_items(question, read_history(INDEX, _past(("a?", None))))[1][-1] == -1
 
 
 @pytest.mark.parametrize("questions", [["what?"], ["", ""], ["a?", "b in 2008?", "?", "and 4%?"]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kg.calculations.idf import Idf
-from kg.calculations.report_index import FIELDS, ReportIndex, is_opening
+from kg.calculations.report_index import ReportIndex, is_opening
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.turn_search import START, DerivationConfig, search_turn
 from kg.reports.graph import build_report_graph
@@ -65,29 +65,6 @@ def test_numbers_larger_than_any_figure_stay_finite_and_are_not_asked_for(digits
     assert np.array_equal(index.numbers[[index.texts.index(digits)]], [-1e15 if digits.startswith("-") else 1e15])
     found = search_turn(index, ["what was the net income?"], START, DerivationScorer.untrained(), DerivationConfig())
     assert found.candidates
-
-
-def test_places_are_cells_or_sentences() -> None:
-    index = _index()
-    cell, text = _place(index, "r1c2"), _place(index, "s0n1")
-    assert (index.row[cell], index.column[cell], index.sentence[cell], index.period[cell]) == (1, 2, -1, 2008)
-    assert (index.row[text], index.column[text], index.sentence[text]) == (-1, -1, 0)
-
-
-def test_a_question_s_words_overlap_with_the_label_that_has_them() -> None:
-    index = _index()
-    vector = index.vector(content_tokens("net income never"))
-    assert set(index.fields) == set(FIELDS)
-    overlap = index.fields["label"].overlap(vector)
-    assert overlap[_place(index, "r1c1")] == pytest.approx(2.0)
-    assert overlap[_place(index, "r3c1")] == 0
-
-
-def test_rare_words_weigh_more() -> None:
-    (income,) = tokens("income")
-    index = _index(idf=Idf({income: 0.5}, 3.0))
-    assert index.fields["label"].overlap(index.vector([income]))[_place(index, "r1c1")] == pytest.approx(0.5)
-    assert index.fields["label"].overlap(index.vector(["net"]))[_place(index, "r1c1")] == pytest.approx(3.0)
 
 
 def test_idf_counts_documents_not_occurrences() -> None:
@@ -161,11 +138,3 @@ def test_label_similarity_sees_other_forms_of_a_word() -> None:
     assert similarity.argmax() in {_place(_index(), "r2c1"), _place(_index(), "r2c2")}
     assert not _index().label_similarity("").any()
     assert _index().label_similarity("operating margin").max() == pytest.approx(1)
-
-
-def test_positions_are_places_in_the_question() -> None:
-    index = _index()
-    positions = index.positions(tokens("ratio cost sales net income"))
-    assert positions[_place(index, "r3c1")] == pytest.approx([0.25, 0.5])
-    assert positions[_place(index, "r1c1")] == pytest.approx([0.75, 1.0])
-    assert positions[_place(index, "r2c1")] == pytest.approx([-1, -1])

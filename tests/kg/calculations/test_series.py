@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations.idf import Idf
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.series import SeriesReader
 from kg.errors import ProgramError
-from kg.reports import Report, build_ontology, build_report_graph
+from kg.reports import build_ontology
 from kg.search.derivation import Derivation
+from tests.kg.calculations.pages import table_index
 
 TABLE = (
     ("", "2017", "2018", "2019"),
@@ -24,9 +24,7 @@ TEXT = ("amortization was $ 1.5 million in 2019 , $ 1.0 million in 2018 and $ 0.
 
 @pytest.fixture(scope="module")
 def index() -> ReportIndex:
-    report = Report("ACME/2019/page_1.pdf", (), TABLE, TEXT)
-    graph = build_report_graph(report, build_ontology([]))
-    return ReportIndex(graph.observations, report.sentences, Idf({}, 1.0))
+    return table_index(*TABLE, text=TEXT, ontology=build_ontology([]))
 
 
 def item(index: ReportIndex, text: str) -> int:

@@ -16,18 +16,17 @@ from kg.calculations.forms import FormScorer
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.turn_search import MEMORY, START, DerivationConfig, TurnSearch, fixed_history, search_turn
-from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.beam import SearchStatistics
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
-from kg.search.merging import merge_key
+from tests.kg.calculations.pages import report_index
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 UNTRAINED = DerivationScorer.untrained()
 ONTOLOGY = build_ontology([REPORT])
-INDEX = ReportIndex(build_report_graph(REPORT, ONTOLOGY).observations, REPORT.sentences, UNTRAINED.idf)
+INDEX = report_index(REPORT)
 EMPTY = ReportIndex([], [], UNTRAINED.idf)
 CONFIG = DerivationConfig(beam_width=20, output_top_k=20, histories=4)
 QUESTIONS = ["what was net income in 2009?", "and in 2008?", "what is the change?", "and in percent?"]
@@ -53,32 +52,6 @@ def test_the_probabilities_of_kept_histories_sum_to_one() -> None:
         assert all(len(history.turns) == count for history in histories)
         weights = [history.log_probability for history in histories]
         assert all(first >= second for first, second in pairwise(weights))
-
-
-def test_the_most_probable_history_is_the_best_candidate() -> None:
-    found = _search()
-    best = found.next_histories(1)
-    assert len(best) == 1
-    assert best[0].log_probability == pytest.approx(0, abs=1e-6)
-    assert best[0].turns[-1].derivation == found.candidates[0].derivation
-
-
-@pytest.mark.parametrize("pick", [0, 1, 4])
-def test_a_pick_prunes_the_histories_to_its_answer(pick: int) -> None:
-    found = _search()
-    histories = found.next_histories(4, pick)
-    assert histories
-    for history in histories:
-        derivation = history.turns[-1].derivation
-        assert derivation is not None
-        assert merge_key(derivation.execute()) == merge_key(found.candidates[pick].answer)
-    assert sum(np.exp(history.log_probability) for history in histories) == pytest.approx(1, abs=1e-4)
-
-
-def test_a_less_probable_history_can_win_later() -> None:
-    """Candidates of the second turn are searched under all histories, not under the best alone."""
-    found = _search(2, _search().next_histories(4))
-    assert len(set(found.ranked.pool.states[:, 0])) > 1
 
 
 def test_an_empty_beam_is_an_empty_result_and_the_histories_go_on() -> None:
@@ -125,7 +98,7 @@ def _reports(draw: st.DrawFn) -> Report:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_reports(), st.lists(st.sampled_from(["$ 5 in 2014?", "and the change?", "a b", ""]), min_size=2, max_size=3))
 def test_any_report_is_searched_turn_after_turn(report: Report, questions: list[str]) -> None:
-    index = ReportIndex(build_report_graph(report, ONTOLOGY).observations, report.sentences, UNTRAINED.idf)
+    index = report_index(report, ONTOLOGY)
     known = set(index.texts)
     histories = START
     for count in range(1, len(questions) + 1):

@@ -104,28 +104,6 @@ def test_pointers_are_probabilities_of_the_figures(encoder: TextEncoder) -> None
     assert -1 - 1e-5 <= least <= mean <= 1 + 1e-5
 
 
-def test_candidates_have_the_log_probabilities_of_their_operands(encoder: TextEncoder) -> None:
-    index = _index()
-    forms = [ParsedForm.parse(name) for name in ("select(A)", "subtract(A, A)", "add(A, A)", "divide(A, C100)")]
-    pointers = Pointers(encoder, index, ["what was net income in 2020?"], [(), ()])
-    read = pointers.forms([form.name for form in forms])
-    states = np.array(
-        [[1, 1, 2, 0], [0, 0, 3, -2], [0, 1, 2, 1], [0, 1, 0, 1], [1, 2, 0, 1], [0, 3, 2, -1], [0, 1, 2, 3]]
-    )
-    found = 3 * pointers.candidate_features(forms, read, states)[:, 1:3]
-    for (history, number, first, second), operands in zip(states.tolist(), found.tolist(), strict=True):
-        form = forms[number]
-        for position, (chosen, got) in enumerate(zip((first, second), operands, strict=True)):
-            if position >= form.operands or form.kinds[position] == "C":
-                assert got == 0
-                continue
-            logs = pointers.operands(history, form, position, first if position else -1)
-            assert got == pytest.approx(-6.0 if logs is None else float(logs[chosen]), abs=1e-5)
-    selected = pointers.candidate_features(forms, read, states[1:2])
-    assert selected[:, 1] == pytest.approx(found[1, 0] / 3)
-    assert not selected[:, 2].any(), "no candidate has a second operand"
-
-
 def test_copies_and_files_are_the_same_encoder(encoder: TextEncoder, tmp_path: Path) -> None:
     encoder.write(tmp_path / "new")
     for other in (TextEncoder.read(tmp_path / "new"), pickle.loads(pickle.dumps(encoder))):

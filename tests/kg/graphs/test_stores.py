@@ -65,11 +65,6 @@ def test_what_is_put_again_replaces_it(store: GraphStore) -> None:
     assert store.triples() == 0
 
 
-def test_a_query_that_cannot_be_parsed_is_an_error(store: GraphStore) -> None:
-    with pytest.raises(QueryError, match="cannot be"):
-        store.select("SELECT nonsense")
-
-
 def test_rows_as_text_are_the_rows_as_terms(store: GraphStore) -> None:
     _put(store)
     query = "SELECT ?s ?p ?o ?none WHERE { GRAPH ?g { ?s ?p ?o } OPTIONAL { ?s <urn:none> ?none } }"
@@ -80,11 +75,6 @@ def test_rows_as_text_are_the_rows_as_terms(store: GraphStore) -> None:
     assert texts
     with pytest.raises(QueryError, match="cannot be"):
         store.texts("SELECT nonsense")
-
-
-def test_unbound_variables_are_none(store: GraphStore) -> None:
-    _put(store)
-    assert store.select("SELECT ?a ?b WHERE { VALUES ?a { 1 } OPTIONAL { ?a <urn:none> ?b } }")[0][1] is None
 
 
 def test_a_persistent_store_is_there_when_opened_again(tmp_path: Path) -> None:
@@ -105,12 +95,6 @@ def test_an_endpoint_without_an_update_url_is_read_only(sparql_server: Server) -
         assert store.triples() == 0
         with pytest.raises(ConfigError, match="update_url must be given"):
             _put(store)
-
-
-def test_an_endpoint_gets_one_update_a_report(sparql_server: Server) -> None:
-    with sparql_server() as server, EndpointStore(f"{server.url}/query", f"{server.url}/update") as store:
-        _put(store)
-        assert len(server.requests) == 1
 
 
 def test_an_endpoint_that_is_not_there_is_an_error(sparql_server: Server) -> None:
@@ -155,8 +139,3 @@ def test_several_threads_may_ask_stores_in_memory() -> None:
 def test_a_query_that_cannot_be_parsed_is_refused(store: GraphStore) -> None:
     with pytest.raises(QueryError):
         store.select("SELECT ?x { ?x unknown:name ?y }")
-
-
-def test_a_database_is_closed_once(tmp_path: Path) -> None:
-    with PersistentStore(tmp_path / "db") as opened:
-        opened.close()

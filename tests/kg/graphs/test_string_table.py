@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from unittest import mock
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.errors import DataError
 from kg.graphs import string_table as names_table
 from kg.graphs.string_table import NumberedNames, StringTable, names_from
 
@@ -34,8 +32,3 @@ def test_numbered_names_are_written_in_one_way_only() -> None:
     found = {name: names.find(name) for name in ("e0", "e11", "e12", "e01", "e+1", "e", "x1", "e1_0", "e²")}
     assert found == {name: {"e0": 0, "e11": 11}.get(name) for name in found}
     assert names_from(names.arrays()).find("e11") == 11
-
-
-def test_arrays_of_something_else() -> None:
-    with pytest.raises(DataError, match="'blob'"):
-        names_from({})

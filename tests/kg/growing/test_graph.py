@@ -16,7 +16,6 @@ import pytest
 from kg.errors import DataError, QueryError, SchemaError
 from kg.growing import NodeType
 from kg.growing.graph import GrowingGraph, Origin
-from kg.growing.proposals import TypeProposals
 from kg.growing.query import QueryLimits
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
@@ -182,13 +181,3 @@ REGULATION = NodeType(
     "agent",
     justification="Rules last.",
 )
-
-
-def test_a_proposed_type_waits_for_review(graph: GrowingGraph) -> None:
-    proposals = TypeProposals(graph, "review")
-    assert proposals.propose(REGULATION) == "pending"
-    with pytest.raises(SchemaError, match="there is no node type"):
-        graph.apply([AddNode("Regulation", "Rule 7")], WIRE)
-    with pytest.raises(SchemaError, match="use 'Regulation'"):
-        proposals.propose(replace(REGULATION, name="Regulations"))
-    assert [kind.name for kind in proposals.pending()] == ["Regulation"]

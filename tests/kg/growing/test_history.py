@@ -102,6 +102,24 @@ def test_many_processes_may_read_a_graph_and_none_of_them_writes(tmp_path: Path)
         assert again.facts() == 2
 
 
+def test_the_history_is_told_in_words(graph: GrowingGraph) -> None:
+    other = NodeKey("Asset", "NRDL")
+    graph.apply([SetProperty(COMPANY, "country", "Malta")], Origin("by hand"))
+    graph.apply([SetProperty(COMPANY, "sector", "Rail")], Origin("by hand"))
+    graph.apply([AddNode("Asset", "HLXN"), AddNode("Asset", "NRDL")], Origin("a.txt"))
+    graph.apply([AddEdge("correlated", ASSET, other)], Origin("b.txt", "line 3"))
+    graph.apply([AddNode("Company", "Helixon Inc.")], Origin("wire.txt"))
+    assert [graph.in_words(entry) for entry in graph.history()] == [
+        "1  wire.txt: new Company(Helixon Inc.)",
+        "2  by hand: Company(Helixon Inc.) country: 'Germany' (wire.txt) -> 'Malta'",
+        "3  by hand: Company(Helixon Inc.) sector: none -> 'Rail'",
+        "4  a.txt: new Asset(HLXN); new Asset(NRDL)",
+        "5  b.txt line 3: Asset(HLXN) correlated Asset(NRDL)",
+        "6  wire.txt: nothing new",
+    ]
+    assert graph.in_words(graph.undo(5)).endswith("correlated Asset(NRDL) (undone)")
+
+
 TEXT = "Quay Post\nHelixon Inc., a chip maker based in Malta, was sued by Kestrel. It asked 40 million dollars."
 
 

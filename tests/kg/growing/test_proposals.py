@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.saved import shipped_meaning
 from kg.errors import SchemaError
-from kg.growing import GrowingGraph, NodeType, TypeProposals
+from kg.growing import AddNode, GrowingGraph, NodeType, Origin, TypeProposals
 from kg.growing.proposals import TypePolicy
 
 PLAIN = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
@@ -47,6 +49,17 @@ def test_a_proposal_may_insist_that_it_differs_in_meaning_but_not_in_name(graph:
     assert proposals(graph).propose(vessel, ["Ship"]) == "accepted"
     with pytest.raises(SchemaError, match="says already"):
         proposals(graph).propose(kind("Ships", "Boats."), ["Ship"])
+
+
+def test_a_proposed_type_waits_for_review(graph: GrowingGraph) -> None:
+    own = TypeProposals(graph, "review")
+    regulation = kind("Regulation", "A standing rule that restricts what market participants may do.")
+    assert own.propose(regulation) == "pending"
+    with pytest.raises(SchemaError, match="there is no node type"):
+        graph.apply([AddNode("Regulation", "Rule 7")], Origin("wire.txt"))
+    with pytest.raises(SchemaError, match="use 'Regulation'"):
+        own.propose(replace(regulation, name="Regulations"))
+    assert [one.name for one in own.pending()] == ["Regulation"]
 
 
 def test_a_type_that_requires_a_number_is_none_that_has_no_number(graph: GrowingGraph) -> None:

@@ -111,9 +111,3 @@ def test_a_stored_pattern_is_never_matched() -> None:
     old.check_node("Regulation", {"name": "x"})
     with pytest.raises(SchemaError, match="give the type a new version"):
         old.check_node("Regulation", {"name": "x", "code": "a" * 40 + "!"})
-
-
-def test_a_type_whose_name_is_a_label_of_another_repeats_it() -> None:
-    schema = Schema().with_type(NodeType("Company", "Does business.", {"type": "object"}, labels=("firm", "business")))
-    with pytest.raises(SchemaError, match="'Firm' says what 'Company' says already"):
-        schema.with_type(NodeType("Firm", "A partnership of lawyers.", {"type": "object"}))

@@ -9,14 +9,8 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import shipped_encoder
-from kg.algebra import Follow, NamedNodes
 from kg.graphs import FactGraph, converted, read_table
 from kg.parsing import DialogueTurn, QuestionReader
-from kg.parsing.analysis import analyse
-from kg.parsing.derivation import QueryDerivation
-from kg.parsing.measures import bounds_of, degrees_of
-from kg.parsing.names import words
-from kg.parsing.parser import Parser
 
 TABLE = """subject,predicate,object
 Marlow,is a,boat
@@ -170,42 +164,6 @@ def test_classes_are_said_by_the_last_word_of_several_names() -> None:
     assert _found(cases, "which cases were filed before 2023?") == {"Orme v Finch", "R v Dray"}
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "unit"),
-    [
-        ("over 3.5 million euros", "3500000", "EUR"),
-        ("under 80kg", "80", "kg"),
-        ("more than 2 square kilometres", "2", "km²"),
-        ("at least 100 km per hour", "100", "km/h"),
-        ("less than an hour", "1", "h"),
-        ("more than half an hour", "0.5", "h"),
-        ("over half a million euros", "500000", "EUR"),
-        ("more than 20k", "20000", ""),
-    ],
-)
-def test_amounts_with_units(text: str, value: str, unit: str) -> None:
-    found = bounds_of(text, words(text))
-    assert [(one.value, one.unit) for one in found] == [(Decimal(value), unit)]
-
-
-def test_comparatives_of_any_adjective() -> None:
-    assert [one.degree.level for one in degrees_of(["which", "of", "them", "is", "thicker"])] == [1]
-    assert degrees_of(["who", "is", "the", "owner", "of", "the", "river"]) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "comparison"),
-    [
-        ("3 or more", ">="),
-        ("20 kg or less", "<="),
-        ("in 2010 or earlier", "<="),
-        ("from 2021 onwards", ">="),
-    ],
-)
-def test_comparisons_after_an_amount(text: str, comparison: str) -> None:
-    assert comparison in [one.comparison for one in bounds_of(text, words(text))]
-
-
 def test_a_selection_of_nothing_answers_no(reader: QuestionReader) -> None:
     _, every = reader.derivations("are there boats above 300 metres?", today=date(2026, 1, 1))
     assert [one.holds for one in every if "length" in reader.path(one)] == [False]
@@ -242,23 +200,3 @@ def test_a_negation_inside_a_name_denies_nothing() -> None:
     films = QuestionReader(graph, shipped_encoder().vectors)
     assert _found(films, "is Silent Harbour longer than North of Nowhere?") is False
     assert _found(films, "is North of Nowhere longer than Silent Harbour?") is True
-
-
-@pytest.mark.parametrize(
-    ("question", "compared"),
-    [
-        ("was the Osprey launched after the Marlow?", True),
-        ("which boats were launched before Marlow?", True),
-        ("Marlow was sold before", False),
-        ("which boats were launched before 2005?", False),
-    ],
-)
-def test_before_compares_dates_where_a_name_follows(reader: QuestionReader, question: str, compared: bool) -> None:
-    assert bool(analyse(question, reader.vocabulary).degrees) is compared
-
-
-def test_an_earlier_question_that_now_finds_nothing_has_no_answer(reader: QuestionReader) -> None:
-    analysis = analyse("who is it?", reader.vocabulary, ())
-    assert analysis.asks == "who"
-    nothing = QueryDerivation(Follow(NamedNodes((0,)), (), 0))
-    assert Parser(reader.vocabulary, analysis, date(2026, 1, 1)).finished([nothing]) == []

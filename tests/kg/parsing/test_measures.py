@@ -11,7 +11,14 @@ from kg.text import Period
 
 @pytest.mark.parametrize(
     ("text", "sign"),
-    [("older than 60", ">"), ("younger than 60", "<"), ("older than 1950", "<"), ("younger than 1950", ">")],
+    [
+        ("older than 60", ">"),
+        ("younger than 60", "<"),
+        ("older than 1950", "<"),
+        ("younger than 1950", ">"),
+        ("in 2010 or earlier", "<="),
+        ("from 2021 onwards", ">="),
+    ],
 )
 def test_an_age_is_larger_and_a_year_earlier_where_something_is_older(text: str, sign: str) -> None:
     assert {one.comparison for one in bounds_of(text, words(text))} == {sign}
@@ -29,11 +36,21 @@ def test_an_age_is_larger_and_a_year_earlier_where_something_is_older(text: str,
         ("colder than minus 60", [("<", "-60", "")]),
         ("over 40 000 zloty", [(">", "40000", "PLN")]),
         ("at least two dozen", [(">=", "24", "")]),
+        ("over 3.5 million euros", [(">", "3500000", "EUR")]),
+        ("under 80kg", [("<", "80", "kg")]),
+        ("more than 2 square kilometres", [(">", "2", "km²")]),
+        ("at least 100 km per hour", [(">=", "100", "km/h")]),
+        ("less than an hour", [("<", "1", "h")]),
+        ("more than half an hour", [(">", "0.5", "h")]),
+        ("over half a million euros", [(">", "500000", "EUR")]),
+        ("more than 20k", [(">", "20000", "")]),
+        ("3 or more", [(">=", "3", "")]),
+        ("20 kg or less", [("<=", "20", "kg")]),
     ],
 )
-def test_ranges_halves_and_numbers_below_zero(text: str, expected: list[tuple[str, str, str]]) -> None:
+def test_bounds_of_numbers(text: str, expected: list[tuple[str, str, str]]) -> None:
     found = bounds_of(text, words(text))
-    assert [(one.comparison, str(one.value), one.unit) for one in found] == expected
+    assert [(one.comparison, one.value, one.unit) for one in found] == [(c, Decimal(v), u) for c, v, u in expected]
 
 
 @pytest.mark.parametrize("text", ["between 1919 and 1938", "from 1919 to 1938", "1919-1938", "1919 to 1938"])

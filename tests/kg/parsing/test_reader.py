@@ -19,25 +19,10 @@ from kg.parsing import (
     ParseReader,
     QuestionReader,
     Ranker,
-    chosen,
-    read_features,
     telling,
 )
 from kg.parsing.ranking import features
-from kg.parsing.reader import QUESTION_PIECES, READ, pieces_of, with_reading
-
-
-def test_few_derivations_of_each_answer_are_read() -> None:
-    answers = ["a", "a", "a", "b", "c"]
-    assert chosen([2, 1, 0, 4, 3], answers, ["1", "2", "3", "4", "5"]) == [2, 1, 4, 3]
-    assert chosen([0, 1, 3], answers, ["same", "same", "3", "other", "5"]) == [0, 3]
-    assert len(chosen(range(50), list(range(50)), list(range(50)))) == READ
-
-
-def test_a_derivation_that_is_not_read_has_the_score_of_its_text_or_the_least() -> None:
-    found = read_features({0: 2.0, 2: -1.0}, ["x", "x", "y", "z"])
-    assert found.tolist() == [[2.0, 0.0], [2.0, 0.0], [-1.0, 0.0], [-1.0, 1.0]]
-    assert read_features({}, ["x"]).tolist() == [[0.0, 1.0]]
+from kg.parsing.reader import pieces_of, with_reading
 
 
 def test_the_answer_is_the_span_that_is_scored() -> None:
@@ -95,12 +80,6 @@ def test_a_count_and_a_check_are_told_with_their_result(graph: FactGraph) -> Non
     count = Parse(NamedNodes((0, 1)), 0.0, (0, 1), number=Decimal(2), operation="count")
     assert telling(count, graph).endswith(" = 2")
     assert telling(Parse(NamedNodes((0,)), 0.0, (0,), holds=False, operation="check"), graph).endswith(" = no")
-
-
-def test_a_long_question_keeps_its_end() -> None:
-    pieces, _ = pieces_of("word " * 200 + "who runs it?", "company: Valley Line = Stellan Rail")
-    end = word_pieces()("who runs it?")
-    assert pieces[QUESTION_PIECES + 1 - len(end) : QUESTION_PIECES + 1] == end
 
 
 def test_a_later_question_is_read_after_the_two_before(graph: FactGraph) -> None:

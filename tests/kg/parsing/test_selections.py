@@ -93,11 +93,6 @@ def test_a_bound_far_from_the_values_of_a_relation_is_not_a_second_bound_of_it(r
     assert _first(reader, "yachts over 10 metres from before 2004") == {"Gannet"}
 
 
-def test_posts_that_have_numbers_for_names_only_join_others(reader: QuestionReader) -> None:
-    vocabulary = Vocabulary(reader.graph, Similarity(None))
-    assert [reader.graph.classes[kind].names[0] for kind in vocabulary.events] == ["post"]
-
-
 def test_a_negation_is_no_noun_of_those(reader: QuestionReader) -> None:
     past = [_cheapest(reader, "which yachts are moored at North Quay?", [])[1]]
     analysis, _ = reader.derivations("which of those aren't insured?", past, today=TODAY)

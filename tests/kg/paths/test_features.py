@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kg.paths.features import (
-    LIKENESS,
     QuestionView,
     RelationFeatures,
-    RelationNames,
     relation_words,
 )
 
@@ -37,14 +35,6 @@ def test_nothing_is_learned_of_the_entity_itself() -> None:
     assert found[0].at_depth(1) == found[1].at_depth(1)
 
 
-def test_content_words_come_in_the_order_in_which_they_are_nested() -> None:
-    features = RelationFeatures.of("the place of birth of spouse of X 's other half 's dad ?", ["X"])
-    assert features.outward == (("other", "half"), ("dad",), ("spouse",), ("birth",), ("place",))
-    assert features.inward == (("spouse",), ("birth",), ("place",), ("other", "half"), ("dad",))
-    assert {"o0 dad", "o1 spouse", "o-1 other half", "o2 birth"} <= set(features.at_depth(1))
-    assert "spouse|o0 dad" in features.after(["spouse"])
-
-
 @pytest.mark.parametrize(
     ("name", "own", "rest"),
     [
@@ -58,18 +48,3 @@ def test_content_words_come_in_the_order_in_which_they_are_nested() -> None:
 )
 def test_names_are_taken_apart(name: str, own: tuple[str, ...], rest: tuple[str, ...]) -> None:
     assert relation_words(name) == (own, rest)
-
-
-def test_likeness_is_the_share_of_the_name_that_the_question_has() -> None:
-    names = RelationNames(["place_of_birth", "^place_of_birth", "gender", "people.person.gender", "x"])
-    question = RelationFeatures.of("what is the gender of the person born at the birth place of X", ["X"])
-    found = names.likeness(question, 0)
-    assert found.shape == (5, len(LIKENESS))
-    assert found[0, 0] == found[1, 0] == found[2, 0] == 1.0
-    assert found[4].max() == 0
-    assert 0 < found[3, 3] < 1
-    assert ((found >= 0) & (found <= 1)).all()
-    assert list(names.is_inverse) == [False, True, False, False, False]
-    # Next to X stand "birth place", so "gender" is not what comes first.
-    assert (found[2, 1], found[2, 2]) == (0, 0)
-    assert found[0, 1] > 0

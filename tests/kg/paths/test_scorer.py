@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from kg.errors import DataError
-from kg.paths.features import RelationFeatures, relation_features
 from kg.paths.scorer import STOP, LearnedRelationScorer, RelationStep, TopicRules
 
 RELATIONS = ("spouse", "people.person.parents", "^spouse", "^people.person.parents")
@@ -30,38 +29,11 @@ def _step(question: str, paths: Sequence[Sequence[int]], offered: Any = None) ->
     return RelationStep(question, ("X",), RELATIONS, followed, np.asarray(offered))
 
 
-def _by_hand(scorer: LearnedRelationScorer, question: str, path: Sequence[int]) -> np.ndarray:
-    """The scores, feature by feature."""
-    features = RelationFeatures.of(question, ["X"])
-    active = features.at_depth(len(path)) + features.after([RELATIONS[relation] for relation in path])
-    columns = [*(relation_features(name) for name in RELATIONS), [STOP]]
-    return np.array([sum(scorer.weights.get(f, {}).get(g, 0.0) for f in active for g in named) for named in columns])
-
-
-def test_scores_are_sums_over_pairs_of_features() -> None:
-    scorer = LearnedRelationScorer(WEIGHTS, {})
-    for question in ("the wife of X 's dad", "dad of X", "who"):
-        first = scorer.log_probabilities(_step(question, [[]]))
-        expected = _by_hand(scorer, question, [])[:-1]
-        assert first[0, -1] == -np.inf
-        assert np.allclose(np.diff(first[0, :-1]), np.diff(expected), atol=1e-5)
-        second = scorer.log_probabilities(_step(question, [[0], [1]]))
-        for row, path in enumerate(([0], [1])):
-            assert np.allclose(np.diff(second[row]), np.diff(_by_hand(scorer, question, path)), atol=1e-5)
-
-
 def test_rows_are_distributions_over_what_is_offered() -> None:
     offered = [[True, False, True, False], [False, False, False, True]]
     scores = LearnedRelationScorer(WEIGHTS, {"again": -1.0}).log_probabilities(_step("wife of X", [[0], [1]], offered))
     assert np.allclose(np.exp(scores).sum(axis=1), 1)
     assert np.isfinite(scores).tolist() == [[True, False, True, False, True], [False, False, False, True, True]]
-
-
-def test_relations_that_training_did_not_see_are_known_by_their_words() -> None:
-    scorer = LearnedRelationScorer({"0": {"parents": 2.0}}, {})
-    step = RelationStep("q", ("X",), ("a.parents", "a.other"), np.zeros((1, 0), dtype=np.int64), np.ones((1, 2), bool))
-    scores = scorer.log_probabilities(step)
-    assert scores[0, 0] - scores[0, 1] == pytest.approx(2.0)
 
 
 def test_without_training_names_decide() -> None:

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from kg.errors import ConfigError, FrozenError, UnmappedRowError
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.learning import build_ontology
-from kg.reports.observation import CellSource, Observation, SentenceSource
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from kg.reports.shapes import violations
 from kg.reports.vocabulary import REPORTS
-from kg.text.quantities import find_quantities
 
 REPORT = Report(
     id="ACME/2009/page_3.pdf",
@@ -59,21 +57,6 @@ def test_observations_carry_what_a_search_needs() -> None:
     )
     assert by_id["r0c1"].in_header
     assert by_id["s1n2"].in_header
-
-
-def _quotation(report: Report, observation: Observation) -> str:
-    """The characters that an observation's source points at."""
-    source = observation.source
-    if isinstance(source, CellSource):
-        return report.table[source.row][source.column][source.start : source.end]
-    assert isinstance(source, SentenceSource)
-    return report.sentences[source.sentence][source.start : source.end]
-
-
-def test_every_source_span_is_the_figure() -> None:
-    for observation in _graph().observations:
-        (again,) = find_quantities(_quotation(REPORT, observation))
-        assert abs(again.value) == abs(observation.quantity.value)
 
 
 def test_a_frozen_graph_refuses_every_kind_of_write() -> None:

@@ -17,22 +17,6 @@ def _periods(*header: str) -> list[str | None]:
     return [column.period for column in analyse_table((header, row, row)).columns]
 
 
-def test_a_plain_table() -> None:
-    layout = analyse_table((("in millions", "2009", "2008"), ("assets:", "", ""), ("cash", "$ 5", "6")))
-    assert layout.header_rows == 1
-    assert [column.period for column in layout.columns] == [None, "2009", "2008"]
-    assert layout.sections == ("", "", "assets")
-    assert layout.data_rows == [2]
-    assert layout.scale == 10**6
-    assert not layout.transposed
-
-
-def test_a_transposed_table() -> None:
-    layout = analyse_table((("year", "amount"), ("2017", "$ 5"), ("2018", "6"), ("thereafter", "7"), ("total", "18")))
-    assert layout.transposed
-    assert [row.period for row in layout.rows] == [None, "2017", "2018", None, None]
-
-
 def test_a_header_of_two_rows() -> None:
     layout = analyse_table((("", "2009", "2009"), ("", "shares", "price"), ("granted", "5", "$ 6.5")))
     assert layout.header_rows == 2
@@ -121,11 +105,6 @@ def test_respectively_lists_are_aligned() -> None:
         ("7", "2007", 10**6),
     ]
     assert all(mention.is_date for mention in mentions[3:])
-
-
-def test_a_figure_of_a_sentence_takes_the_nearest_year() -> None:
-    mentions = read_sentence("sales were $ 7.6 billion in 2009 compared with $ 6.2 billion in 2008 .")
-    assert [(m.quantity.text, m.period) for m in mentions if not m.is_date] == [("7.6", "2009"), ("6.2", "2008")]
 
 
 _CELLS = st.one_of(st.text(max_size=12), st.sampled_from(["2009", "2014", "$ 5", "-3 ( 3 )", "total", "", "6%"]))

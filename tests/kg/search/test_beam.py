@@ -66,17 +66,6 @@ def test_answers_are_the_best_first_with_their_cumulative_scores() -> None:
     assert _completed(_search(tree)) == [((0, 1, 6), -0.75), ((0, 2, 7), -1.125), ((0, 1, 5), -2.5)]
 
 
-def test_no_more_states_are_kept_than_the_width() -> None:
-    tree: Tree = {
-        (0,): [(choice, -float(choice), CONTINUE) for choice in range(4)],
-        **{(0, choice): [(9, 0.0, ANSWER)] for choice in range(4)},
-    }
-    for width in (1, 2, 3):
-        assert [state for state, _ in _completed(_search(tree, beam_width=width))] == [
-            (0, choice, 9) for choice in range(width)
-        ]
-
-
 def test_the_width_holds_for_each_root() -> None:
     tree: Tree = {
         **{(root,): [(choice, -float(choice), CONTINUE) for choice in range(4)] for root in (0, 1)},

@@ -122,10 +122,3 @@ def test_several_steps_over_two_figures_are_one_operation(program: str, form: st
     spelled = expand(found, [])
     assert spelled is not None
     assert merge_key(spelled.execute()) == merge_key(Derivation.parse(program).execute())
-
-
-@pytest.mark.parametrize(
-    "program", ["subtract(5, 3), divide(#0, 4)", "add(5, 3), divide(4, #0)", "add(5, 3), add(#0, 2)"]
-)
-def test_a_third_figure_is_no_operation_over_two(program: str) -> None:
-    assert collapse(Derivation.parse(program), []) is None

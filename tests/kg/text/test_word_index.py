@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-import pytest
-
 from kg.text import WordIndex, search_words
 
 LINES = ["net sales of 2019", "net income", "net income of Harbour Inc. in 2018", "goodwill"]
@@ -28,12 +24,6 @@ def test_a_year_in_a_date_is_a_word() -> None:
 
 def test_a_weight_counts() -> None:
     assert _index().best({"sale": 0.1, "goodwill": 1.0}) == [3, 0]
-
-
-def test_a_score_is_that_of_bm25() -> None:
-    index = WordIndex([["a", "a", "b"], ["b"]])
-    by_hand = math.log(1 + 1.5 / 1.5) * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 2))
-    assert index.scores(["a"]) == pytest.approx([by_hand, 0.0])
 
 
 def test_an_index_without_lines_has_no_best() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import dspy
 import pytest
-from pydantic import ValidationError
 
 from experiments.data import conversation_examples, load_conversations
 from experiments.saved import load_program, save_program
@@ -20,7 +19,6 @@ from kg.reports import Report, build_ontology
 from optimize.encoders import EncoderSettings, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports
 from optimize.encoders.examples import EncoderConfig
-from optimize.optimizers import parse_optimizers
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig
@@ -161,21 +159,3 @@ def test_what_is_missing_is_named(
     agent = ConversationQA(AgentQA(ReportReader(student.ontology, DerivationScorer.untrained())))
     with pytest.raises(ConfigError, match="the agent has no scorer to fit: choose another optimizer"):
         FitEncoder(SETTINGS).compile(agent, trainset=train)
-
-
-@pytest.mark.parametrize(("name", "value"), [("held_out", 0.0), ("held_out", 1.0), ("unanswerable", 0)])
-def test_settings_out_of_their_range(name: str, value: float) -> None:
-    with pytest.raises(ValidationError, match=name):
-        EncoderSettings(**{name: value})
-    with pytest.raises(ConfigError, match=f"{name} cannot be '{value}'"):
-        parse_optimizers("encoder", [f"encoder.{name}={value}"])
-
-
-def test_the_command_reaches_every_setting(tmp_path: Path) -> None:
-    given = ["encoder.base=x", "encoder.training.epochs=3", "encoder.scorer.folds=2", f"encoder.folder={tmp_path}"]
-    (step,) = parse_optimizers("encoder", given)
-    optimizer, _ = step.make({"seed": 4})
-    assert isinstance(optimizer, FitEncoder)
-    assert (optimizer.seed, optimizer.folder) == (4, tmp_path)
-    settings = optimizer.settings
-    assert (settings.base, settings.training.epochs, settings.scorer.folds) == ("x", 3, 2)

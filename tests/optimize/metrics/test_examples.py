@@ -44,18 +44,8 @@ def prediction(
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (prediction("subtract(200, 40)"), "None of the 1 candidates has the right answer."),
-        (
-            prediction("subtract(40, 50)", ("subtract(50, 40)",)),
-            "The right answer is candidate 2 of 2, but candidate 1",
-        ),
-        (prediction("subtract(40, 50)"), "the operands are the wrong way round"),
-        (prediction("divide(50, 40)"), "The figures are right, but the operations are not."),
-        (prediction("subtract(50, 160)"), "the right column but the wrong row"),
-        (
-            prediction("subtract(50, 50)", understanding=REFUSED),
-            "Misunderstood: a calculation was refused: [r9c9] is no figure of the page.",
-        ),
+        (prediction("subtract(40, 50)", ("subtract(50, 40)",)), "The right answer is candidate 2 of 2"),
+        (prediction("subtract(50, 50)", understanding=REFUSED), "a calculation was refused: [r9c9] is no figure"),
     ],
 )
 def test_feedback_names_the_stage_that_failed(given: dspy.Prediction, words: str) -> None:

@@ -103,15 +103,6 @@ def test_words() -> None:
     assert feedback(turn(None, failure="lm_error")).endswith("An error stopped the turn.")
 
 
-def test_words_for_one_predictor() -> None:
-    picked_wrong, not_found = turn("5", GOLD), turn("7")
-    assert "good enough for the search" in feedback(picked_wrong, "understand.predict")
-    assert "must lead to the gold program" in feedback(not_found, "self.understand")
-    assert "the best choice was none" in feedback(not_found, "aggregate.predict")
-    assert feedback(picked_wrong, "aggregate.predict") == feedback(picked_wrong)
-    assert feedback(turn(GOLD), "understand") == feedback(turn(GOLD))
-
-
 def test_refused_calculations_are_misunderstandings() -> None:
     understanding = Understanding(description="", calculation="none", confidence=0.5, says_none=True, refused=["no"])
     assert misunderstandings(understanding) == ["a calculation was refused: no", "the page was said not to answer"]

@@ -139,12 +139,9 @@ def test_holm_corrects_step_by_step() -> None:
         holm([1.2])
 
 
-def test_what_is_right_as_often_as_it_says_has_no_error() -> None:
+def test_the_calibration_error_is_the_mean_gap_of_the_bins() -> None:
     assert expected_calibration_error([0.75] * 4, [True, True, True, False]) == pytest.approx(0)
     assert expected_calibration_error([1.0, 0.0], [True, False]) == 0
-
-
-def test_the_error_is_the_mean_gap_of_the_bins() -> None:
     # Bin 0.9: two turns, 0.05 above one right of two; bin 0.2: one turn at 0.25, wrong.
     assert expected_calibration_error([0.9, 0.95, 0.25], [True, False, False]) == pytest.approx((0.85 + 0.25) / 3)
     # Within a bin an overestimate and an underestimate make up for each other; over bins they do not.

@@ -66,34 +66,28 @@ def score_all(conversation: Gold, turns: list[Turn]) -> list[TurnScore]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "gold"),
+    ("answer", "gold", "right"),
     [
-        ("0.1413573", "0.14136"),
-        ("120", "120.0"),
-        ("-0.000001", "0"),
-        ("1E+3", "1000"),
-        ("1E+40", "1E+40"),
+        (Decimal("0.1413573"), Decimal("0.14136"), True),
+        (Decimal(120), Decimal("120.0"), True),
+        (Decimal("-0.000001"), Decimal(0), True),
+        (Decimal("1E+3"), Decimal(1000), True),
+        (Decimal("1E+40"), Decimal("1E+40"), True),
+        ("yes", "yes", True),
+        (Decimal("0.14135"), Decimal("0.14136"), False),
+        (Decimal("14.136"), Decimal("0.14136"), False),
+        (Decimal(-5), Decimal(5), False),
+        (Decimal(15), Decimal(5), False),
+        (Decimal("1E+40"), Decimal("1E+41"), False),
+        ("yes", "no", False),
+        ("yes", Decimal(1), False),
+        (Decimal(0), "no", False),
+        (None, Decimal(0), False),
+        (None, "no", False),
     ],
 )
-def test_exact_match(answer: str, gold: str) -> None:
-    assert exact_match(Decimal(answer), Decimal(gold))
-
-
-@pytest.mark.parametrize(
-    ("answer", "gold"),
-    [("0.14135", "0.14136"), ("14.136", "0.14136"), ("-5", "5"), ("15", "5"), ("1E+40", "1E+41")],
-)
-def test_no_exact_match(answer: str, gold: str) -> None:
-    assert not exact_match(Decimal(answer), Decimal(gold))
-
-
-def test_words_and_missing_answers() -> None:
-    assert exact_match("yes", "yes")
-    assert not exact_match("yes", "no")
-    assert not exact_match("yes", Decimal(1))
-    assert not exact_match(Decimal(0), "no")
-    assert not exact_match(None, Decimal(0))
-    assert not exact_match(None, "no")
+def test_exact_match(answer: Answer | None, gold: Answer, right: bool) -> None:
+    assert exact_match(answer, gold) is right
 
 
 @given(NUMBERS)

@@ -9,10 +9,8 @@ import pytest
 
 from kg.errors import DataError
 from kg.graphs.index import GraphIndex
-from kg.paths.features import RelationFeatures
 from kg.paths.scorer import LearnedRelationScorer, TopicRules
 from kg.paths.space import answer_question
-from optimize.relations.likelihood import Likelihood, RelationChoice
 from optimize.relations.paths import RelationExample, locate
 from optimize.relations.scorer import RelationTrainingConfig, fit_relation_scorer
 
@@ -117,16 +115,3 @@ def test_the_shortest_exact_paths_are_found() -> None:
     )
     assert paths(*many[1:]) == {("p",)}
     assert paths(*many[15:]) == {("p",)}
-
-
-def test_the_gradient_leads_to_the_maximum() -> None:
-    questions = [RelationFeatures.of(text, ["X"]) for text in ("the wife of X", "the dad of X")]
-    choices = [RelationChoice(q, (), np.arange(2), {number: 1.0}) for number, q in enumerate(questions)]
-    loose, likeness = Likelihood(["a", "b"], choices).maximise(1e-4, 100)
-    tight, _ = Likelihood(["a", "b"], choices).maximise(10.0, 100)
-    assert loose["0<wife"]["=a"] > 0.5 > tight.get("0<wife", {}).get("=a", 0.0)
-    # The two are symmetric, and so are their weights.
-    assert loose["0<wife"]["=a"] == pytest.approx(loose["0<dad"]["=b"], abs=2e-3)
-    scorer = LearnedRelationScorer(loose, likeness)
-    index = GraphIndex.from_triples([("X", "a", "1"), ("X", "b", "2")])
-    assert answer_question(index, "the wife of X", ["X"], scorer).answers[0][0] == "1"

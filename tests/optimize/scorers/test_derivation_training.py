@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-import numpy as np
 import pytest
 
 from kg.calculations.idf import Idf
@@ -70,26 +69,6 @@ def test_earlier_answers_are_learned_from_dialogues_too() -> None:
     assert found["A"] == [], "its figures are not known"
     assert [choice.right.tolist() for choice in found["R"]] == [[True, False], [False, True]]
     assert not change.has_report
-
-
-def test_every_place_of_a_gold_figure_is_right() -> None:
-    index = report_index()
-    (turn,) = training_turns("r", index, QUESTIONS[:1], PROGRAMS[:1])
-    (choice,) = operand_choices(turn)["A"]
-    right = {index.observations[index.base[place]].id for place in np.flatnonzero(choice.right)}
-    assert right == {"r1c1", "r2c2"}
-
-
-def test_operands_that_are_earlier_answers_are_choices_among_them() -> None:
-    turns = training_turns("r", report_index(), QUESTIONS, PROGRAMS)
-    choices = operand_choices(turns[2])
-    assert choices["A"] == []
-    assert [choice.right.tolist() for choice in choices["R"]] == [[True, False], [False, True]]
-
-
-def test_a_gold_figure_that_the_graph_does_not_have_is_no_choice() -> None:
-    (turn,) = training_turns("r", report_index(), QUESTIONS[:1], ["77"])
-    assert operand_choices(turn) == {"A": [], "R": []}
 
 
 def test_forms_are_learned_from_words() -> None:

@@ -99,11 +99,6 @@ def test_the_student_is_not_changed(student: ConversationQA, compiled: Conversat
     assert not getattr(student, "_compiled", False)
 
 
-def test_the_scorer_says_what_it_was_fitted_on(compiled: ConversationQA, train: list[dspy.Example]) -> None:
-    turns = sum(len(example.programs) for example in train)
-    assert _scorer(compiled).trained_on.startswith(f"{len(train)} conversations, {turns} turns")
-
-
 def test_a_scorer_that_was_saved_and_loaded_answers_no_differently(compiled: ConversationQA) -> None:
     loaded = DerivationScorer.from_json(_scorer(compiled).to_json())
     assert loaded.to_json() == _scorer(compiled).to_json()

@@ -100,18 +100,6 @@ def test_choices_with_more_weight_win() -> None:
 START = np.array([2.0, -1.0, 0.0, 0.5], dtype=np.float32)
 
 
-def test_a_start_is_the_linear_score_with_small_hidden_units() -> None:
-    unfitted = replace(PLAIN, epochs=0)
-    choices = _random_choices(20)
-    plain, started = train(choices, unfitted, 0), train(choices, unfitted, 0, start=START)
-    assert not plain.skip.any()
-    assert np.array_equal(started.skip, START)
-    assert started.out == pytest.approx(plain.out / 10)
-    for choice in choices:
-        off = _scores(started, choice) - choice.rows @ START
-        assert off == pytest.approx(_scores(plain, choice) / 10, abs=1e-5)
-
-
 def test_decay_pulls_towards_the_start() -> None:
     """Where every alternative is right there is nothing to learn: the weights move by the decay alone."""
     indifferent = [replace(choice, right=np.ones_like(choice.right)) for choice in _random_choices(20)]
