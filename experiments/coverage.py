@@ -17,9 +17,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
-
-import numpy as np
 
 from experiments.console import progress
 from experiments.data import read_records_of, read_report
@@ -37,7 +36,6 @@ class _Tally:
     missed: list[str] = field(default_factory=list)
     rows: int = 0
     mapped: int = 0
-    observations: int = 0
     violations: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
@@ -83,13 +81,14 @@ def check_files(sources: Sequence[str | Path], ontology: Ontology, *, shacl: boo
         ``failures``. ``table_operand_coverage``, ``text_operand_coverage``: shares in [0, 1] of gold operands that are
         covered, ``None`` without gold; ``missed_operands``: the other ones. ``ontology_coverage``: share of all line
         items that the ontology covers. ``shacl_violations``: their number, ``None`` if not checked.
-        ``seconds_per_report_p50``, ``seconds_per_report_p95``: wall time to build one report's graph.
+        ``seconds_per_report_p50``: median wall time to build one report's graph.
 
     Raises:
         DataError: A file cannot be read at all.
     """
     tally = _Tally()
     records = [(name, place, record) for source in sources for name, place, record in read_records_of(source)]
+    shacl = shacl and can_validate()
     bar = progress(len(records), "reports", "graphs")
     for name, place, record in records:
         try:
@@ -98,17 +97,13 @@ def check_files(sources: Sequence[str | Path], ontology: Ontology, *, shacl: boo
             tally.failures.append(f"{name}: {place}: {error}")
         bar.update()
     bar.close()
-    p50, p95 = np.percentile(tally.seconds, [50, 95]).tolist() if tally.seconds else (None, None)
     return {
         "reports": len(records),
         "failed_reports": len(tally.failures),
-        **{f"{place}_operand_coverage": _share(sum(own), len(own)) for place, own in tally.operands.items()},
-        "ontology_coverage": _share(tally.mapped, tally.rows),
-        "shacl_violations": len(tally.violations) if shacl and can_validate() else None,
-        "seconds_per_report_p50": p50,
-        "seconds_per_report_p95": p95,
-        "line_items": tally.rows,
-        "observations": tally.observations,
+        **{f"{place}_operand_coverage": fmean(own) if own else None for place, own in tally.operands.items()},
+        "ontology_coverage": tally.mapped / tally.rows if tally.rows else None,
+        "shacl_violations": len(tally.violations) if shacl else None,
+        "seconds_per_report_p50": median(tally.seconds) if tally.seconds else None,
         "ontology_sha256": ontology.sha256,
         "failures": tally.failures,
         "violations": tally.violations,
@@ -123,16 +118,11 @@ def _check_record(record: Any, ontology: Ontology, tally: _Tally, *, shacl: bool
     tally.seconds.append(time.perf_counter() - start)
     tally.rows += graph.rows
     tally.mapped += graph.rows - len(graph.unmapped)
-    tally.observations += len(graph.observations)
     annotation = record.get("annotation")
     programs = annotation.get("turn_program") if isinstance(annotation, dict) else None
     texts = [program for program in programs if isinstance(program, str)] if isinstance(programs, list) else []
     for operand, place, covered in operand_coverage(graph, texts):
         tally.operands[place].append(covered)
         tally.missed += [] if covered else [f"{report.id}: {operand} in the {place}"]
-    if shacl and can_validate():
+    if shacl:
         tally.violations += [f"{report.id}: {violation}" for violation in violations(graph.graph)]
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,23 +29,24 @@ if TYPE_CHECKING:
     from programs.advisor import Ingestion
 
 _SECONDS, _PAUSE = 2.0, 0.05
+_ORIGIN = ("created_by", "version", "justification")
+"""Fields of a type that say where it comes from."""
 
 
-def open_graph(path: str, *, new: bool = False, read_only: bool = False, seconds: float | None = None) -> GrowingGraph:
-    """The graph of a folder.
+def open_graph(path: str, *, new: bool = False, read_only: bool = False) -> GrowingGraph:
+    """The graph of a folder; another process that has it open is waited for, two seconds at the longest.
 
     Args:
         path: The folder.
         new: Whether it is created where it is missing.
         read_only: Whether nothing is written.
-        seconds: The longest wait for another process that has it open (2).
 
     Raises:
         DataError: There is none and ``new`` is not set, or another process keeps it open.
     """
     if not new and not Path(path).is_dir():
         raise DataError("is no graph: create one with `finpath ingest`", file=path)
-    last = time.monotonic() + (seconds if seconds is not None else _SECONDS)
+    last = time.monotonic() + _SECONDS
     while True:
         try:
             return GrowingGraph(path, investment_schema(), read_only=read_only)
@@ -168,16 +169,12 @@ def use_types(graph: GrowingGraph, file: str) -> int:
     from experiments.data import read_types
     from kg.growing import Schema
 
-    def content(kind: Any) -> dict[str, Any]:
-        kept = ("created_by", "version", "justification")
-        return {name: value for name, value in asdict(kind).items() if name not in kept}
-
     wanted, schema = read_types(file).types, graph.schema
     for kind in wanted:
         current = [known for known in schema.types if (known.name, type(known)) == (kind.name, type(kind))]
         if not current:
             schema = schema.with_type(kind)
-        elif content(current[-1]) != content(kind):
+        elif _content(current[-1], _ORIGIN) != _content(kind, _ORIGIN):
             schema = schema.with_version(kind)
     names = {kind.name for kind in wanted}
     changed = len(schema.types) - len(graph.schema.types)
@@ -191,9 +188,12 @@ def types_as_json(kinds: Any) -> dict[str, list[dict[str, Any]]]:
     """Types as `finpath ingest --types FILE` reads them."""
     from kg.growing import EdgeType
 
-    left_out = ("created_by", "version")
-    rows = [(kind, {name: value for name, value in asdict(kind).items() if name not in left_out}) for kind in kinds]
+    rows = [(kind, _content(kind, _ORIGIN[:2])) for kind in kinds]
     return {
         "node_types": [row for kind, row in rows if not isinstance(kind, EdgeType)],
         "edge_types": [row for kind, row in rows if isinstance(kind, EdgeType)],
     }
+
+
+def _content(kind: Any, left_out: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in asdict(kind).items() if name not in left_out}

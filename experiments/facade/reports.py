@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 from experiments.console import read_object
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     from programs.conversation import ConversationQA
     from programs.turns import Turn
-
-_MOST_ROWS = 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,12 +43,6 @@ class ReportFiles:
     def __repr__(self) -> str:
         tables = len(self.report.tables) if self.report.table else 0
         return f"<{self.title}, {tables} tables, {len(self.problems)} problems>"
-
-    def _repr_html_(self) -> str:
-        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.report.table[:_MOST_ROWS])
-        table = "".join(f"<tr>{row}</tr>" for row in rows)
-        more = len(self.report.table) - _MOST_ROWS
-        return f"<p>{escape(self.title)}</p><table>{table}</table>" + (f"<p>and {more} more rows</p>" * (more > 0))
 
     @property
     def title(self) -> str:
@@ -140,22 +131,6 @@ class ReportAnswer:
         confidence = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
         return f"ReportAnswer({self.question!r} -> {self.words!r}{confidence})"
 
-    def _repr_html_(self) -> str:
-        confidence = f"{self.confidence:.0%}" if self.confidence is not None else None
-        rows = {"question": self.question, "answer": self.words, "confidence": confidence}
-        rows |= {"calculated": self.derivation, "path": self.path, "read in": "; ".join(self.sources)}
-        cells = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items() if text)
-        return f"<table>{cells}</table>"
-
-
-class Answers(tuple[ReportAnswer, ...]):
-    """The answers of a conversation, in order."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return "".join(answer._repr_html_() for answer in self)
-
 
 def load(program: str = "beam") -> ConversationQA:
     """A program of the caller's own: one that ships with finpath, a folder, or a model or run of the MLflow store.
@@ -188,10 +163,14 @@ def ask(report: Any, question: str, /, *, program: ConversationQA | str = "beam"
 
 
 @overload
-def ask(report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam") -> Answers: ...
+def ask(
+    report: Any, first: str, second: str, /, *more: str, program: ConversationQA | str = "beam"
+) -> tuple[ReportAnswer, ...]: ...
 
 
-def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> ReportAnswer | Answers:
+def ask(
+    report: Any, *questions: str, program: ConversationQA | str = "beam"
+) -> ReportAnswer | tuple[ReportAnswer, ...]:
     """Answers questions about a document; each sees the answers before it.
 
     Args:
@@ -214,7 +193,7 @@ def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") ->
     if isinstance(program, str):
         program = _shipped(program) if program in shipped_programs() else load(program)
     turns = program(report=document.report, questions=list(questions)).turns
-    answers = Answers(_answer(turn, document.describe) for turn in turns)
+    answers = tuple(_answer(turn, document.describe) for turn in turns)
     return answers[0] if len(questions) == 1 else answers
 
 

@@ -25,23 +25,14 @@ def income(tmp_path: Path) -> Path:
 def test_a_question_about_a_file(income: Path) -> None:
     report = finpath.read(income)
     assert repr(report) == "<report income.csv: 3 table rows, 0 sentences, 1 tables, 0 problems>"
-    assert "<td>Net sales &lt;all&gt;</td>" in report._repr_html_()
     answer = finpath.ask(report, "what was the net income in 2020?")
-    assert isinstance(answer, finpath_answer())
     assert (answer.value, answer.derivation, str(answer)) == (Decimal(402), "402", answer.words)
     assert answer.sources == ('income.csv, line 3, cell B3, row "Net income", column "2020": [402]',)
     assert repr(answer).startswith("ReportAnswer('what was the net income in 2020?' -> '")
     assert "\n" not in repr(answer)
-    assert "<th>read in</th><td>income.csv, line 3" in answer._repr_html_()
     assert repr(answer.turn).startswith("Turn('what was the net income in 2020?' -> ")
     assert len(repr(answer.turn)) < 200
     assert "<b>what was the net income in 2020?</b>" in answer.turn._repr_html_()
-
-
-def finpath_answer() -> type:
-    from experiments.facade import ReportAnswer
-
-    return ReportAnswer
 
 
 def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:
@@ -49,7 +40,6 @@ def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:
     assert finpath.load("beam") is not program
     answers = finpath.ask(income, "what was the net income in 2020?", "and in 2019?", program=program)
     assert [one.value for one in answers] == [Decimal(402), Decimal(371)]
-    assert answers._repr_html_().count("<table>") == 2
 
 
 def test_what_is_read(income: Path) -> None:
