@@ -31,15 +31,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from experiments.console import read_text, say
-from experiments.data.format import checked_rows, gold_answer, read_records, repaired
-from experiments.data.sources import find_part, find_parts
-from kg.errors import DataError
+from experiments.data.sources import find_part, find_parts, read_records, repaired
+from kg.errors import DataError, ProgramError
 from kg.reports import Ontology, Report, build_ontology
-from kg.search import Answer
+from kg.search import Answer, Derivation, merge_key
 from optimize.metrics.abstention import OpenAnswer, read_gold
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     import dspy
 
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
@@ -146,13 +149,14 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
     """
     import datasets
 
-    part = find_part(source, split)
+    part, features = find_part(source, split), conversation_features()
     data = part.read()
     checked = list(checked_rows(data, part.name))
-    good = [{name: row[name] for name in _COLUMNS} for row in checked if not row["rules"]]
-    rows = datasets.Dataset.from_list(good, features=conversation_features()).to_list() if good else []
+    good = [{name: row[name] for name in features} for row in checked if not row["rules"]]
+    rows = datasets.Dataset.from_list(good, features=features).to_list() if good else []
+    reports = reports_of(rows, Report.from_dict)
     return LoadedData(
-        conversations=_conversations(rows),
+        conversations=tuple(_conversation(row, report) for row, report in zip(rows, reports, strict=True)),
         problems=tuple(DataError(rule, file=part.name, place=row["place"]) for row in checked for rule in row["rules"]),
         sha256=hashlib.sha256(data).hexdigest(),
         name=part.name,
@@ -160,7 +164,139 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
     )
 
 
-_COLUMNS = ("id", "pre_text", "post_text", "table", "margin", "annotation")
+class ConvFinQAAnnotation(BaseModel):
+    """The questions of a conversation, with their gold programs and results, or with gold answers."""
+
+    dialogue_break: list[str] = Field(min_length=1)
+    turn_program: list[str] | None = None
+    exe_ans_list: list[str | list[str]] | None = None
+    qa_split: list[Literal["0", "1"]] | None = None
+    answers: list[str | list[str] | None] | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        given = {name: entries for name, entries in self if entries is not None}
+        if (self.turn_program is None) != (self.exe_ans_list is None):
+            raise ValueError("must have both 'turn_program' and 'exe_ans_list', or none of them")
+        if self.answers is not None and self.turn_program is not None:
+            raise ValueError("must have 'answers' or 'turn_program', not both")
+        for name, entries in given.items():
+            if len(entries) != len(self.dialogue_break):
+                raise ValueError(f"{name} has {len(entries)} entries for {len(self.dialogue_break)} questions")
+        return self
+
+
+class ConvFinQARecord(BaseModel):
+    """A conversation as a file has it, with numbers as texts; other keys are left out."""
+
+    id: str = Field(min_length=1)
+    pre_text: list[str]
+    post_text: list[str]
+    table: list[list[str]]
+    annotation: ConvFinQAAnnotation
+    margin: Any = None
+
+    @model_validator(mode="after")
+    def _is_rectangular(self) -> Self:
+        for number, row in enumerate(self.table):
+            if len(row) != len(self.table[0]):
+                raise ValueError(f"table row {number} has {len(row)} cells, row 0 has {len(self.table[0])}")
+        return self
+
+
+def checked_rows(data: bytes, name: str) -> Iterator[dict[str, Any]]:
+    """Returns each conversation of a file with its official keys, its ``place`` and the ``rules`` that it breaks.
+
+    A conversation that breaks a rule has no official keys. Numbers in ``exe_ans_list`` are texts, exactly as in the
+    file. Other keys are left out.
+
+    Args:
+        data: The file's bytes.
+        name: The file's name in messages.
+
+    Raises:
+        DataError: The file is not a JSON list in UTF-8, or an empty one.
+    """
+    numbers: dict[str, int] = {}
+    number = 0
+    for number, record in enumerate(read_records(data, name), start=1):
+        identifier = record.get("id") if isinstance(record, dict) else None
+        place = f"conversation {identifier!r}" if isinstance(identifier, str) else f"conversation number {number}"
+        row: dict[str, Any] = {}
+        try:
+            conversation = ConvFinQARecord.model_validate(record, strict=True)
+            rules = broken_gold(conversation)
+            row = {} if rules else _row(repaired(conversation.model_dump()))
+        except ValidationError as error:
+            rules = [_in_words(one) for one in error.errors()]
+        if isinstance(identifier, str) and numbers.setdefault(identifier, number) != number:
+            row, rules = {}, [*rules, f"id is that of conversation number {numbers[identifier]} too"]
+        yield {**row, "place": place, "rules": rules}
+    if not number:
+        raise DataError("holds no conversations", file=name)
+
+
+def _in_words(error: Any) -> str:
+    """A broken rule with its place in the conversation: ``annotation.dialogue_break: Field required``."""
+    place = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("list[", "literal[")))
+    return f"{place}: {error['msg']}" if place else str(error["msg"]).removeprefix("Value error, ")
+
+
+def broken_gold(conversation: ConvFinQARecord) -> list[str]:
+    """The gold programs that do not give their result, and the gold answers that are none."""
+    annotation, rules = conversation.annotation, list[str]()
+    for number, answer in enumerate(annotation.answers or (), start=1):
+        try:
+            read_gold(answer)
+        except DataError as error:
+            rules.append(f"turn {number}: {error}")
+    pairs = zip(annotation.turn_program or (), annotation.exe_ans_list or (), strict=True)
+    for number, (program, gold) in enumerate(pairs, start=1):
+        wanted = gold_answer(gold)
+        try:
+            result = Derivation.parse(program).execute(conversation.table)
+        except ProgramError as error:
+            rules.append(f"turn {number}: {error}")
+            continue
+        if wanted is None:
+            rules.append(f"turn {number}: exe_ans must be a number, 'yes', 'no' or a list of names, got {gold!r}")
+        elif merge_key(result) != merge_key(wanted):
+            rules.append(f"turn {number}: the program {program!r} gives {merge_key(result)}, its exe_ans is {gold}")
+    return rules
+
+
+def gold_answer(written: str | Sequence[str]) -> Answer | None:
+    """An entry of ``exe_ans_list``, as :func:`read_records` or a row has it; ``None`` if it is no answer.
+
+    Names are a list of texts in the file, and its JSON text in a row.
+    """
+    if isinstance(written, str) and written.startswith("["):
+        try:
+            written = list(json.loads(written))
+        except ValueError:
+            return None
+    if not isinstance(written, str):
+        return tuple(written) or None
+    if written in ("yes", "no"):
+        return "yes" if written == "yes" else "no"
+    return Decimal(written) if _NUMBER.fullmatch(written) else None
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A conversation as the typed columns of a data set: answers are texts, or their JSON."""
+    margin = record["margin"]
+    columns: dict[str, Callable[[Any], Any]] = {
+        "exe_ans_list": lambda one: json.dumps(one) if isinstance(one, list) else one,
+        "qa_split": int,
+        "answers": json.dumps,
+    }
+    given = {name: entries for name, entries in record["annotation"].items() if entries is not None}
+    typed = {name: list(map(typed_as, given[name])) for name, typed_as in columns.items() if name in given}
+    return {
+        **record,
+        "margin": float(margin) if isinstance(margin, str) and _NUMBER.fullmatch(margin) else None,
+        "annotation": {**record["annotation"], **typed},
+    }
 
 
 def conversation_features() -> datasets.Features:
@@ -225,27 +361,17 @@ def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[d
     ]
 
 
-def _conversations(rows: Sequence[Mapping[str, Any]]) -> tuple[ConversationRecord, ...]:
-    """Returns conversations; those about the same document have one :class:`Report`."""
-    return tuple(
-        _conversation(row, report) for row, report in zip(rows, reports_of(rows, Report.from_dict), strict=True)
-    )
-
-
 def _conversation(row: Mapping[str, Any], about: Report) -> ConversationRecord:
-    annotation = row["annotation"]
-    programs, answers, split = annotation["turn_program"], annotation["exe_ans_list"], annotation["qa_split"]
-    gold = annotation["answers"]
+    given = {name: entries for name, entries in row["annotation"].items() if entries is not None}
+    answers = (answer for written in given.get("exe_ans_list", ()) if (answer := gold_answer(written)) is not None)
     return ConversationRecord(
         id=row["id"],
         report=about,
-        questions=tuple(annotation["dialogue_break"]),
-        programs=tuple(programs) if programs is not None else None,
-        answers=tuple(answer for gold in answers if (answer := gold_answer(gold)) is not None)
-        if answers is not None
-        else None,
-        qa_split=tuple(split) if split is not None else None,
-        gold=tuple(read_gold(json.loads(one)) for one in gold) if gold is not None else None,
+        questions=tuple(given["dialogue_break"]),
+        programs=tuple(given["turn_program"]) if "turn_program" in given else None,
+        answers=tuple(answers) if "exe_ans_list" in given else None,
+        qa_split=tuple(given["qa_split"]) if "qa_split" in given else None,
+        gold=tuple(read_gold(json.loads(one)) for one in given["answers"]) if "answers" in given else None,
         margin=row["margin"],
     )
 
@@ -264,7 +390,7 @@ def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
 def read_report(record: Any) -> Report:
     """Returns the report of one record of a file; the record may hold more.
 
-    Pages of ConvFinQA get their lost characters back (:mod:`experiments.data.format`).
+    Pages of ConvFinQA get their lost characters back (:mod:`experiments.data.sources`).
 
     Raises:
         DataError: It is not an object, or lacks what a report needs.

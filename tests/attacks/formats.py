@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from experiments.console import read_text
-from experiments.data.format import checked_rows
+from experiments.data.conversations import checked_rows
 from experiments.data.graphs import open_graph
 from experiments.data.sources import find_parts
 from experiments.facade import resolve_report

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from experiments.data import read_report
-from experiments.data.format import repaired, repaired_text
+from experiments.data.sources import repaired, repaired_text
 
 PAGE: dict[str, Any] = {
     "id": "Single_ACME/2012/page_7.pdf-1",
