@@ -26,7 +26,7 @@ from experiments.data import ConversationRecord, Dialogue, conversation_examples
 from kg.calculations import START, DerivationConfig, WeightedHistory, search_turn
 from kg.reports import build_ontology
 from kg.search import merge_key
-from optimize.metrics.statistics import bootstrap_ratio, group_sums
+from optimize.metrics.statistics import with_intervals
 from optimize.scorers import FitScorer, ScorerConfig, document_name
 from optimize.settings import with_setting
 from programs.conversation import ConversationQA
@@ -86,8 +86,8 @@ def share(rows: Sequence[Row], name: str, depth: int) -> str:
     """The share of turns whose gold answer is among the first so many, in percent, with a 95% interval."""
     documents = [row["document"] for row in rows for _ in row["ranks"]]
     right = [float(rank < depth) for row in rows for rank in row["ranks"]]
-    found = bootstrap_ratio(*group_sums(documents, right))
-    return f"{name} {100 * found.value:.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+    value, low, high = with_intervals(documents, {name: (right, None)}, seed=0).values()
+    return f"{name} {100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def main() -> None:

@@ -92,7 +92,7 @@ class CompileJob:
         data: The data sets that the program learns from.
         origin: The program's origin, as it is saved with it.
         params: Settings, as the run shows them.
-        fit: Returns the program; it is given the run, and a function that shows a line to the user.
+        fit: Returns the program; it is given a function that shows a line to the user.
         lm: The language model that the served program asks; ``None`` for a program that is not logged as a model.
         graph: The graph that the served program answers from.
         kind: The kind of the run.
@@ -103,7 +103,7 @@ class CompileJob:
     data: Sequence[DataInput]
     origin: Mapping[str, Any]
     params: Mapping[str, object]
-    fit: Callable[[Run, Callable[[str], None]], Fit]
+    fit: Callable[[Callable[[str], None]], Fit]
     lm: LMConfig | None = None
     graph: Any = None
     kind: RunKind = "compile"
@@ -157,7 +157,7 @@ def compile_program(
             run.log_data(data)
         printed, begun = here / "printed.log", time.perf_counter()
         with stages.stage(f"compile {name}"), autologged(tracker, run), _printed_to(printed) as tell:
-            fit = job.fit(run, tell)
+            fit = job.fit(tell)
         figures = {**fit.figures, "compile_seconds": time.perf_counter() - begun, "run_id": run.id}
         origin = {**job.origin, "run_id": run.id, "python": describe_environment().python}
         saved = load_program(save_program(fit.program, out if out is not None else here / "program", origin), name)
@@ -234,7 +234,7 @@ def report_job(
     if dialogues is not None:
         data.append(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
 
-    def fit(run: Run, tell: Callable[[str], None]) -> Fit:
+    def fit(tell: Callable[[str], None]) -> Fit:
         lms = _language_models(lm, other_lms or {})
         compiled = compile_chain(
             with_program_settings(_student(reference, train, tracker), program_settings or {}),
@@ -248,7 +248,6 @@ def report_job(
             dialogues=further,
             without_programs=conversation_examples([one for one in train.conversations if one.gold is not None]),
             progress=tell,
-            plot=run.log_metrics,
         )
         spent = getattr(lms.get("task"), "spent", None)
         figures = {f"compile_{name}": value for name, value in spent.figures().items()} if spent is not None else {}
@@ -344,7 +343,7 @@ def graph_job(
         data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
         origin={"train": learned, "seed": seed, "linked_topics": link},
         params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
-        fit=lambda *_: Fit(fit_graphs(source, train.questions, search, link=link, ranked=ranked, seed=seed), counts),
+        fit=lambda _: Fit(fit_graphs(source, train.questions, search, link=link, ranked=ranked, seed=seed), counts),
         lm=LMConfig(),
         graph=source.graph if isinstance(source, OneGraph) else None,
         kind="kgqa",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import dspy
 from dspy.teleprompt import Teleprompter
@@ -17,9 +17,6 @@ Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 
 Progress = Callable[[str], None]
 """Receives a line for each stage of a fit as it begins."""
-
-Plot = Callable[[Mapping[str, float], int], None]
-"""Receives the values of curves at a step."""
 
 
 def silent(line: str) -> None:

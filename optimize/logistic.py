@@ -5,7 +5,8 @@ array([ 0.4, -1.2])
 >>> fit_choices([rows_of_a_choice], [right], penalty=1.0)
 array([ 0.7,  0.1])
 
-Both have an L2 penalty: ``penalty`` times the squared distance of each weight from where it starts.
+Both have an L2 penalty: ``penalty`` times the squared distance of each weight from where it
+starts, which is 0 by default.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from scipy.optimize import minimize
 
 from kg.arrays import DoubleArray
 
-Bounds = Sequence[tuple[float | None, float | None]]
-
 
 def fit_logistic(
     rows: Any,
@@ -27,8 +26,6 @@ def fit_logistic(
     *,
     penalty: float | Sequence[float],
     weights: Any = 1.0,
-    start: Any = None,
-    bounds: Bounds | None = None,
 ) -> DoubleArray:
     """Returns the weights of a logistic regression.
 
@@ -37,20 +34,18 @@ def fit_logistic(
         labels: Whether each example is positive.
         penalty: Of all weights, or of each.
         weights: How much each example counts.
-        start: The weights to begin with; 0 by default.
-        bounds: The least and largest value of each weight.
     """
-    origin = np.zeros(rows.shape[1]) if start is None else np.asarray(start, dtype=float)
+    origin = np.zeros(rows.shape[1])
     penalties = np.broadcast_to(np.asarray(penalty, dtype=float), origin.shape)
     labels = np.asarray(labels, dtype=bool)
 
     def loss(found: DoubleArray) -> tuple[float, DoubleArray]:
-        logits, moved = rows @ found, found - origin
+        logits = rows @ found
         error = weights * (1 / (1 + np.exp(-np.clip(logits, -30, 30))) - labels)
         own = weights * np.logaddexp(0, np.where(labels, -logits, logits))
-        return float(own.sum() + penalties @ moved**2), rows.T @ error + 2 * penalties * moved
+        return float(own.sum() + penalties @ found**2), rows.T @ error + 2 * penalties * found
 
-    result: DoubleArray = minimize(loss, origin, jac=True, method="L-BFGS-B", bounds=bounds).x
+    result: DoubleArray = minimize(loss, origin, jac=True, method="L-BFGS-B").x
     return result
 
 
@@ -60,7 +55,7 @@ def fit_choices(
     *,
     penalty: float | Sequence[float],
     start: Any = None,
-    bounds: Bounds | None = None,
+    bounds: Sequence[tuple[float | None, float | None]] | None = None,
 ) -> DoubleArray:
     """Returns the weights under which the right alternatives of each choice are most probable together.
 

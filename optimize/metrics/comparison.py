@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from optimize.metrics.statistics import holm, mcnemar, paired_difference
+from optimize.metrics.statistics import holm, mcnemar, with_intervals
 from optimize.metrics.turns import TurnScore, verdict
 
 
@@ -94,6 +94,8 @@ class Comparison:
 def difference_of(name: str, first: Sequence[TurnScore], second: Sequence[TurnScore], *, seed: int) -> RunDifference:
     """Returns the difference between two runs over the same turns, in the same order.
 
+    Both runs are drawn together, so turns that are hard for both do not widen the interval.
+
     Args:
         name: The name of the second run.
         first: The scores of the baseline.
@@ -101,17 +103,14 @@ def difference_of(name: str, first: Sequence[TurnScore], second: Sequence[TurnSc
         seed: Of the bootstrap.
 
     Raises:
-        ConfigError: There are no scores, or not as many of both.
+        ConfigError: There are no scores.
     """
     groups = [score.conversation_id for score in first]
-    before, after = ([float(score.exact) for score in scores] for scores in (first, second))
-    interval = paired_difference(groups, before, after, seed=seed)
+    gains = [float(after.exact) - float(before.exact) for before, after in zip(first, second, strict=True)]
     changed = [ChangedTurn(*pair) for pair in zip(first, second, strict=True) if pair[0].exact != pair[1].exact]
     better = sum(turn.is_better for turn in changed)
     figures = {
-        "difference": interval.value,
-        "difference_low": interval.low,
-        "difference_high": interval.high,
+        **with_intervals(groups, {"difference": (gains, None)}, seed=seed),
         "mcnemar_p": mcnemar(len(changed) - better, better),
         "better": better,
         "worse": len(changed) - better,

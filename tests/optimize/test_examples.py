@@ -13,7 +13,6 @@ from kg.calculations import DerivationScorer
 from kg.errors import ConfigError, DataError
 from kg.reports import Report, build_ontology
 from optimize import metric, turn_examples
-from optimize.dspy_fixes import LabeledTurns
 from optimize.examples import (
     CHOICES,
     HistoryHandle,
@@ -23,6 +22,7 @@ from optimize.examples import (
     tidy_demonstrations,
     with_choices,
 )
+from optimize.optimizers import LabeledTurns
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import EvidenceConfig

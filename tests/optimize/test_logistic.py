@@ -16,15 +16,13 @@ def test_a_logistic_regression_recovers_its_weights() -> None:
     found = fit_logistic(rows, labels, penalty=0.0)
     assert found == pytest.approx([2, -1], abs=0.15)
     assert fit_logistic(csr_matrix(rows), labels, penalty=0.0) == pytest.approx(found, abs=1e-3)
-    assert fit_logistic(rows, labels, penalty=1e6, start=[1.0, 5.0]) == pytest.approx([1, 5], abs=1e-2)
     assert fit_logistic(rows, labels, penalty=[0.0, 1e6]) == pytest.approx([1.8, 0], abs=0.2)
 
 
-def test_examples_count_by_their_weights_and_bounds_hold() -> None:
+def test_examples_count_by_their_weights() -> None:
     rows, labels = np.ones((3, 1)), [True, False, False]
     odds = fit_logistic(rows, labels, penalty=0.0, weights=np.array([6.0, 1.0, 1.0]))
     assert odds == pytest.approx([np.log(3)], abs=1e-3)
-    assert fit_logistic(rows, labels, penalty=0.0, bounds=[(0.0, None)]) == pytest.approx([0], abs=1e-9)
 
 
 def test_the_right_alternatives_become_most_probable() -> None:
@@ -37,3 +35,4 @@ def test_the_right_alternatives_become_most_probable() -> None:
     either = [table[:, 0] >= np.sort(table[:, 0])[-2] for table in rows]
     assert fit_choices(rows, either, penalty=1e-3)[0] > 1, "two right alternatives need not be told apart"
     assert fit_choices(rows, right, penalty=1e6, start=[0.0, 3.0]) == pytest.approx([0, 3], abs=0.01)
+    assert fit_choices(rows, right, penalty=1e-3, bounds=[(0.0, 1.0), (0.0, None)])[0] == pytest.approx(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,100 +11,75 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import ConfigError
-from optimize.metrics.statistics import (
-    bootstrap_ratio,
-    bootstrap_ratios,
-    expected_calibration_error,
-    group_sums,
-    holm,
-    mcnemar,
-    paired_difference,
-)
+from optimize.metrics.statistics import expected_calibration_error, holm, mcnemar, with_intervals
 
-GROUPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=20).map(
+GROUPS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), min_size=1, max_size=20).map(
     lambda pairs: [(min(pair), max(pair)) for pair in pairs]
 )
 
 
+def interval(
+    hits: Sequence[float], most: Sequence[float] | None = None, groups: Sequence[int] | None = None, **options: int
+) -> tuple[float, ...]:
+    """A figure with its bounds; each turn is a group of its own by default."""
+    groups = range(len(hits)) if groups is None else groups
+    return tuple(with_intervals(groups, {"x": (hits, most)}, **{"seed": 0, **options}).values())
+
+
 def test_the_value_is_over_all_turns_not_the_mean_of_groups() -> None:
-    assert bootstrap_ratio([3, 0, 2], [4, 2, 2], seed=0).value == 0.625
+    assert interval([3, 0, 2], [4, 2, 2])[0] == 0.625
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
-    hits, totals = list(range(50)), list(range(50, 100))
-    assert bootstrap_ratio(hits, totals, seed=1) == bootstrap_ratio(hits, totals, seed=1)
-    assert bootstrap_ratio(hits, totals, seed=1) != bootstrap_ratio(hits, totals, seed=2)
+    hits, most = list(range(50)), list(range(50, 100))
+    assert interval(hits, most, seed=1) == interval(hits, most, seed=1)
+    assert interval(hits, most, seed=1) != interval(hits, most, seed=2)
 
 
 def test_against_the_normal_approximation() -> None:
-    hits = [1.0] * 600 + [0.0] * 400
-    interval = bootstrap_ratio(hits, [1.0] * 1000, seed=0, resamples=4000)
+    _, low, high = interval([1.0] * 600 + [0.0] * 400, resamples=4000)
     half = 1.96 * math.sqrt(0.6 * 0.4 / 1000)
-    assert interval.low == pytest.approx(0.6 - half, abs=0.003)
-    assert interval.high == pytest.approx(0.6 + half, abs=0.003)
+    assert (low, high) == pytest.approx((0.6 - half, 0.6 + half), abs=0.003)
 
 
 def test_turns_that_stand_or_fall_together_widen_the_interval() -> None:
-    together = bootstrap_ratio(*group_sums([i // 10 for i in range(200)], [i // 10 % 2 for i in range(200)]), seed=0)
-    apart = bootstrap_ratio([i // 10 % 2 for i in range(200)], [1] * 200, seed=0)
-    assert together.high - together.low > 2 * (apart.high - apart.low)
+    right = [i // 10 % 2 for i in range(200)]
+    together, apart = interval(right, groups=[i // 10 for i in range(200)]), interval(right)
+    assert together[2] - together[1] > 2 * (apart[2] - apart[1])
 
 
 @given(GROUPS, st.integers(0, 3))
 def test_laws_of_an_accuracy(groups: list[tuple[int, int]], seed: int) -> None:
-    hits, totals = [hit for hit, _ in groups], [total for _, total in groups]
-    if not any(totals):
-        with pytest.raises(ConfigError):
-            bootstrap_ratio(hits, totals, seed=seed)
-        return
-    interval = bootstrap_ratio(hits, totals, seed=seed, resamples=200)
-    assert 0 <= interval.low <= interval.high <= 1
-    assert interval.value == pytest.approx(sum(hits) / sum(totals))
-    misses = bootstrap_ratio([t - h for h, t in groups], totals, seed=seed, resamples=200)
-    assert misses.low == pytest.approx(1 - interval.high)
+    hits, most = [hit for hit, _ in groups], [total for _, total in groups]
+    value, low, high = interval(hits, most, seed=seed, resamples=200)
+    assert 0 <= low <= high <= 1
+    assert value == pytest.approx(sum(hits) / sum(most))
+    misses = interval([t - h for h, t in groups], most, seed=seed, resamples=200)
+    assert misses[1] == pytest.approx(1 - high)
 
 
-def test_a_figure_that_few_groups_have() -> None:
-    intervals = bootstrap_ratios(
-        {"all": ([1] * 50, [1] * 50), "last": ([1] + [0] * 49, [2] + [0] * 49)}, seed=0, resamples=100
-    )
-    assert intervals["last"].value == intervals["last"].low == intervals["last"].high == 0.5
+def test_a_figure_that_few_turns_or_none_count_for() -> None:
+    assert interval([1] + [0] * 49, [2] + [0] * 49, resamples=100) == (0.5, 0.5, 0.5)
+    assert interval([0], [0]) == ()
 
 
-@pytest.mark.parametrize(
-    ("hits", "totals", "resamples", "message"),
-    [
-        ([1], [1, 2], 1000, "hits and totals must be of one length, got 1 and 2"),
-        ([0], [0], 1000, "totals must sum to more than 0, got 0"),
-        ([], [], 1000, "totals must sum to more than 0, got 0"),
-        ([1], [1], 99, "resamples must be at least 100, got 99"),
-    ],
-)
-def test_what_cannot_be_resampled(hits: list[float], totals: list[float], resamples: int, message: str) -> None:
-    with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
-        bootstrap_ratio(hits, totals, seed=0, resamples=resamples)
+def test_what_cannot_be_resampled() -> None:
+    with pytest.raises(ConfigError, match="at least one turn, got none"):
+        interval([])
+    with pytest.raises(ConfigError, match="resamples must be at least 100, got 99"):
+        interval([1], resamples=99)
 
 
 def test_the_paired_difference_is_surer_than_two_intervals() -> None:
     generator = np.random.default_rng(0)
-    hard = generator.random(300) < 0.5
-    first = [float(easy) for easy in hard]
-    second = [float(easy or index % 20 == 0) for index, easy in enumerate(hard)]
+    first = [float(easy) for easy in generator.random(300) < 0.5]
+    second = [float(easy or index % 20 == 0) for index, easy in enumerate(first)]
     groups = [index // 3 for index in range(300)]
-    gain = paired_difference(groups, first, second, seed=0)
-    alone = bootstrap_ratio(*group_sums(groups, second), seed=0)
-    assert gain.value == pytest.approx(sum(second) / 300 - sum(first) / 300)
-    assert gain.low > 0
-    assert gain.high - gain.low < (alone.high - alone.low) / 2
-    back = paired_difference(groups, second, first, seed=0)
-    assert (back.value, back.low, back.high) == pytest.approx((-gain.value, -gain.high, -gain.low))
-
-
-def test_no_difference() -> None:
-    same = paired_difference([1, 1, 2], [1, 0, 1], [1, 0, 1], seed=0)
-    assert (same.value, same.low, same.high) == (0, 0, 0)
-    with pytest.raises(ConfigError, match="groups, first and second must be of one length, got 1, 2 and 1"):
-        paired_difference([1], [1, 0], [1], seed=0)
+    value, low, high = interval([after - before for before, after in zip(first, second, strict=True)], groups=groups)
+    alone = interval(second, groups=groups)
+    assert value == pytest.approx(sum(second) / 300 - sum(first) / 300)
+    assert low > 0
+    assert high - low < (alone[2] - alone[1]) / 2
 
 
 @pytest.mark.parametrize(
