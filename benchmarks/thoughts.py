@@ -15,7 +15,7 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.question_sets import unpacked  # noqa: E402
 from experiments.commands.options import read_lm  # noqa: E402
-from experiments.commands.thoughts import ThoughtsSetup, documents_folder, thoughts_figures  # noqa: E402
+from experiments.commands.thoughts import documents_folder, thoughts_figures, thoughts_program  # noqa: E402
 from experiments.data import read_types  # noqa: E402
 from experiments.lms import reach_lm  # noqa: E402
 from kg.growing import GrowingGraph  # noqa: E402
@@ -44,12 +44,13 @@ def read_tasks() -> list[dict[str, Any]]:
 
 
 def answer_tasks(
-    tasks: Sequence[dict[str, Any]], setup: ThoughtsSetup, today: date | None = None
+    tasks: Sequence[dict[str, Any]], settings: Mapping[str, str], today: date | None = None
 ) -> Iterator[tuple[dict[str, Any], str]]:
     """The figures of each question, answered from an empty graph of its own, and right, abstained or wrong."""
+    types = read_types(settings.get("schema", "open"))
     for task in tasks:
-        with documents_folder(task["files"]) as folder, GrowingGraph(None, read_types(setup.schema)) as graph:
-            thoughts = setup.program(folder)(question=task["question"], graph=graph, today=today).thoughts
+        with documents_folder(task["files"]) as folder, GrowingGraph(None, types) as graph:
+            thoughts = thoughts_program(settings, folder)(question=task["question"], graph=graph, today=today).thoughts
         answer, right = thoughts.supported[0], task["answers"]
         is_right = any(is_same_answer(answer, one) for one in right) if answer is not None else not right
         verdict = "right" if is_right else "abstained" if answer is None else "wrong"
@@ -89,7 +90,7 @@ def main() -> None:
     tasks = [task for task in read_tasks() if not given.only or task["id"] in given.only]
     rows, verdicts = [], defaultdict(list)
     with dspy.context(**reach_lm(read_lm(given.lm, given.lm_set))):
-        for figures, verdict in answer_tasks(tasks, ThoughtsSetup()):
+        for figures, verdict in answer_tasks(tasks, {}):
             print(f"{figures['id']:10} {verdict:10} {figures['answer']!r}  {figures['why'][:100]}", flush=True)
             rows.append({**figures, "verdict": verdict})
             for kind in (figures["id"].partition("-")[0], "all"):

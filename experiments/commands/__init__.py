@@ -1,5 +1,5 @@
 """The ``finpath`` command.
 
-:mod:`experiments.commands.main` is the entry point; a package holds the verbs of one subject, a module each. No verb
-is imported before it is used.
+:mod:`experiments.commands.main` is the entry point; a module has the name of its verb.
+Nothing heavy is imported before a verb is used.
 """

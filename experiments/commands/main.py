@@ -3,7 +3,7 @@
     finpath evaluate beam --data sample:dev --lm none --json out.json
 
 Exit codes: 0 done, 1 a mistake in the input (reported in one line, without a traceback), 2 wrong usage, 130 stopped by
-Ctrl-C, 143 by SIGTERM. A command's module is imported when the command runs or shows its help.
+Ctrl-C, 143 by SIGTERM. What is heavy is imported when a command runs.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import MutableMapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
-from click.shell_completion import CompletionItem, shell_complete
+from click.shell_completion import shell_complete
 
 from experiments.commands.options import Group
 from experiments.console import say, without_password
@@ -30,56 +29,9 @@ _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 COMPLETION = "_FINPATH_COMPLETE"
 """The environment variable by which a shell asks for completions: ``_FINPATH_COMPLETE=bash_source finpath``."""
 
-SUMMARIES = {
-    "compile": "Fit a program to a train split, evaluate it on a dev split and save it",
-    "evaluate": "Run a program over conversations or questions about a graph, and score it",
-    "compare": "Compare evaluations on the same turns by paired tests",
-    "ask": "Answer questions about a report, a graph or texts, with the calculation or path and its sources",
-    "inspect": "Show the details of a tracked evaluation: turns, prompts, pages of conversations",
-    "promote": "Set an alias on an evaluated program if a paired test shows that it is better",
-    "data": "Fetch and check data sets",
-    "graph": "Show, query and check the graphs of reports; show growing graphs and ontologies",
-    "ontology": "Build an ontology",
-    "lm": "Fetch and serve the embedded language models",
-    "chat": "Talk about a report, your own tables, a graph or texts",
-    "ingest": "Read news and filings into a growing graph, or undo that",
-    "brief": "Report news about a portfolio from a growing graph",
-    "thoughts": "Answer questions from documents and tools, by a graph that a language model fills",
-    "demo": "Run a demonstration on the shipped sample",
-}
-"""A line about each command; its module in this package has its name, and the click command is ``command`` there."""
-
-
-class _Modules(dict[str, click.Command]):
-    """Commands by name; one is imported when it is looked up."""
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The command, or ``default``."""
-        return importlib.import_module(f"experiments.commands.{name}").command if name in self else default
-
-
-class _LazyGroup(Group):
-    """The commands of :data:`SUMMARIES`, which are imported when they run or show their help."""
-
-    commands: MutableMapping[str, click.Command]
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.commands = _Modules(dict.fromkeys(SUMMARIES))  # type: ignore[arg-type]
-
-    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the names with their summaries."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names that begin with ``incomplete``, and the group's options."""
-        commands = [CompletionItem(name, help=text) for name, text in SUMMARIES.items() if name.startswith(incomplete)]
-        return commands + click.Command.shell_complete(self, ctx, incomplete)
-
 
 @click.group(
-    cls=_LazyGroup,
+    cls=Group,
     context_settings={"max_content_width": 120, "help_option_names": ["-h", "--help"]},
     epilog="""
     finpath demo
@@ -93,6 +45,13 @@ def finpath() -> None:
 
     The programs are compiled in DSPy and compared as MLflow runs.
     """
+
+
+_TRACKED = ("compile", "evaluate", "compare", "inspect", "promote", "demo")
+_ANSWERING = ("ask", "chat", "thoughts", "ingest", "brief")
+_SUPPORTING = ("data", "graph", "ontology", "lm")
+for _name in (*_TRACKED, *_ANSWERING, *_SUPPORTING):
+    finpath.add_command(importlib.import_module(f"experiments.commands.{_name}").command, _name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -96,6 +96,11 @@ class Group(_Examples, click.Group):
         """The names, in order."""
         return list(self.commands)
 
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the names with the first sentences of their help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, verb.get_short_help_str(200)) for name, verb in self.commands.items()])
+
 
 def options(*decorators: Function) -> Callable[[Function], Function]:
     """One decorator from several, in the order of the help."""

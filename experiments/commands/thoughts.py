@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,6 @@ DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "sea
 MOST_BYTES = 500_000_000
 """Bytes of all documents of a question."""
 
-_LOOP = ("max_iterations", "repairs", "calls", "shown")
 _LIMITS = {"seconds": "seconds", "tool_calls": "calls"}
 _SETTINGS = (
     "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3 (of tools in an "
@@ -49,63 +48,31 @@ _SETTINGS = (
 )
 
 
-@dataclass(frozen=True)
-class ThoughtsSetup:
-    """The setup of the loop.
+def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) -> KnowledgeGraphOfThoughts:
+    """The program with its tools over a folder of documents.
 
-    Attributes:
-        tools: Names of the tools; by default those for documents, if there are any.
-        schema: The name or file of the types that the graph begins with.
-        loop: Settings of :class:`programs.thoughts.ThoughtsConfig`.
-        limits: Settings of :class:`programs.tools.ToolLimits`.
-        search_engine: The address of a SearXNG server.
+    Args:
+        settings: As the command takes them: ``max_iterations`` and ``3``, ``tools`` and ``visit_page``.
+        folder: The documents; where there are any, the tools are by default those for them.
+
+    Raises:
+        ConfigError: There is no such setting, or its value is wrong.
     """
+    from experiments.saved import shipped_meaning
+    from optimize.settings import with_setting
+    from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
+    from programs.tools import ToolLimits, ToolSettings, load_tools
 
-    tools: tuple[str, ...] = ()
-    schema: str = "open"
-    loop: Mapping[str, Any] = field(default_factory=dict)
-    limits: Mapping[str, int] = field(default_factory=dict)
-    search_engine: str | None = None
-
-    @classmethod
-    def parse(cls, texts: Mapping[str, str]) -> ThoughtsSetup:
-        """Reads a setup as the command takes it: ``max_iterations=3``, ``tools=visit_page``, ``seconds=5``.
-
-        Raises:
-            ConfigError: There is no such setting, or its value is wrong.
-        """
-        rest = dict(texts)
-        loop: dict[str, Any] = _taken(rest, {name: name for name in _LOOP})
-        limits = _taken(rest, _LIMITS)
-        loop |= {name: rest.pop(name) for name in ("retrieve", "types") if name in rest}
-        loop["explain"] = rest.pop("explain", "false") == "true"
-        tools = tuple(filter(None, rest.pop("tools", "").split(",")))
-        setup = cls(tools, rest.pop("schema", "open"), loop, limits, rest.pop("search_engine", None))
-        if rest:
-            known = ", ".join((*_LOOP, "retrieve", "types", "explain", "schema", "tools", "search_engine", *_LIMITS))
-            raise ConfigError(f"there is no setting {next(iter(rest))!r}; there are: {known}")
-        return setup
-
-    def program(self, folder: Path | None) -> KnowledgeGraphOfThoughts:
-        """Returns the program with its tools over a folder of documents."""
-        from experiments.saved import shipped_meaning
-        from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
-        from programs.tools import ToolLimits, ToolSettings, load_tools
-
-        names = self.tools if self.tools or folder is None else DOCUMENT_TOOLS
-        settings = ToolSettings(folder=folder, search_engine=self.search_engine)
-        tools = load_tools(names, settings, ToolLimits(**self.limits))
-        config = ThoughtsConfig(**{"types": "auto", "retrieve": "both", **self.loop})
-        return KnowledgeGraphOfThoughts(tools, config, meaning=shipped_meaning())
-
-
-def _taken(texts: dict[str, str], names: Mapping[str, str]) -> dict[str, int]:
-    """Removes the whole numbers among some settings, and returns them by the names of their fields."""
-    values = {name: texts.pop(name) for name in names if name in texts}
-    for name, text in values.items():
-        if not text.isdecimal():
-            raise ConfigError(f"{name} must be a whole number, got {text!r}")
-    return {names[name]: int(text) for name, text in values.items()}
+    config, limits = ThoughtsConfig(types="auto", retrieve="both"), ToolLimits()
+    for key in settings.keys() - {"tools", "search_engine", "schema"}:
+        if key in _LIMITS:
+            limits = with_setting(limits, _LIMITS[key], settings[key])
+        else:
+            config = with_setting(config, key, settings[key])
+    names = tuple(filter(None, settings.get("tools", "").split(",")))
+    tools = ToolSettings(folder=folder, search_engine=settings.get("search_engine"))
+    manager = load_tools(names or (() if folder is None else DOCUMENT_TOOLS), tools, limits)
+    return KnowledgeGraphOfThoughts(manager, config, meaning=shipped_meaning())
 
 
 @contextmanager
@@ -222,11 +189,10 @@ def command(
         raise ConfigError("lm must name a language model, got none; questions without one: `finpath ask`")
     if keep and graph is None:
         raise click.UsageError("--keep needs --graph")
-    setup = ThoughtsSetup.parse(settings)
     with ExitStack() as stack:
-        program = setup.program(stack.enter_context(documents_folder(documents)))
+        program = thoughts_program(settings, stack.enter_context(documents_folder(documents)))
         if graph is None or keep:
-            working = stack.enter_context(GrowingGraph(graph, read_types(setup.schema)))
+            working = stack.enter_context(GrowingGraph(graph, read_types(settings.get("schema", "open"))))
         else:
             working = stack.enter_context(copied_graph(graph))
         if not (program.tools.names or working.facts()):

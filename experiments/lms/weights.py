@@ -23,7 +23,6 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from experiments.console import progress_bars, say
-from kg.encoders import ARCHIVE, ENCODER_PACKAGE, installed_parts
 from kg.errors import ConfigError, LMError
 from kg.files import cache_folder
 from kg.locks import locked
@@ -228,7 +227,7 @@ def _package(part: Part, folder: Path) -> Path:
 _READER = "all-mpnet-base-v2"
 READER = Model(
     name=_READER,
-    file=ARCHIVE,
+    file=f"{_READER}.zip",  # kg.encoders.ARCHIVE
     size=404_421_332,
     sha256="eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da",
     license="Apache-2.0",
@@ -248,6 +247,8 @@ def fetch_reader() -> None:
 
     Its packages name further packages of gigabytes that finpath does not need, so they are fetched as data too.
     """
+    from kg.encoders import ENCODER_PACKAGE, installed_parts
+
     if installed_parts() is not None:
         return
     if find_spec(ENCODER_PACKAGE) is None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.thoughts import ThoughtsSetup
+from experiments.commands.thoughts import thoughts_program
 from experiments.data import read_types
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError
@@ -134,10 +134,10 @@ def test_a_question_without_anything_to_answer_from_is_refused(ask: Ask, capsys:
 
 
 def test_settings_are_of_the_loop_and_of_the_tools() -> None:
-    texts = {"tools": "visit_page,web_search", "repairs": "3", "explain": "true", "seconds": "5", "tool_calls": "2"}
-    setup = ThoughtsSetup.parse(texts)
-    assert (setup.tools, setup.loop["repairs"], setup.loop["explain"]) == (("visit_page", "web_search"), 3, True)
-    assert setup.limits == {"seconds": 5, "calls": 2}
-    for key, text in (("calls", "many"), ("colour", "red")):
-        with pytest.raises(ConfigError, match=r"there is no setting|must be a whole number"):
-            ThoughtsSetup.parse({key: text})
+    texts = {"tools": "visit_page", "repairs": "3", "explain": "true", "seconds": "5", "tool_calls": "2"}
+    program = thoughts_program(texts)
+    assert program.tools.names == ("visit_page",)
+    assert (program.config.repairs, program.config.explain, program.config.types) == (3, True, "auto")
+    for key, text in (("calls", "many"), ("colour", "red"), ("tool_calls", "0")):
+        with pytest.raises(ConfigError, match=key.removeprefix("tool_")):
+            thoughts_program({key: text})

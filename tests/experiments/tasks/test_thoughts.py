@@ -12,7 +12,6 @@ import dspy
 import pytest
 
 from benchmarks.thoughts import answer_tasks, is_same_answer, read_tasks
-from experiments.commands.thoughts import ThoughtsSetup
 from tests.replay import replay_settings
 
 RECORDED = Path(__file__).resolve().parents[3] / "tests" / "data" / "transcripts" / "thoughts.jsonl"
@@ -22,10 +21,10 @@ ASKED = ("museum-5", "bridge-2", "choir-1", "storm-1")
 def test_recorded_replies_answer_questions_with_files() -> None:
     tasks = read_tasks()
     assert (len(tasks), sum(not task["answers"] for task in tasks)) == (23, 2)
-    setup = ThoughtsSetup(loop={"max_iterations": 2, "retrieve": "query", "explain": True})
+    settings = {"max_iterations": "2", "retrieve": "query", "explain": "true"}
     chosen = [task for task in tasks if task["id"] in ASKED]
     with dspy.context(**replay_settings(RECORDED)):
-        results = list(answer_tasks(chosen, setup, date(2026, 11, 22)))
+        results = list(answer_tasks(chosen, settings, date(2026, 11, 22)))
     assert [verdict for _, verdict in results] == ["right"] * 4
     answers = {figures["id"]: figures for figures, _ in results}
     assert {fact["statement"] for fact in answers["bridge-2"]["facts"]} == {
