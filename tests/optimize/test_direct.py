@@ -52,6 +52,12 @@ COMPILES: dict[str, Compile] = {
     ),
     "miprov2": _miprov2,
     "gepa": _gepa,
+    "simba": lambda program, train, lm: dspy.SIMBA(
+        metric=metric, bsize=2, num_candidates=2, max_steps=1, max_demos=1, prompt_model=lm, num_threads=1
+    ).compile(program, trainset=train, seed=0),
+    "copro": lambda program, train, lm: dspy.COPRO(metric=metric, breadth=2, depth=1, prompt_model=lm).compile(
+        program, trainset=train[:1], eval_kwargs={"num_threads": 1, "display_progress": False}
+    ),
     "knn-few-shot": _knn,
 }
 

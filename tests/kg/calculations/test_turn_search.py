@@ -21,6 +21,7 @@ from kg.reports.report import Report
 from kg.search.beam import SearchStatistics
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
+from kg.search.merging import merge_key
 from tests.kg.calculations.pages import report_index
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
@@ -52,6 +53,18 @@ def test_the_probabilities_of_kept_histories_sum_to_one() -> None:
         assert all(len(history.turns) == count for history in histories)
         weights = [history.log_probability for history in histories]
         assert all(first >= second for first, second in pairwise(weights))
+
+
+@pytest.mark.parametrize("pick", [0, 1, 4])
+def test_a_pick_prunes_the_histories_to_its_answer(pick: int) -> None:
+    found = _search()
+    histories = found.next_histories(4, pick)
+    assert histories
+    for history in histories:
+        derivation = history.turns[-1].derivation
+        assert derivation is not None
+        assert merge_key(derivation.execute()) == merge_key(found.candidates[pick].answer)
+    assert sum(np.exp(history.log_probability) for history in histories) == pytest.approx(1, abs=1e-4)
 
 
 def test_an_empty_beam_is_an_empty_result_and_the_histories_go_on() -> None:

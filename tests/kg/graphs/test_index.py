@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kg.errors import DataError, QueryError
+from kg.graphs import index as index_module
 from kg.graphs.index import GraphIndex
 from kg.graphs.string_table import NumberedNames
 
@@ -67,12 +68,30 @@ def test_what_is_read_is_what_plain_sets_say(triples: Triples) -> None:
         assert offered == {r for s, r, _ in edges if s == name}
 
 
+@given(some_triples)
+def test_sorting_packed_or_not_gives_the_same(triples: Triples) -> None:
+    numbers = {name: number for number, name in enumerate("abcdefpqr")}
+    subjects, values = (np.array([numbers[t[k]] for t in triples], dtype=np.int32) for k in (0, 2))
+    predicates = np.array([numbers[t[1]] - 6 for t in triples], dtype=np.int32)
+    packed = index_module._sorted_edges(subjects, predicates, values, 6, 3)
+    sparse = index_module._sorted_edges(subjects, predicates, values, 2**30, 3)
+    assert all(np.array_equal(one, other) for one, other in zip(packed, sparse, strict=True))
+
+
 def test_an_empty_graph_has_nothing() -> None:
     index = GraphIndex.from_triples([])
     assert len(index) == 0
     assert index.relations == ()
     assert not index.contains("a", "p", "b")
     assert len(index.edges(index.ids([])).target) == 0
+
+
+def test_large_sets_are_marked_instead_of_sorted() -> None:
+    triples = [(f"s{n}", "p", f"o{n % 7}") for n in range(500)]
+    index = GraphIndex.from_triples(triples)
+    everything = index.follow(index.ids(f"s{n}" for n in range(500)), index.relation("p"))
+    assert sorted(_names(index, everything)) == [f"o{n}" for n in range(7)]
+    assert list(everything) == sorted(everything)
 
 
 def test_it_can_be_saved_and_loaded(tmp_path: Path) -> None:

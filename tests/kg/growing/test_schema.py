@@ -28,7 +28,6 @@ REGULATION = NodeType(
     ("change", "message"),
     [
         ({"name": "regulation"}, "PascalCase"),
-        ({"name": "Regu lation"}, "PascalCase"),
         ({"description": "  "}, "needs a description"),
         ({"justification": ""}, "needs a justification"),
         ({"created_by": "robot"}, "created_by must be one of"),
@@ -39,15 +38,12 @@ REGULATION = NodeType(
         ({"properties_schema": {"type": "object", "properties": {"a b": {}}}}, "letters, digits and _"),
         ({"properties_schema": "x"}, "must be an object, got str"),
         ({"properties_schema": {"type": "object", "properties": {"name": True}}}, "name must be an object, got True"),
-        ({"properties_schema": {"type": "object", "properties": 5}}, "properties must be an object, got 5"),
         ({"properties_schema": {"type": "object", "if": {}}}, "the keyword 'if' is not allowed"),
         (
             {"properties_schema": {"type": "object", "properties": {"n": {"pattern": "^a$"}}}},
             "'pattern' is not allowed",
         ),
         ({"properties_schema": {"type": "object", "properties": {"n": {"title": "\ud800"}}}}, "is not JSON"),
-        ({"description": 5}, "needs a description"),
-        ({"example": 5}, "properties must be an object, got int"),
         ({"example": {"effective": "2024-01-01"}}, "'name' is a required property"),
         ({"example": {"name": "x", "effective": "soon"}}, "is not a 'date'"),
         ({"example": {"name": "x", "colour": "red"}}, "not a property of the type"),

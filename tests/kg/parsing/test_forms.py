@@ -11,6 +11,7 @@ import pytest
 from experiments.saved import shipped_encoder
 from kg.graphs import FactGraph, converted, read_table
 from kg.parsing import DialogueTurn, QuestionReader
+from kg.parsing.measures import degrees_of
 
 TABLE = """subject,predicate,object
 Marlow,is a,boat
@@ -162,6 +163,11 @@ def test_classes_are_said_by_the_last_word_of_several_names() -> None:
     )
     cases = QuestionReader(FactGraph.build(read_table(table, what="court")), shipped_encoder().vectors)
     assert _found(cases, "which cases were filed before 2023?") == {"Orme v Finch", "R v Dray"}
+
+
+def test_comparatives_of_any_adjective() -> None:
+    assert [one.degree.level for one in degrees_of(["which", "of", "them", "is", "thicker"])] == [1]
+    assert degrees_of(["who", "is", "the", "owner", "of", "the", "river"]) == []
 
 
 def test_a_selection_of_nothing_answers_no(reader: QuestionReader) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import typing
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from programs.agent.tools import Session
 from programs.conversation import ConversationQA
+from programs.turns.turn import PastTurn, Turn
 from programs.worlds.report import ReportReader
 
 PLANTED = "77345.125"
@@ -74,6 +77,12 @@ def _ontology() -> Ontology:
 
 def _graph() -> ReportGraph:
     return build_report_graph(Report.from_dict(RECORD), _ontology())
+
+
+def test_what_a_program_receives_and_remembers_has_no_field_for_gold() -> None:
+    for kind in (Report, PastTurn, Turn, ReportGraph):
+        names = {field.name for field in dataclasses.fields(kind)} | set(typing.get_type_hints(kind))
+        assert not {name for name in names if any(word in name for word in ("gold", "label", "expected", "exe_ans"))}
 
 
 def test_no_triple_holds_the_answer() -> None:

@@ -19,6 +19,7 @@ from kg.reports import Report, build_ontology
 from optimize.encoders import EncoderSettings, FitEncoder
 from optimize.encoders.encoder import pages_of, split_reports
 from optimize.encoders.examples import EncoderConfig
+from optimize.optimizers import parse_optimizers
 from optimize.scorers import page_keys
 from optimize.scorers.derivation_training import ScorerConfig
 from optimize.scorers.listwise import TrainingConfig
@@ -159,3 +160,13 @@ def test_what_is_missing_is_named(
     agent = ConversationQA(AgentQA(ReportReader(student.ontology, DerivationScorer.untrained())))
     with pytest.raises(ConfigError, match="the agent has no scorer to fit: choose another optimizer"):
         FitEncoder(SETTINGS).compile(agent, trainset=train)
+
+
+def test_the_command_reaches_every_setting(tmp_path: Path) -> None:
+    given = ["encoder.base=x", "encoder.training.epochs=3", "encoder.scorer.folds=2", f"encoder.folder={tmp_path}"]
+    (step,) = parse_optimizers("encoder", given)
+    optimizer, _ = step.make({"seed": 4})
+    assert isinstance(optimizer, FitEncoder)
+    assert (optimizer.seed, optimizer.folder) == (4, tmp_path)
+    settings = optimizer.settings
+    assert (settings.base, settings.training.epochs, settings.scorer.folds) == ("x", 3, 2)

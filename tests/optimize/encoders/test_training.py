@@ -20,9 +20,9 @@ from optimize.scorers.turns import TrainingTurn, training_turns
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
-from optimize.encoders.export import export_encoder  # noqa: E402
-from optimize.encoders.model import Encoder, Reader  # noqa: E402
-from optimize.encoders.reading import held_out_loss  # noqa: E402
+from optimize.encoders.export import export_encoder, to_onnx  # noqa: E402
+from optimize.encoders.model import Encoder, Reader, padded  # noqa: E402
+from optimize.encoders.reading import batches, by_page, held_out_loss, thinned  # noqa: E402
 from optimize.encoders.training import train_encoder  # noqa: E402
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
@@ -114,6 +114,18 @@ def test_frozen_layers_and_embeddings_stay(data: EncoderData, base_model: Path) 
     assert "layers.1.up.weight" not in kept
 
 
+def test_export_calculates_the_same_states(model: Reader, data: EncoderData) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    sequences = [one.sequence for one in data.examples[:4]]
+    tokens, specials, mask = padded(sequences)
+    with torch.no_grad():
+        expected = model.encoder(tokens, specials, mask).numpy()
+    session = onnxruntime.InferenceSession(to_onnx(model.encoder), providers=["CPUExecutionProvider"])
+    inputs = {"tokens": tokens.numpy(), "specials": specials.numpy(), "mask": mask.numpy()}
+    found = session.run(None, inputs)[0]
+    assert np.abs(found - expected)[mask.numpy()].max() < 1e-4
+
+
 def test_the_exported_encoder_scores_as_the_trained_one(
     model: Reader, data: EncoderData, turns: list[TrainingTurn], exported: TextEncoder, base_model: Path
 ) -> None:
@@ -143,3 +155,24 @@ def test_the_exported_encoder_scores_as_the_trained_one(
             shares[page.order] = scores
             own = [one for sequence in data.pages[example.page] for one in sequence.figures.values()]
             assert np.corrcoef(shares[own], operands[0].scores.numpy())[0, 1] > 0.98
+
+
+def test_batches_hold_every_example_once(data: EncoderData) -> None:
+    found = batches(by_page(data.examples), data.pages, np.random.default_rng(0), 300)
+    assert len(found) > 3
+    examples = [id(one) for units in found for _, own in units for one in own]
+    assert sorted(examples) == sorted(id(one) for one in data.examples if one.template)
+
+
+def test_thinning_keeps_the_figures_that_are_used(data: EncoderData) -> None:
+    page, examples = next(iter(by_page(data.examples).items()))
+    pages, units = thinned(data.pages, [(page, examples)], np.random.default_rng(0), 0.9, mask=5)
+    kept = {one for sequence in pages[page] for one in sequence.figures.values()}
+    on_page = {one for sequence in data.pages[page] for one in sequence.figures.values()}
+    assert set().union(*(one.figures() for one in examples)) & on_page <= kept
+    masked = units[0][1][0].sequence
+    assert 5 in masked.tokens
+    assert masked.tokens[:3] == examples[0].sequence.tokens[:3]
+    assert [token for token, special in zip(masked.tokens, masked.specials, strict=True) if special] == [
+        0 for special in masked.specials if special
+    ]
