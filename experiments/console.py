@@ -31,6 +31,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
+from pydantic_core import to_jsonable_python
+
 from kg.errors import ConfigError, DataError
 from kg.files import replacing
 
@@ -247,16 +249,8 @@ def json_output(path: str | None) -> Iterator[Callable[[Any], None]]:
 
 
 def _as_json(figures: Any) -> str:
-    return json.dumps(_plain(figures), indent=2, ensure_ascii=False, allow_nan=False, default=str)
-
-
-def _plain(value: Any) -> Any:
-    """``value`` with ``None`` for numbers that JSON does not know."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    plain = to_jsonable_python(figures, inf_nan_mode="null", fallback=str)
+    return json.dumps(plain, indent=2, ensure_ascii=False)
 
 
 def check_target(path: str | Path, name: str, *, folder: bool | None = False) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from experiments.console import write_answer, write_points, write_share
+from experiments.console import write_answer, write_share
 from experiments.pages.turns import understood
 from kg.errors import ProgramError
 from kg.reports import CellSource, Report, SentenceSource
@@ -164,7 +164,6 @@ def _templates() -> Environment:
     environment.filters.update(
         answer=write_answer,
         percent=write_share,
-        points=write_points,
         probability=lambda score: write_share(math.exp(min(score, 0.0))),
     )
     return environment
