@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from kg.errors import ConfigError, DataError
 from kg.search import merge_key
-from optimize.fitting import ConversationFit, Progress, silent
+from optimize.fitting import ConversationFit, Progress, folds_of, silent
 from optimize.logistic import fit_choices
 from optimize.scorers import content_sha256, page_keys
 from programs.beam import BeamQA
@@ -213,11 +213,7 @@ def choose_blend(
     Raises:
         DataError: All turns are of one report.
     """
-    groups = sorted({turn.group for turn in turns})
-    if len(groups) < 2:
-        raise DataError("evidence weights must be fitted on turns of at least two reports")
-    order = np.random.default_rng(seed).permutation(len(groups))
-    fold_of = {groups[place]: number % min(folds, len(groups)) for number, place in enumerate(order)}
+    fold_of = folds_of([turn.group for turn in turns], folds, seed)
 
     def validated(names: Sequence[str], penalty: float) -> list[tuple[float, ...]]:
         """The probabilities of each turn's candidates and of none, by weights fitted without its fold."""

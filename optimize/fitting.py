@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
 import dspy
+import numpy as np
 from dspy.teleprompt import Teleprompter
 
-from kg.errors import ConfigError
+from kg.errors import ConfigError, DataError
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 
@@ -17,6 +18,19 @@ Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 
 Progress = Callable[[str], None]
 """Receives a line for each stage of a fit as it begins."""
+
+
+def folds_of(groups: Sequence[str], folds: int, seed: int) -> dict[str, int]:
+    """Returns the fold of each group, drawn at random.
+
+    Raises:
+        DataError: There are fewer than two groups.
+    """
+    names = sorted(set(groups))
+    if len(names) < 2:
+        raise DataError("weights must be fitted on turns of at least two reports")
+    order = np.random.default_rng(seed).permutation(len(names))
+    return {names[place]: number % folds for number, place in enumerate(order)}
 
 
 def silent(line: str) -> None:

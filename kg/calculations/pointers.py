@@ -1,7 +1,7 @@
 """The encoder's view of a turn: which form it reads in the question, and which operands it points at.
 
 Its log-probabilities are blended with those of the fitted scorer by a handful of weights, which are fitted on reports
-that neither has seen (:mod:`optimize.encoders.blend`)::
+that neither has seen (:func:`optimize.encoders.held_out.fit_blend`)::
 
     forms      softmax(0.4 * form scorer + 0.7 * encoder)
     operands   softmax(0.6 * network + 0.5 * pointer)

@@ -23,13 +23,12 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from kg.calculations import DerivationScorer, Idf, ReportIndex
+from kg.calculations import ReportIndex
 from kg.encoders import TextEncoder, WordPiece
 from kg.errors import ConfigError
 from kg.reports import Report, build_ontology
-from optimize.encoders.blend import fit_blend
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
-from optimize.encoders.held_out import HeldOutConversation, HeldOutFit, held_out_conversations, pages_of
+from optimize.encoders.held_out import HeldOutFit, fit_blend, held_out_conversations, pages_of
 from optimize.fitting import ConversationFit, Dialogues, Progress, silent
 from optimize.scorers import (
     ScorerConfig,
@@ -49,8 +48,8 @@ from programs.worlds.report import ReportReader
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 _LEAST_HELD_OUT = 2
-CHECKPOINT, SCORER = "training.pt", "scorer.json"
-"""The files of a fit in its folder: the state of the encoder's training, and the fitted scorer."""
+CHECKPOINT = "training.pt"
+"""The file of a fit in its folder: the state of the encoder's training."""
 
 
 @dataclass(frozen=True)
@@ -126,27 +125,14 @@ class FitEncoder(ConversationFit):
             return read_index(ReportReader(ontology, turn.reader.scorer), report, idf)
 
         held_out = held_out_conversations(outside, read)
-        scorer = self._scorer(turns, idf, describe_data(inside, dialogues))
-        encoder = kept if kept is not None else self._trained(turns, held_out).with_pages(pages_seen(inside, dialogues))
+        described = describe_data(inside, dialogues)
+        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
+        encoder = kept if kept is not None else self._trained(turns).with_pages(pages_seen(inside, dialogues))
         scorer = replace(scorer, encoder=encoder)
         scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], self.progress)
         fit = HeldOutFit(scorer, turn.config, held_out, self.without_programs, read, self.seed, self.progress)
         fit = fit.with_final().with_confidence(self.settings.unanswerable, self.settings.abstained_wrong)
         turn.reader = ReportReader(program.ontology, fit.scorer.rounded())
-
-    def _scorer(self, turns: Sequence[TrainingTurn], idf: Idf, described: str) -> DerivationScorer:
-        """The fitted scorer; one of the same data that a stopped fit left in the folder is read."""
-        path = self.folder / SCORER if self.folder is not None else None
-        if path is not None and path.exists():
-            scorer = DerivationScorer.from_json(path.read_text(encoding="utf-8"))
-            if scorer.trained_on == described:
-                self.progress(f"scorer: continued from {path}")
-                return scorer
-        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(scorer.to_json(), encoding="utf-8")
-        return scorer
 
     def _kept_encoder(self) -> TextEncoder | None:
         """The encoder that stays as it is."""
@@ -168,21 +154,19 @@ class FitEncoder(ConversationFit):
             raise ConfigError(f"{rule} (model.safetensors, vocab.txt), got none")
         return Path(self.settings.base).expanduser()
 
-    def _trained(self, turns: Sequence[TrainingTurn], held_out: Sequence[HeldOutConversation]) -> TextEncoder:
+    def _trained(self, turns: Sequence[TrainingTurn]) -> TextEncoder:
         """The trained encoder; a training that was stopped continues from its checkpoint."""
         base = self._base()
         vocabulary = base_vocabulary(base)
         from optimize.encoders.export import export_encoder
         from optimize.encoders.training import train_encoder
 
-        wordpiece = WordPiece(vocabulary)
-        data = encoder_data(turns, wordpiece)
+        data = encoder_data(turns, WordPiece(vocabulary))
         model = train_encoder(
             base,
             data,
             self.settings.training,
             self.seed,
-            held_out=encoder_data([turn for one in held_out for turn in one.turns], wordpiece),
             checkpoint=self.folder / CHECKPOINT if self.folder is not None else None,
             progress=self.progress,
         )

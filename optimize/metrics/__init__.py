@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, corrected, difference_of
     from optimize.metrics.feedback import metric
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
-    from optimize.metrics.labels import GoldMeaning, gold_meaning
     from optimize.metrics.turns import ScoredTurn, TurnScore, read_score, score_record, score_turn, summarise, verdict
 else:
     __getattr__ = lazy_exports(__name__, __file__)

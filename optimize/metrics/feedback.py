@@ -43,7 +43,7 @@ def metric(
         gold: A turn example of :mod:`optimize.examples`, or a conversation example of :mod:`experiments.data`.
         pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn.
         trace: The calls of the predictors; DSPy passes it where it selects demonstrations.
-        pred_name: The predictor that the feedback is for; only GEPA passes it, also with a trace.
+        pred_name: Only GEPA passes it, also with a trace: it asks for the feedback.
         pred_trace: Not used.
 
     Returns:
@@ -51,28 +51,28 @@ def metric(
         whether the turn may become a demonstration.
     """
     del pred_trace
-    score = _score(gold, pred, pred_name)
+    score = _score(gold, pred)
     return score if trace is None or pred_name is not None else _is_demonstration(gold, pred, float(score.score))
 
 
-def _score(gold: Any, pred: Any, pred_name: str | None) -> dspy.Prediction:
+def _score(gold: Any, pred: Any) -> dspy.Prediction:
     if "questions" in gold:
-        return _score_conversation(gold, pred, pred_name)
+        return _score_conversation(gold, pred)
     turn = getattr(pred, "turn", None)
     if turn is None:
         return dspy.Prediction(score=0.0, feedback="Wrong. The program did not answer: its reply could not be read.")
     found = diagnose(turn, gold.program, gold.answer, getattr(gold.report, "report", gold.report))
     understood = misunderstandings(turn.understanding)
-    feedback = words(turn, gold.program, gold.answer, found, pred_name, understood)
+    feedback = words(turn, gold.program, gold.answer, found, understood)
     return dspy.Prediction(score=float(found.stage == "right"), feedback=feedback)
 
 
-def _score_conversation(gold: Any, pred: Any, pred_name: str | None) -> dspy.Prediction:
+def _score_conversation(gold: Any, pred: Any) -> dspy.Prediction:
     """Returns the share of right turns, with the reasons of the first wrong ones."""
     turns: Sequence[Turn] = getattr(pred, "turns", ())
     pairs = list(zip(turns, gold.programs, gold.answers, strict=False))
     found = [(turn, program, answer, diagnose(turn, program, answer, gold.report)) for turn, program, answer in pairs]
-    wrong = [words(*one, pred_name) for one in found if one[-1].stage != "right"]
+    wrong = [words(*one) for one in found if one[-1].stage != "right"]
     score = (len(found) - len(wrong)) / len(gold.programs)
     feedback = "\n".join(wrong[:_WRONG_SHOWN]) or ("Right." if score == 1 else "The program did not answer.")
     return dspy.Prediction(score=score, feedback=feedback)
@@ -99,18 +99,16 @@ def words(
     gold_program: str,
     gold_answer: Answer,
     found: Diagnosis,
-    predictor: str | None = None,
     understood: Sequence[str] = (),
 ) -> str:
-    """Returns the diagnosis as feedback, for one predictor (``understand…``, ``aggregate…``) or for the whole program.
+    """Returns the diagnosis as feedback.
 
     Args:
         turn: The answered turn.
         gold_program: The gold calculation.
         gold_answer: Its result.
         found: The diagnosis.
-        predictor: The predictor that the feedback is for; ``None`` for the whole program.
-        understood: The wrong fields of the understanding, in words (:func:`optimize.metrics.labels.misunderstandings`).
+        understood: The wrong fields of the understanding, in words (:func:`misunderstandings`).
     """
     gold = f"{gold_program} = {gold_answer}" if gold_program != str(gold_answer) else gold_program
     parts = [f"{'Right' if found.stage == 'right' else 'Wrong'}.", f"Question: {turn.question}", f"Gold: {gold}."]
@@ -123,7 +121,7 @@ def words(
     parts.append(_stage_words(turn, found))
     if found.difference is not None:
         parts.append(_IN_WORDS[found.difference])
-    return " ".join([*parts, *_misunderstood(understood), *_hint(found, predictor, bool(understood))])
+    return " ".join([*parts, *_misunderstood(understood)])
 
 
 def _misunderstood(understood: Sequence[str]) -> list[str]:
@@ -137,20 +135,6 @@ def _stage_words(turn: Turn, found: Diagnosis) -> str:
         return f"None of the {len(turn.candidates)} candidates has the right answer."
     choice = f"candidate {turn.pick + 1} was picked" if turn.pick is not None else "none was picked"
     return f"The right answer is candidate {found.rank} of {len(turn.candidates)}, but {choice}."
-
-
-def _hint(found: Diagnosis, predictor: str | None, misunderstood: bool) -> list[str]:
-    """Returns advice for the named predictor."""
-    name = (predictor or "").lower()
-    if "understand" in name and found.stage == "not_picked" and not misunderstood:
-        return ["The understanding was good enough for the search to find the answer."]
-    if "understand" in name and found.stage == "not_in_beam":
-        return [
-            "The search follows the understanding: its properties, periods and operation must lead to the gold program."
-        ]
-    if "aggregate" in name and found.stage == "not_in_beam":
-        return ["No choice among the candidates could have been right: the best choice was none."]
-    return []
 
 
 def misunderstandings(understanding: Any) -> list[str]:

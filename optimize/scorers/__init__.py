@@ -12,5 +12,4 @@ from optimize.scorers.derivations import (
     read_index,
     training_data,
 )
-from optimize.scorers.turns import TrainingTurn, training_turns
-from optimize.scorers.unanswerable import unanswerable_turn
+from optimize.scorers.turns import TrainingTurn, training_turns, unanswerable_turn

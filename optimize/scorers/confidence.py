@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from kg.arrays import BoolArray, DoubleArray
+from kg.arrays import BoolArray, DoubleArray, IntArray
 from kg.calculations import CONFIDENCE_FEATURES, ConfidenceModel, feature_matrix
 from kg.errors import DataError
 from kg.logistic import BIAS, LogisticModel
+from optimize.fitting import folds_of
 from optimize.logistic import fit_logistic
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
@@ -69,7 +70,8 @@ def fit_confidence(
         raise DataError("confidence must be fitted on turns that the reports answer and turns that they do not")
     features = feature_matrix([one.features for one in examples], CONFIDENCE_FEATURES).astype(np.float64)
     weights = np.array([one.weight for one in examples])
-    folds = _folds_of([one.group for one in examples], seed)
+    fold_of = folds_of([one.group for one in examples], FOLDS, seed)
+    folds = np.array([fold_of[one.group] for one in examples])
     answerable, judged = _cross_validated(features, labels, weights, folds)
     is_right = np.array([one.right for one in examples], dtype=bool)
     right, _ = _cross_validated(features[labels], is_right[labels], np.ones(int(labels.sum())), folds[labels])
@@ -89,7 +91,7 @@ def _threshold(judged: DoubleArray, kinds: Sequence[str], abstained_wrong: float
 
 
 def _cross_validated(
-    features: DoubleArray, labels: BoolArray, weights: DoubleArray, folds: DoubleArray
+    features: DoubleArray, labels: BoolArray, weights: DoubleArray, folds: IntArray
 ) -> tuple[DoubleArray, DoubleArray]:
     """The bias and weights with the best penalty in cross-validation, and the probabilities of its held-out parts."""
     rows = np.concatenate([np.ones((len(features), 1)), features], axis=1)
@@ -115,13 +117,3 @@ def _cross_validated(
 
 def _named(weights: DoubleArray) -> LogisticModel:
     return LogisticModel(dict(zip((BIAS, *CONFIDENCE_FEATURES), weights.tolist(), strict=True)))
-
-
-def _folds_of(groups: Sequence[str], seed: int) -> DoubleArray:
-    """The fold of each example, so that none splits a group."""
-    names = sorted(set(groups))
-    if len(names) < 2:
-        raise DataError("confidence must be fitted on turns of at least two reports")
-    order = np.random.default_rng(seed).permutation(len(names))
-    fold_of = {names[place]: number % FOLDS for number, place in enumerate(order)}
-    return np.array([fold_of[group] for group in groups], dtype=np.float64)

@@ -21,8 +21,7 @@ from optimize.encoders.encoder import pages_of, split_reports
 from optimize.encoders.examples import EncoderConfig
 from optimize.optimizers import parse_optimizers
 from optimize.scorers import page_keys
-from optimize.scorers.derivation_training import ScorerConfig
-from optimize.scorers.listwise import TrainingConfig
+from optimize.scorers.derivation_training import ScorerConfig, TrainingConfig
 from programs.agent import AgentQA
 from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
@@ -98,12 +97,11 @@ def test_a_saved_program_answers_as_before(compiled: ConversationQA, train: list
 def test_a_fit_that_was_stopped_continues_from_its_checkpoint(
     student: ConversationQA, compiled: ConversationQA, train: list[dspy.Example], base_model: Path, folder: Path
 ) -> None:
-    assert sorted(path.name for path in folder.iterdir()) == ["scorer.json", "training.pt"]
+    assert sorted(path.name for path in folder.iterdir()) == ["training.pt"]
     told: list[str] = []
     settings = replace(SETTINGS, base=str(base_model))
     again = FitEncoder(settings, folder=folder, progress=told.append).compile(student, trainset=train)
     assert any(line.startswith("encoder: continued at step ") for line in told)
-    assert any(line.startswith("scorer: continued from ") for line in told)
     assert again.scorer.to_json() == compiled.scorer.to_json()
 
 

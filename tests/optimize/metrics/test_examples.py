@@ -9,8 +9,7 @@ from kg.calculations.candidate import Candidate
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from optimize import metric
-from optimize.examples import ReportHandle
-from optimize.metrics.labels import GoldMeaning
+from optimize.examples import GoldMeaning, ReportHandle
 from programs.turns.turn import Turn
 from signatures.understand import Understanding
 

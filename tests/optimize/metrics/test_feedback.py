@@ -85,8 +85,8 @@ def test_no_difference_can_be_told_without_a_derivation() -> None:
     assert diagnosis(Turn("?", Decimal(5))).difference is None
 
 
-def feedback(found: Turn, predictor: str | None = None) -> str:
-    return words(found, GOLD, Decimal("0.2"), diagnosis(found), predictor)
+def feedback(found: Turn) -> str:
+    return words(found, GOLD, Decimal("0.2"), diagnosis(found))
 
 
 def test_words() -> None:

@@ -8,7 +8,7 @@ from kg.calculations.report_index import ReportIndex
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
-from optimize.metrics.labels import GoldMeaning, gold_meaning
+from optimize.examples import GoldMeaning, gold_meaning
 
 REPORT = Report(
     "ACME/2009/page_1.pdf",

@@ -116,7 +116,7 @@ from kg.calculations.report_index import ReportIndex
 from kg.calculations.idf import Idf
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from optimize.scorers.listwise import TrainingConfig
+from optimize.scorers.derivation_training import TrainingConfig
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import training_turns
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from kg.calculations.idf import Idf
 from kg.calculations.report_index import ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
-from optimize.scorers.turns import training_turns
-from optimize.scorers.unanswerable import unanswerable_turn, without_figures
+from optimize.scorers.turns import training_turns, unanswerable_turn, without_figures
 
 REPORT = Report(
     "a",
