@@ -171,14 +171,11 @@ def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, s
         UsageError: There is no format.
         ConfigError: A setting of the search is no number, or there is no such setting.
     """
+    from optimize.settings import read_value
+
     if form is None:
         raise click.UsageError("questions about a graph need --format")
-    search = {}
-    for name in _SEARCH.keys() & settings.keys():
-        text = settings.pop(name)
-        if not text.isdecimal() or int(text) < 1:
-            raise ConfigError(f"{name} must be a whole number from 1, got {text!r}")
-        search[_SEARCH[name]] = int(text)
+    search = {_SEARCH[name]: read_value(int, settings.pop(name), name) for name in _SEARCH.keys() & settings.keys()}
     link = take_choice(settings, "link", Flag) == "true"
     if settings:
         known = ", ".join((*_SEARCH, "link"))

@@ -26,12 +26,6 @@ GROUPS = {name: command for name in COMMANDS if isinstance(command := cli.finpat
 VERBS = [*COMMANDS, *(f"{group} {name}" for group, command in GROUPS.items() for name in command.commands)]
 
 
-def finpath(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(ROOT / "finpath.py"), *arguments], capture_output=True, text=True, timeout=120, cwd=cwd
-    )
-
-
 def help_of(*verbs: str) -> str:
     """The help of the command and of its verbs, from a process that stops if one of them imports a heavy library."""
     code = f"""
@@ -81,22 +75,6 @@ def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["evaluate"]) == 2
     assert cli.main(["evaluate", "beam", "--data", "sample:dev", "--limit", "0"]) == 2
     assert "0 is not in the range x>=1" in capsys.readouterr().err
-
-
-def test_a_place_that_takes_no_figures_is_said_before_the_work(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").touch()
-    for place in (tmp_path, tmp_path / "file" / "out.json"):
-        assert cli.main(["evaluate", "beam", "--data", "nowhere.json", "--json", str(place)]) == 1
-        assert capsys.readouterr().err.startswith("finpath: json must be a file")
-
-
-def test_a_mistake_is_1_and_has_no_traceback(tmp_path: Path) -> None:
-    done = finpath("data", "check", "nowhere.json", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("finpath: nowhere.json: no such file or folder")
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -163,27 +141,6 @@ def test_an_evaluation_in_which_every_turn_fails_is_said(
     assert cli.main(["evaluate", "x", "--data", "y", "--no-track", "--json", str(out)]) == 1
     assert "no turn has an answer; the first: RuntimeError: the program broke" in capsys.readouterr().err
     assert json.loads(out.read_text())["failed_turns"] == 5
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("evalute beam", "No such command 'evalute'. Did you mean 'evaluate'?"),
-        ("data chek x", "No such command 'chek'. Did you mean 'check'?"),
-        ("ask r q --progam 3", "No such option '--progam'. Did you mean '--program'?"),
-    ],
-)
-def test_a_wrong_word_is_2_and_names_the_nearest(words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(words.split()) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_an_option_may_be_given_several_times() -> None:
-    command = cli.finpath.commands.get("evaluate")
-    words = ["beam", "--set", "a=1", "--data", "d", "--set", "c=3"]
-    with command.make_context("evaluate", words) as context:
-        assert context.params["settings"] == {"a": "1", "c": "3"}
-        assert (context.params["program"], context.params["data"]) == ("beam", "d")
 
 
 def test_a_setting_without_a_value_is_named(capsys: pytest.CaptureFixture[str]) -> None:
