@@ -32,13 +32,7 @@ from experiments.console import say, show, write_text
 @day_option
 @json_option
 def command(
-    graph: str,
-    database: str,
-    user: str,
-    whole: bool,
-    html: str | None,
-    today: date,
-    write_figures: WriteFigures,
+    graph: str, database: str, user: str, whole: bool, html: str | None, today: date, write_figures: WriteFigures
 ) -> None:
     """Reports news about a user's positions and watch-list, citing the documents that report it.
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import click
 
-from experiments.commands.options import (
-    RUN,
-    Command,
-    WriteFigures,
-    find_run,
-    json_option,
-    open_tracker,
-)
+from experiments.commands.options import RUN, Command, WriteFigures, find_run, json_option, open_tracker
 from experiments.console import say, show, terminal_width
 
 _CHANGED = 10

@@ -91,10 +91,7 @@ _ONLY_KGQA = ("graph", "form")
 )
 @click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
 @click.option(
-    "--val-turns",
-    type=POSITIVE,
-    default=24,
-    help="turns of other training reports that select a program (24)",
+    "--val-turns", type=POSITIVE, default=24, help="turns of other training reports that select a program (24)"
 )
 @click.option("--graph", type=FILE, metavar="KB", help=f"for kgqa: {GRAPH}; sample:graph is shipped")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="for kgqa: the format of the questions")

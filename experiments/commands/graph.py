@@ -16,15 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.ontology import DEFAULT_TRAIN, ontology_figures
-from experiments.commands.options import (
-    FILE,
-    SOURCE,
-    Group,
-    WriteFigures,
-    json_option,
-    open_tracker,
-    options,
-)
+from experiments.commands.options import FILE, SOURCE, Group, WriteFigures, json_option, open_tracker, subject_options
 from experiments.console import format_table, read_text, say, shorten, show, terminal_width, write_share
 from kg.errors import ConfigError
 
@@ -37,14 +29,6 @@ _LINE_ITEMS = 40
 @click.group(cls=Group)
 def command() -> None:
     """Shows, queries and checks the graphs of reports; shows growing graphs and ontologies."""
-
-
-_graph_options = options(
-    click.option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
-    click.option(
-        "--program", type=FILE, default="beam", metavar="PROGRAM", help="the program with the ontology (beam)"
-    ),
-)
 
 
 @command.command(
@@ -65,7 +49,7 @@ _graph_options = options(
     help="the id of a report in --data, or a unique part of it; files of tables and text, which make one report; the "
     "folder of a growing graph; an ontology (.ttl); or nothing, for the ontology of --program",
 )
-@_graph_options
+@subject_options
 @click.option("--history", is_flag=True, help="the updates of a growing graph, with sources and replaced values")
 @json_option
 def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, write_figures: WriteFigures) -> None:
@@ -165,7 +149,7 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
     metavar="REPORT... QUERY",
     help="a report as in `finpath graph show`; then a SPARQL query, or the file of one (.rq)",
 )
-@_graph_options
+@subject_options
 @json_option
 def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: WriteFigures) -> int:
     """Answers a SPARQL query over the graph of a report: SELECT, ASK, CONSTRUCT or DESCRIBE.

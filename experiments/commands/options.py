@@ -221,12 +221,14 @@ PROGRAM_SETTINGS = (
 )
 
 
-report_options = options(
+subject_options = options(
     click.option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)"),
     click.option("--program", type=FILE, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)"),
-    set_option(PROGRAM_SETTINGS),
 )
-"""A report's data set, and the program that answers."""
+"""A report's data set, and the program that answers or has the ontology."""
+
+report_options = options(subject_options, set_option(PROGRAM_SETTINGS))
+"""The same, with settings of the program."""
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,10 @@ from experiments.console import say, show
     """,
 )
 @click.argument("run_reference", metavar="RUN", help=f"the evaluation of the program: {RUN}")
-@click.option(
-    "--against",
-    metavar="RUN",
-    help="the evaluation to beat, in place of that of the program with the alias",
-)
+@click.option("--against", metavar="RUN", help="the evaluation to beat, in place of that of the program with the alias")
 @click.option("--force", is_flag=True, help="promote without a significant gain; the run records it")
 @json_option
-def command(
-    run_reference: str,
-    against: str | None,
-    force: bool,
-    write_figures: WriteFigures,
-) -> int:
+def command(run_reference: str, against: str | None, force: bool, write_figures: WriteFigures) -> int:
     """Sets an alias on an evaluated program if a paired test shows that it is better than the one with the alias.
 
     The exit code is 1 if the alias was not set.

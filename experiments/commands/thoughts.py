@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import (
-    FILE,
-    Command,
-    WriteFigures,
-    json_option,
-    lm_options,
-    set_option,
-    track_option,
-)
+from experiments.commands.options import FILE, Command, WriteFigures, json_option, lm_options, set_option, track_option
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError, DataError
