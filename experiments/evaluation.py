@@ -27,7 +27,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import dspy
 from threadpoolctl import threadpool_limits
 
-from experiments.console import format_table, percent, progress, say
+from experiments.console import progress, say
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import SavedProgram
 from experiments.traces import CONVERSATION_TAG, Span, TraceFacts, TraceWriter, TurnRecorder, search_traces
@@ -293,27 +293,6 @@ def written_program(saved: SavedProgram, config: EvaluationConfig) -> str:
     different += [f"first {config.limit}"] if config.limit is not None else []
     different += saved.changes
     return f"{saved.name} ({', '.join(different)})" if different else saved.name
-
-
-def headlines(
-    names: Sequence[str],
-    figures: Sequence[Mapping[str, Any]],
-    shares: Mapping[str, str],
-    others: Mapping[str, str],
-    width: int | None = None,
-) -> str:
-    """Returns a table of the main figures of evaluations, one column each.
-
-    Args:
-        names: The heads of the columns.
-        figures: The figures of each.
-        shares: The names of figures in [0, 1], which have intervals, by the titles of their rows.
-        others: How the further rows are written, by their titles: ``{turns:.0f} / {conversations:.0f}``.
-        width: The width of the terminal in characters; ``None`` for no limit.
-    """
-    rows = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
-    rows += [[title, *(text.format_map(one) for one in figures)] for title, text in others.items()]
-    return format_table(["", *names], rows, width=width)
 
 
 class _Work(Generic[ItemT, TurnT, ScoreT]):

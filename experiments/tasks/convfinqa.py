@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-from experiments.console import format_table, write_answer
+from experiments.console import format_table, percent, write_answer
 from experiments.data import ConversationRecord, LoadedData
 from experiments.evaluation import (
     DETAILS,
@@ -31,7 +31,6 @@ from experiments.evaluation import (
     Scored,
     ScoreT,
     Task,
-    headlines,
 )
 from experiments.pages import make_pages
 from experiments.saved import SavedProgram
@@ -180,20 +179,6 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         run.log_text(REPORTS, json.dumps(texts, ensure_ascii=False))
         run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
 
-    def trace(self, scored: Scored[Turn, ScoreT]) -> TraceFacts:
-        """Returns the trace of a turn with its answer and the candidates of the search."""
-        turn, report = scored.turn, self._report(scored)
-        failure = turn.message if turn.failure is not None else None
-        return TraceFacts(
-            name=f"{scored.item} turn {scored.index + 1}",
-            inputs={"question": turn.question, "report": report},
-            outputs=_present({"answer": write_answer(turn.answer), "failure": failure}),
-            tags={REPORT_TAG: report},
-            error=turn.message if turn.failure in ("lm_error", "error") else None,
-            verdicts={"confidence": (turn.confidence, "")} if turn.confidence is not None else {},
-            spans=_search_span(scored),
-        )
-
     def _report(self, scored: Scored[Turn, ScoreT]) -> str:
         """Returns the id of a turn's report."""
         return self._reports[scored.item]
@@ -236,16 +221,22 @@ class ConvFinQA(ConversationTask[TurnScore]):
                 run.log_text(f"pages/{file}", text)
 
     def trace(self, scored: Scored[Turn, TurnScore]) -> TraceFacts:
-        """Returns the trace of a turn, also with its program, its gold and its verdict."""
-        turn, score, facts = scored.turn, scored.score, super().trace(scored)
-        path = turn.candidates[turn.pick].path if turn.pick is not None else None
-        more = {"program": score.program, "understanding": plain(turn.understanding), "path": path}
-        return dataclasses.replace(
-            facts,
-            outputs={**facts.outputs, **_present(more)},
-            tags={**facts.tags, "finpath.stage": score.stage},
-            verdicts={"exe_accuracy": (score.exact, verdict(score)), **facts.verdicts},
+        """Returns the trace of a turn with its gold, its verdict and the candidates of the search."""
+        turn, score = scored.turn, scored.score
+        chosen = turn.candidates[turn.pick] if turn.pick is not None else None
+        confidence = {"confidence": (turn.confidence, "")} if turn.confidence is not None else {}
+        failure = turn.message if turn.failure is not None else None
+        outputs = {"answer": write_answer(turn.answer), "program": score.program, "failure": failure}
+        outputs["understanding"] = plain(turn.understanding)
+        return TraceFacts(
+            name=f"{scored.item} turn {scored.index + 1}",
+            inputs={"question": turn.question, "report": self._report(scored)},
+            outputs=_present({**outputs, "path": chosen.path if chosen is not None else None}),
+            tags={REPORT_TAG: self._report(scored), "finpath.stage": score.stage},
+            error=turn.message if turn.failure in ("lm_error", "error") else None,
+            verdicts={"exe_accuracy": (score.exact, verdict(score)), **confidence},
             expected=_present({"answer": write_answer(score.gold_answer), "program": score.gold_program}),
+            spans=_search_span(scored),
         )
 
 
@@ -298,11 +289,17 @@ class OpenAnswers(ConversationTask[AnswerScore]):
         run.log_table("answers", rows)
 
     def trace(self, scored: Scored[Turn, AnswerScore]) -> TraceFacts:
-        """Returns the trace of a turn, also with its gold and its verdict."""
-        return dataclasses.replace(
-            super().trace(scored),
+        """Returns the trace of a turn with its gold and its verdict."""
+        turn, report = scored.turn, self._report(scored)
+        failure = turn.message if turn.failure is not None else None
+        return TraceFacts(
+            name=f"{scored.item} turn {scored.index + 1}",
+            inputs={"question": turn.question, "report": report},
+            outputs=_present({"answer": write_answer(turn.answer), "failure": failure}),
+            tags={REPORT_TAG: report},
             verdicts={"right": (scored.right, ""), "confidence": (scored.score.confidence, "")},
             expected={"answer": write_answer(scored.score.gold)},
+            spans=_search_span(scored),
         )
 
 
@@ -328,25 +325,30 @@ def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
 
 def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of ConvFinQA, one column a run; ``width`` is that of the terminal."""
-    shares = {
-        "right answers (exe_accuracy)": "exe_accuracy",
-        "right calculations (program_accuracy)": "program_accuracy",
-        "whole conversations right": "conversation_accuracy",
-        "right answer among the first 5 (recall_at_5)": "recall_at_5",
-        "right answer among the first 20": "recall_at_20",
-    }
-    others = {
-        "turns / conversations": "{turns:.0f} / {conversations:.0f}",
-        "turns without an answer": "{failed_turns:.0f}",
-        "of these stopped by an error": "{stopped:.0f}",
-        "LM calls a turn": "{lm_calls_per_turn:.2f}",
-        "prompt tokens a turn": "{prompt_tokens_per_turn:.0f}",
-        "  of these not cached": "{uncached_prompt_tokens_per_turn:.0f}",
-        "seconds a turn, median / 95%": "{seconds_per_turn_p50:.3f} / {seconds_per_turn_p95:.3f}",
-    }
     errors = ("failures_lm_error", "failures_error")
-    columns = [{**one, "stopped": sum(one.get(name, 0) for name in errors)} for one in figures]
-    return headlines(names, columns, shares, others, width)
+    rows: list[list[object]] = [
+        [title, *(percent(one, name) for one in figures)]
+        for title, name in (
+            ("right answers (exe_accuracy)", "exe_accuracy"),
+            ("right calculations (program_accuracy)", "program_accuracy"),
+            ("whole conversations right", "conversation_accuracy"),
+            ("right answer among the first 5 (recall_at_5)", "recall_at_5"),
+            ("right answer among the first 20", "recall_at_20"),
+        )
+    ]
+    rows += [
+        ["turns / conversations", *(f"{one['turns']:.0f} / {one['conversations']:.0f}" for one in figures)],
+        ["turns without an answer", *(f"{one['failed_turns']:.0f}" for one in figures)],
+        ["of these stopped by an error", *(f"{sum(one.get(name, 0) for name in errors):.0f}" for one in figures)],
+        ["LM calls a turn", *(f"{one['lm_calls_per_turn']:.2f}" for one in figures)],
+        ["prompt tokens a turn", *(f"{one['prompt_tokens_per_turn']:.0f}" for one in figures)],
+        ["  of these not cached", *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures)],
+        [
+            "seconds a turn, median / 95%",
+            *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),
+        ],
+    ]
+    return format_table(["", *names], rows, width=width)
 
 
 def _turn_row(one: Scored[Turn, TurnScore], report: str) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.console import write_text
+from experiments.console import format_table, percent, write_text
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions
-from experiments.evaluation import Description, EvaluationConfig, Scored, Task, headlines
+from experiments.evaluation import Description, EvaluationConfig, Scored, Task
 from experiments.saved import SavedProgram
 from experiments.traces import TraceFacts
 from experiments.tracking import DataInput, Run, sectioned
@@ -153,10 +153,17 @@ def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width
         "recall": "recall",
         "F1": "f1",
     }
-    others = {
-        "questions": "{questions:.0f}",
-        "without an answer, or unreadable": "{failed_questions:.0f}",
-        "LM calls a question": "{lm_calls_per_question:.2f}",
-        "seconds a question, median / 95%": "{seconds_per_question_p50:.4f} / {seconds_per_question_p95:.4f}",
-    }
-    return headlines(names, figures, shares, others, width)
+    rows: list[list[object]] = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
+    rows += [
+        ["questions", *(f"{one['questions']:.0f}" for one in figures)],
+        ["without an answer, or unreadable", *(f"{one['failed_questions']:.0f}" for one in figures)],
+        ["LM calls a question", *(f"{one['lm_calls_per_question']:.2f}" for one in figures)],
+        [
+            "milliseconds a question, median / 95%",
+            *(
+                f"{1000 * one['seconds_per_question_p50']:.1f} / {1000 * one['seconds_per_question_p95']:.1f}"
+                for one in figures
+            ),
+        ],
+    ]
+    return format_table(["", *names], rows, width=width)
