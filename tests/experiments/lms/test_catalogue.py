@@ -20,7 +20,6 @@ from experiments.commands.main import main
 from experiments.lms import weights
 from experiments.lms.config import LMConfig, _engine, make_lm
 from experiments.lms.weights import (
-    CATALOGUE,
     Model,
     Part,
     fetch_reader,
@@ -87,14 +86,6 @@ def offer(monkeypatch: pytest.MonkeyPatch, *catalogue: Model) -> None:
 def forget_memory(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """A machine whose memory holds models of less than ``size`` bytes."""
     monkeypatch.setattr(Model, "fits", property(lambda model: model.size < size))
-
-
-def test_the_catalogue_is_whole() -> None:
-    assert [model.name for model in CATALOGUE] == ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b", "smollm2-135m"]
-    assert all(len(model.sha256) == 64 and model.license == "Apache-2.0" and model.parts for model in CATALOGUE)
-    assert [model.size for model in CATALOGUE] == sorted((model.size for model in CATALOGUE), reverse=True)
-    assert [len(model.parts) for model in CATALOGUE] == [22, 6, 1]
-    assert CATALOGUE[0].parts[8].member.endswith("part9/data/part09.bin")
 
 
 def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

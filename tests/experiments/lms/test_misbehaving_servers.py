@@ -17,7 +17,6 @@ from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms.config import make_lm
 from experiments.saved import find_program
 from experiments.tasks import ConvFinQA
-from kg.errors import LMError
 from tests.experiments.lms.servers import (
     GOOD,
     BadServer,
@@ -63,23 +62,6 @@ def test_a_failed_turn_costs_its_own_answer_only(serve: Callable[..., BadServer]
     assert "lm_error" in failures
     assert set(failures) - {"lm_error"}
     assert all("broken" in turn.message for turn in evaluation.turns.values() if turn.failure == "lm_error")
-
-
-def test_caps_hold_over_http_and_the_cache_costs_nothing(serve: Callable[..., BadServer]) -> None:
-    server = serve(GOOD)
-    lm = make_lm(server.config(budget="calls=2"))
-    assert lm is not None
-    for question in ("capped a", "capped a", "capped a", "capped b"):
-        lm(question)
-    with pytest.raises(LMError, match="the budget of openai/m is spent: 2 calls"):
-        lm("capped c")
-    assert (lm.spent.calls, lm.spent.cache_hits, len(server.bodies)) == (2, 2, 2)
-    assert lm.spent.prompt_tokens == sum(map(len, server.bodies))
-    few = make_lm(server.config(budget="tokens=10"))
-    assert few is not None
-    few("capped d")
-    with pytest.raises(LMError, match="10 tokens"):
-        few("capped e")
 
 
 def test_retries_count_as_one_call(serve: Callable[..., BadServer], pauses: list[float]) -> None:

@@ -11,7 +11,6 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import dspy
@@ -163,22 +162,33 @@ BAD: dict[str, Write] = {
 }
 
 
+Opened = Callable[..., Any]
+
+
 @pytest.fixture
-def server(request: pytest.FixtureRequest) -> Iterator[RawServer]:
-    opened = RawServer(request.param)
-    yield opened
-    opened.listener.close()
+def opened() -> Iterator[Opened]:
+    """Starts a server that writes so, and gives a model of it without a cache."""
+    servers: list[RawServer] = []
+
+    def start(write: Write, timeout: float = 5, retries: int = 0) -> Any:
+        servers.append(RawServer(write))
+        lm = make_lm(servers[-1].config(timeout=timeout, retries=retries))
+        assert lm is not None
+        lm.cache = False
+        return lm
+
+    yield start
+    for server in servers:
+        server.listener.close()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["", "async"])
-@pytest.mark.parametrize("server", BAD.values(), ids=BAD, indirect=True)
+@pytest.mark.parametrize("write", BAD.values(), ids=BAD)
 def test_a_call_ends_in_its_time_and_memory(
-    server: RawServer, asynchronous: bool, monkeypatch: pytest.MonkeyPatch
+    write: Write, opened: Opened, asynchronous: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    lm = make_lm(server.config(timeout=SECONDS, retries=0))
-    assert lm is not None
-    lm.cache = False
+    lm = opened(write, timeout=SECONDS)
     ask, failure = dspy.Predict("question -> answer"), None
     peak, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
     with dspy.context(lm=lm), metered() as measured:
@@ -197,69 +207,49 @@ def test_a_call_ends_in_its_time_and_memory(
 
 @pytest.mark.parametrize("body", [chat(), chat("[[ ## answer ## ]]\n" + "4" * 1_000_000)])
 @pytest.mark.parametrize("packing", ["", "gzip", "deflate"])
-def test_a_reply_within_the_limits_is_read(body: bytes, packing: str) -> None:
+def test_a_reply_within_the_limits_is_read(opened: Opened, body: bytes, packing: str) -> None:
     packers = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress}
     headers = f"Content-Encoding: {packing}\r\n".encode() if packing else b""
-    server = RawServer(said(packers[packing](body), headers))
-    lm = make_lm(server.config(timeout=20, retries=0))
-    assert lm is not None
-    lm.cache = False
+    lm = opened(said(packers[packing](body), headers), timeout=20)
     for found in (lm("?"), asyncio.run(lm.acall("?"))):
         assert found[0].startswith("[[ ## answer ## ]]\n4")
-    with suppress(OSError):
-        server.listener.close()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["", "async"])
-def test_a_key_is_redacted_wherever_a_reply_has_it(asynchronous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_redacted_wherever_a_reply_has_it(
+    opened: Opened, asynchronous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not only in its text: the history and the traces keep its name, its thoughts and its calls of tools."""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": json.dumps({SECRET: [SECRET]})}}
     body = json.loads(chat(f"your key is {SECRET}", reasoning_content=f"think {SECRET}", tool_calls=[call]))
     # Written with escapes, as some servers do.
     escaped = json.dumps({**body, "id": SECRET, "model": SECRET}).replace("sk-", "\\u0073k-").encode()
-    server = RawServer(said(escaped))
-    lm = make_lm(server.config(timeout=5, retries=0))
-    assert lm is not None
-    lm.cache = False
+    lm = opened(said(escaped))
     replies = asyncio.run(lm.acall("?")) if asynchronous else lm("?")
     assert "your key is [OPENAI_API_KEY]" in str(replies)
     written = json.dumps(lm.history, default=str)
     assert SECRET not in written
     assert "think [OPENAI_API_KEY]" in written
-    server.listener.close()
 
 
-def test_half_a_character_is_replaced() -> None:
-    server = RawServer(said(chat("half \ud800 of it")))
-    lm = make_lm(server.config(timeout=5, retries=0))
-    assert lm is not None
-    lm.cache = False
+def test_half_a_character_is_replaced(opened: Opened) -> None:
+    lm = opened(said(chat("half \ud800 of it")))
     assert lm("?") == ["half ? of it"]
-    server.listener.close()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["", "async"])
-def test_a_server_cannot_ask_to_wait_for_a_day(asynchronous: bool) -> None:
+def test_a_server_cannot_ask_to_wait_for_a_day(opened: Opened, asynchronous: bool) -> None:
     replies = [status(b"429 Slow", headers=b"Retry-After: 99999\r\n"), said(chat("ok"))]
-    server = RawServer(lambda peer: replies.pop(0)(peer))
-    lm = make_lm(server.config(timeout=0.5, retries=1))
-    assert lm is not None
-    lm.cache = False
+    lm = opened(lambda peer: replies.pop(0)(peer), timeout=0.5, retries=1)
     start = time.monotonic()
     assert (asyncio.run(lm.acall("?")) if asynchronous else lm("?")) == ["ok"]
     assert time.monotonic() - start < 5
-    server.listener.close()
 
 
-def test_each_reply_has_its_own_allowance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_reply_has_its_own_allowance(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MOST_BYTES", 3_000)
-    server = RawServer(said(chat("x" * 1_500)))
-    lm = make_lm(server.config(timeout=5, retries=0))
-    assert lm is not None
-    lm.cache = False
+    lm = opened(said(chat("x" * 1_500)))
     assert [lm("?") for _ in range(3)] == [["x" * 1_500]] * 3
-    server.write = said(chat("x" * 4_000))
     with pytest.raises(DSPyLMError, match="larger than 3000 bytes"):
-        lm("?")
-    server.listener.close()
+        opened(said(chat("x" * 4_000)))("?")
