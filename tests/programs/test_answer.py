@@ -8,7 +8,7 @@ from dspy.utils import DummyLM
 
 from kg.calculations import DerivationScorer
 from kg.reports import Report, build_ontology
-from programs import Aggregate, Answer, BeamQA, Understand
+from programs import BeamQA
 from programs.turns import Turn
 from programs.wording import is_grounded
 from programs.worlds.report import ReportReader
@@ -26,15 +26,6 @@ def _ask(sentence: str) -> tuple[Turn, list[str]]:
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         turn: Turn = program(report=REPORT, question=QUESTION).turn
     return turn, [entry["messages"][-1]["content"] for entry in lm.history]
-
-
-def test_the_parts_of_the_program_are_modules() -> None:
-    program = BeamQA(ReportReader(build_ontology([REPORT]), DerivationScorer.untrained()))
-    parts = (program.understand, program.aggregate, program.answer)
-    assert [type(part) for part in parts] == [Understand, Aggregate, Answer]
-    assert [name for name, _ in program.named_predictors()] == ["understand.predict", "aggregate.predict"]
-    explaining = BeamQA(program.reader, explain=True)
-    assert [name for name, _ in explaining.named_predictors()][2:] == ["answer.predict"]
 
 
 @pytest.mark.parametrize(

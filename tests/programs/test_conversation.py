@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 
 import dspy
 import pytest
@@ -15,8 +14,6 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.search.derivation import Derivation
-from kg.search.history import PastTurn
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.evidence import Blend, EvidenceConfig, EvidencePlan
@@ -54,10 +51,6 @@ def test_there_is_a_turn_for_every_question_in_order() -> None:
     assert [turn.question for turn in turns] == QUESTIONS
     assert all(turn.answer is not None and turn.failure is None for turn in turns)
     assert _program()(report=REPORT, questions=[]).turns == []
-
-
-def test_earlier_turns_do_not_depend_on_later_questions() -> None:
-    assert [turn.derivation for turn in _turns(count=2)] == [turn.derivation for turn in _turns()][:2]
 
 
 def test_what_is_picked_is_what_later_turns_build_on() -> None:
@@ -124,15 +117,3 @@ def test_a_report_that_cannot_be_read_fails_every_turn(monkeypatch: pytest.Monke
     turns = program(report=REPORT, questions=QUESTIONS).turns
     assert [(turn.question, turn.failure) for turn in turns] == [(question, "error") for question in QUESTIONS]
     assert turns[0].message == "DataError: report 'r': it has no rows"
-
-
-PAST = [
-    PastTurn(QUESTIONS[0], Derivation.parse("4.5%"), Decimal("0.045")),
-    PastTurn(QUESTIONS[1], Derivation.parse("3.5%"), Decimal("0.035")),
-    PastTurn(QUESTIONS[2], Derivation.parse("subtract(4.5%, 3.5%)"), Decimal("0.01")),
-]
-
-
-def test_a_turn_is_remembered_without_its_candidates() -> None:
-    turn = _turns()[0]
-    assert turn.past() == PastTurn(turn.question, turn.derivation, turn.answer, turn.confidence)

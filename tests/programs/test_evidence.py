@@ -11,20 +11,12 @@ import pytest
 from dspy import lm15
 
 from kg.errors import ConfigError
-from kg.search import Derivation
-from programs.evidence import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, evidence_of, length_of
-from programs.lm import ReplyToken, shares_from_tokens, tokens_of
+from programs.evidence import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, evidence_of
+from programs.lm import ReplyToken, tokens_of
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]
 LENGTHS = [1, 3, 5]
 FOR_SECOND = Evidence(tuple(math.log(share) for share in (0.1, 0.8, 0.1)))
-
-
-def test_the_beam_alone_keeps_its_probabilities() -> None:
-    judged = Blend().judge(SCORES, LENGTHS, FOR_SECOND)
-    assert judged.candidates == pytest.approx((0.5, 0.3, 0.1))
-    assert judged.none == pytest.approx(0.1)
-    assert (judged.pick, Blend().uses_evidence) == (0, False)
 
 
 def test_probabilities_sum_to_one_whatever_the_weights() -> None:
@@ -33,31 +25,6 @@ def test_probabilities_sum_to_one_whatever_the_weights() -> None:
         judged = blend.judge(SCORES, LENGTHS, evidence)
         assert sum(judged.candidates) + judged.none == pytest.approx(1)
     assert blend.judge([], [], None).none == pytest.approx(1)
-
-
-def test_shares_shift_the_odds_by_their_weight() -> None:
-    judged = Blend({"beam": 1.0, "share": 0.5}, {"rest": 1.0}).judge(SCORES, LENGTHS, FOR_SECOND)
-    assert judged.candidates[1] / judged.candidates[0] == pytest.approx(0.3 / 0.5 * math.sqrt(0.8 / 0.1))
-    assert judged.pick == 1
-
-
-def test_the_calculation_that_the_model_named_and_lengths_count_by_themselves() -> None:
-    evidence = Evidence(FOR_SECOND.shares, named=1)
-    judged = Blend({"beam": 1.0, "named": 1.0}, {"rest": 1.0}).judge(SCORES, LENGTHS, evidence)
-    assert judged.candidates[1] / judged.candidates[0] == pytest.approx(0.6 * math.e)
-    shorter = Blend({"beam": 1.0, "length": -0.5}, {"rest": 1.0}).judge(SCORES, LENGTHS, None)
-    assert shorter.candidates[1] / shorter.candidates[0] == pytest.approx(0.6 * math.exp(-1))
-
-
-def test_a_model_that_says_none_raises_the_probability_of_none() -> None:
-    blend = Blend({"beam": 1.0}, {"rest": 1.0, "none": 1.0})
-    sure, unsure = (blend.judge(SCORES, LENGTHS, Evidence((-3.0,) * 3, none)) for none in (-0.1, -4.0))
-    assert sure.none > unsure.none
-
-
-def test_a_derivation_is_as_long_as_its_figures_and_operations() -> None:
-    assert length_of(Derivation.parse("10")) == 1
-    assert length_of(Derivation.parse("subtract(10, 12), divide(#0, 12)")) == 5
 
 
 def test_the_model_decides_unless_weights_are_fitted_for_it() -> None:
@@ -96,27 +63,6 @@ def test_likelihoods_of_earlier_revisions_have_no_weight() -> None:
 def test_wrong_settings_are_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
         make()
-
-
-def _tokens(*texts: str, **alternatives: float) -> list[ReplyToken]:
-    others = {name.removeprefix("t"): value for name, value in alternatives.items()}
-    return [ReplyToken(text, -0.5, others if text.strip().isdigit() else {}) for text in texts]
-
-
-def test_the_probabilities_of_other_numbers_are_read_where_the_choice_stands() -> None:
-    found = shares_from_tokens(_tokens('{"', "choice", '": ', "3", ', "conf', t3=-0.3, t1=-1.6, t0=-3.0, t99=-0.1), 4)
-    assert found == {3: -0.3, 1: -1.6, 0: -3.0}
-    assert shares_from_tokens(_tokens("choice", ": ", "x"), 4) == {}
-    assert shares_from_tokens([], 4) == {}
-    assert shares_from_tokens(_tokens("choice: 3", t3=-0.3), 4) == {}, "a token that holds more than the number"
-
-
-def test_a_number_of_two_tokens_is_shared_with_its_first() -> None:
-    tokens = [ReplyToken("choice: ", 0, {}), ReplyToken("1", -0.2, {"1": -0.2, "2": -2.0}), ReplyToken("0", -0.7, {})]
-    found = shares_from_tokens(tokens, 10)
-    assert found[10] == pytest.approx(-0.9)
-    assert math.exp(found[1]) == pytest.approx(math.exp(-0.2) - math.exp(-0.9))
-    assert found[2] == -2.0
 
 
 def test_tokens_are_read_from_a_client_s_mappings_and_from_the_engine_s_types() -> None:

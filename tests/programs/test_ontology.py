@@ -118,11 +118,6 @@ def test_a_report_without_labels_costs_no_call() -> None:
     assert model.history == []
 
 
-def test_what_the_model_built_survives_turtle() -> None:
-    ontology, _, _ = _build(_reply())
-    assert Ontology.from_turtle(ontology.to_turtle()) == ontology
-
-
 @pytest.mark.slow
 def test_an_embedded_model_builds_an_ontology(embedded_model: Callable[[str], Path]) -> None:
     from experiments.data import train_reports

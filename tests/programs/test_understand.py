@@ -30,7 +30,6 @@ REPORT = Report(
     table=(("( in thousands )", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("tax rate", "16%", "20%")),
     post_text=("it bought 3 ships for $ 1.4 million .",),
 )
-EMPTY = Report("empty", ("nothing here .",), (), ())
 ONTOLOGY = build_ontology([REPORT])
 QUESTION = "what was the net income in 2008?"
 CAREFUL = EvidenceConfig()

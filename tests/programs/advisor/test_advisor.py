@@ -10,13 +10,11 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.errors import DataError
 from kg.growing import GrowingGraph, NodeKey
 from kg.investments import investment_schema
 from kg.news import known_names, parse_document, stored_facts, stored_passages
 from programs.advisor import Advisor, Portfolio, Profile, ReadDocuments, briefings, shaped, symbol_problems, take_back
-from programs.advisor import reading as module
-from programs.advisor.reading import schema_shown, shown_parts, validate
+from programs.advisor.reading import validate
 
 TODAY = date(2026, 11, 6)
 WIRE = """Orvane buys Brightlane
@@ -42,18 +40,6 @@ def event(sentence: int, company: str, kind: str, direction: str, **further: Any
 
 def reply(*facts: dict[str, Any], events: tuple[dict[str, Any], ...] = ()) -> dspy.Prediction:
     return ReadDocuments.recorded({"facts": facts, "events": events})
-
-
-def test_a_document_is_shown_with_numbers_and_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    document = parse_document(WIRE, "wire.txt")
-    [whole] = shown_parts(document)
-    assert whole.splitlines()[:2] == ["2026-01-14 (Wednesday)", "[1] Orvane buys Brightlane"]
-    assert "[3] Closing is planned" in whole
-    monkeypatch.setattr(module, "LONGEST", 60)
-    parts = list(shown_parts(document))
-    assert len(parts) > 1
-    assert all(part.startswith("2026-01-14 (Wednesday)\n[") for part in parts)
-    assert "deal value: company, thing, product -> money" in schema_shown()["relations"].splitlines()
 
 
 @pytest.mark.parametrize(
@@ -198,15 +184,6 @@ def test_a_document_is_undone_with_the_insights_about_it(graph: GrowingGraph) ->
     assert advisor.ingest(*SECOND).events == 1
 
 
-def test_another_text_of_a_name_is_reported(graph: GrowingGraph) -> None:
-    advisor = Advisor(graph)
-    assert not advisor.ingest(FIRST[0]).changed
-    assert not advisor.ingest(FIRST[0]).changed
-    other = parse_document(WIRE, "a.txt")
-    assert advisor.ingest(other).changed
-    assert any("Brightlane" in one.text for one in stored_passages(graph))
-
-
 @pytest.fixture
 def given(graph: GrowingGraph) -> list[Any]:
     """Briefings about a holding with bad news and about one with good news, a dividend."""
@@ -238,8 +215,3 @@ def test_a_profile_orders_briefings_and_leaves_weak_ones_out(
         assert "first, because you are conservative" in found[0].notes[0]
     if profile.goals:
         assert found[0].notes == ("bears on your goals: dividend events",)
-
-
-def test_an_unknown_tolerance_is_refused() -> None:
-    with pytest.raises(DataError, match="risk_tolerance must be one of"):
-        Profile("reckless")

@@ -78,31 +78,6 @@ def test_a_calculation_over_figures_is_an_answer_with_its_provenance(ask: Callab
     assert turn.understanding.concepts == ["net_income"]
 
 
-def test_every_call_of_a_tool_is_recorded(ask: Callable[..., list[Turn]]) -> None:
-    calls = [
-        step("list_entities", entity_type=KIND),
-        step("introspect_ontology", action="get_properties", entity_type=KIND),
-        query("2009"),
-        step("finish", answer="f1"),
-    ]
-    [turn] = ask([PLAN, *calls], "net income in 2009?")
-    assert [(call.tool, call.failed) for call in turn.tool_calls] == [
-        ("list_entities", False),
-        ("introspect_ontology", False),
-        ("query_kg", False),
-        ("finish", False),
-    ]
-    assert turn.tool_calls[0].output == f"{KIND}_2008, {KIND}_2009"
-    assert turn.tool_calls[1].output == "net_cash_from_operations, net_income"
-    assert turn.tool_calls[2].arguments == {
-        "entity_type": KIND,
-        "property": "net_income",
-        "filters": {"year": "2009"},
-    }
-    assert turn.tool_calls[2].output == "f1 = 103102 (currency) (2009, net income)"
-    assert all(call.seconds > 0 for call in turn.tool_calls)
-
-
 @pytest.mark.parametrize(
     ("call", "told"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -11,10 +10,8 @@ from typing import Any
 import dspy
 import pytest
 from dspy.utils import DummyLM
-from pydantic import ValidationError
 
 from programs.conversation import ConversationQA
-from programs.graphs.query_parsing import query_signature
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig
 from tests.programs.graphs.ships import ships
@@ -43,24 +40,6 @@ def test_the_model_s_parse_answers_what_the_beam_does_not() -> None:
     told = lm.history[0]["messages"][-1]["content"]
     assert "captain: Larkspur (ship) -> Mara Stenhouse (person)" in told
     assert "ship (2)" in told
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        (_query("ship", ("more than", "length", "80 m")), ("Bellwether",)),
-        (_query("ship", ("only", "captain", "mara stenhouse")), ("Larkspur",)),
-        (_query("ship", ("not", "captain", "Mara Stenhouse")), ("Bellwether",)),
-        (_query("ship", ("lacking", "captain", "")), ("Bellwether",)),
-        (_query("ship", ("only", "home port", "Quillhaven"), answer="count"), Decimal(2)),
-        (_query("ship", ("less than", "length", "10"), answer="yes or no"), "no"),
-        (_query("ship", answer="not in the graph"), None),
-        (_query("ship", ("only", "captain", "Mara Stenhouse"), ("lacking", "captain", "")), None),
-    ],
-)
-def test_each_operation_of_a_reply(reply: dict[str, str], answer: object) -> None:
-    turn, _ = _asked("zzz qqq ship xxx?", reply)
-    assert (turn.answer, turn.understanding.refused) == (answer, [])
 
 
 @pytest.mark.parametrize(
@@ -106,26 +85,3 @@ def test_a_later_reply_may_start_at_an_earlier_answer_and_names_written_alike_ar
     shown = [one["messages"][-1]["content"] for one in lm.history]
     assert "Quillhaven" in shown[0].partition("[[ ## entities ## ]]")[2].partition("[[ ##")[0].split("; ")[0]
     assert "1. which hulls hail from Quilhaven? -> Larkspur, Bellwether (answer 1)" in shown[1]
-
-
-def test_the_history_shows_what_was_counted_and_what_was_affirmed() -> None:
-    count, check = _query("ship", answer="count"), _query("ship", ("only", "captain", ""), answer="yes or no")
-    program, lm = ConversationQA.for_graphs(replace(CONFIG, trust=1.0)), DummyLM([count, check, _query("answer 1")])
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        conversation = Conversation(program, program.world(graph=ships()))
-        for question in ("how many hulls zzz?", "zzz qqq hull xxx?", "which zzz are these?"):
-            turn = conversation.ask(question)
-    assert turn.answer == ("Larkspur", "Bellwether")
-    history = lm.history[2]["messages"][-1]["content"]
-    assert "1. how many hulls zzz? -> 2: Larkspur, Bellwether (answer 1)" in history
-    assert "2. zzz qqq hull xxx? -> yes\n" in history
-
-
-def test_the_signature_holds_the_reply_to_the_graph() -> None:
-    kind = query_signature(["Larkspur"], ["captain"], 2).output_fields["query"].annotation
-    good = kind(start="Larkspur", steps=[{"operation": "follow", "relation": "captain"}])
-    assert good.steps[0].relation == "captain"
-    with pytest.raises(ValidationError):
-        kind(start="Larkspur", steps=[{"operation": "follow", "relation": "mate"}])
-    with pytest.raises(ValidationError):
-        kind(reading=3)

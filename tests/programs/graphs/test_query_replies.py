@@ -51,7 +51,6 @@ RELATIONS = {one.names[0]: place for place, one in enumerate(GRAPH.relations)}
 CLASSES = {one.names[0]: place for place, one in enumerate(GRAPH.classes)}
 NAMES = {GRAPH.name(node): node for node in range(len(GRAPH.values)) if GRAPH.is_entity(node)}
 SHOWN = Shown(NAMES, CLASSES, RELATIONS, {"answer 1": (NAMES["Tern"], NAMES["Skua"])})
-LIKE = ("skipper", "length", "built")
 
 
 def _reply(start: str, *steps: str, answer: Any = "entities or values") -> GraphQuery:

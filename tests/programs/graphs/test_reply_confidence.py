@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-import dspy
 import pytest
-from dspy.utils import DummyLM
 
 from kg.parsing import Parse, Reading
 from programs.graphs import ReplyConfidence, kind_of_reply
-from programs.graphs.reply_confidence import shipped_confidence
-from programs.worlds.graph import GraphConfig
 from tests.programs.graphs.ships import ships
 
 READER = ships()
@@ -40,17 +36,6 @@ def test_agreement_raises_the_confidence_and_disagreement_lowers_that_of_the_bea
     unsure, sure = own.joined(_at(0.1), OWN), own.joined(_at(0.79), OWN)
     assert unsure.parses[0] == sure.parses[0] == OWN
     assert unsure.confidence > sure.confidence
-
-
-def test_an_embedded_model_has_constants_of_its_own() -> None:
-    config = GraphConfig()
-    with dspy.context(lm=DummyLM([])):
-        assert config.confidence_in_replies() == ReplyConfidence()
-    small, larger = (shipped_confidence(f"local/{name}") for name in ("qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"))
-    for kind in ("own", "listed"):
-        assert small.of(kind, 0.4) <= larger.of(kind, 0.4) < 0.5 < ReplyConfidence().of(kind, 0.4)
-    assert small.of("agreed", 0.4) == pytest.approx(0.4)
-    assert GraphConfig(reply_confidence=small).confidence_in_replies() == small
 
 
 def test_a_later_reading_becomes_the_first_and_stays_once() -> None:

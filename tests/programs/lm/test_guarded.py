@@ -54,14 +54,6 @@ def guarded(budget: Budget | None = None, failure: str | None = None, **settings
     return GuardedLM("local/scripted", **given, **{"cache": False, "num_retries": 0, **settings})
 
 
-def test_calls_are_capped() -> None:
-    lm = guarded(Budget(calls=2))
-    assert [lm("a"), lm("b")] == [["1"], ["2"]]
-    with pytest.raises(LMError, match="the budget of local/scripted is spent: 2 calls"):
-        lm("c")
-    assert lm.engine.calls == 2
-
-
 def test_tokens_are_capped() -> None:
     lm = guarded(Budget(tokens=20))
     lm("a")

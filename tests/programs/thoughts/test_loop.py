@@ -126,16 +126,6 @@ def test_new_types_can_be_proposed_where_the_settings_allow_it(
         answer([], types="always")
 
 
-def test_a_reply_with_an_unknown_type_names_it_in_the_next_prompt(
-    answer: Callable[..., Thoughts], graph: GrowingGraph
-) -> None:
-    unknown = [{"op": "AddNode", "type": "Harbour", "name": "Varna", "properties": {}}]
-    heard = Prompts()
-    with dspy.context(callbacks=[heard]):
-        answer([call(), updates(unknown), updates(COMPANY), RETRIEVE, {"query": QUERY}, {"answer": "USA"}])
-    assert any("Harbour" in text and "wrong" in text for text in heard.texts)
-
-
 def test_the_answer_names_the_facts_that_it_rests_on(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
     graph.apply([AddNode("Company", "Acme", {"country": "Malta"})], Origin("other"))
     explained = {"sentence": "Helixon is a company in the USA."}
@@ -156,13 +146,6 @@ def test_an_explanation_that_says_more_than_the_facts_is_dropped(
     found = answer([RETRIEVE, {"query": QUERY}, {"answer": "USA"}, more], explain=True)
     assert (found.answer, found.explanation) == ("USA", "")
     assert found.refused == ("the explanation says more than the facts: Helixon moved to the USA in 1994.",)
-
-
-def test_a_query_that_finds_nothing_leads_to_an_insert(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
-    graph.apply([AddNode("Sector", "Chips")], Origin("wire"))
-    script = [RETRIEVE, {"query": QUERY}, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}]
-    found = answer([*script, {"answer": "USA"}])
-    assert (found.answer, found.iterations) == ("USA", 3)
 
 
 def test_arithmetic_is_exact_and_uses_retrieved_figures_alone(
@@ -223,12 +206,6 @@ def test_the_beam_goes_on_where_the_query_fails_or_finds_nothing(
     assert (found.answer, found.query, found.paths) == ("Chips", "", ("Helixon -> in_sector -> Chips",))
 
 
-@pytest.mark.parametrize("settings", [{"retrieve": "guess"}, {"max_iterations": 0}, {"repairs": -1}, {"shown": 0}])
-def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
-        ThoughtsConfig(**settings)
-
-
 def without_tools(scripted_lm: Callable[..., dspy.LM], graph: GrowingGraph, script: Script) -> Thoughts:
     lm = scripted_lm(script)
     program = KnowledgeGraphOfThoughts(ToolManager([]), ThoughtsConfig(repairs=2))
@@ -260,6 +237,13 @@ def test_a_query_written_again_as_it_was_is_not_asked_again(
     found = without_tools(scripted_lm, graph, [{"query": "SELECT nonsense"}] * 3)
     assert (found.answer, found.forced, found.repairs) == (None, True, {"query": 2})
     assert len(found.refused) == 1, "the second and third query are the first"
+
+
+def test_a_query_that_finds_nothing_leads_to_an_insert(answer: Callable[..., Thoughts], graph: GrowingGraph) -> None:
+    graph.apply([AddNode("Sector", "Chips")], Origin("wire"))
+    script = [RETRIEVE, {"query": QUERY}, call(), updates(COMPANY), RETRIEVE, {"query": QUERY}]
+    found = answer([*script, {"answer": "USA"}])
+    assert (found.answer, found.iterations) == ("USA", 3)
 
 
 def test_a_list_of_files_is_no_fact_and_the_tools_are_chosen_again(

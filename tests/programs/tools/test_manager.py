@@ -80,15 +80,6 @@ def test_calls_are_limited_for_one_question() -> None:
         ToolLimits(calls=0)
 
 
-def test_settings_of_dspy_reach_a_tool() -> None:
-    def model() -> str:
-        """Names the model."""
-        return str(dspy.settings.lm)
-
-    with dspy.context(lm="a model"):
-        assert ToolManager([dspy.Tool(model)]).call("model", {}).output == "a model"
-
-
 NODE: dict[str, Any] = {
     "name": "Regulation",
     "description": "A standing rule that restricts what market participants may do.",

@@ -9,7 +9,6 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.data import load_conversations
 from experiments.tasks import load_geography
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
@@ -129,20 +128,6 @@ def test_a_report_s_follow_ups_say_which_turns_they_use() -> None:
     assert conversation.context.entities
 
 
-def test_real_sample_conversations_survive_saving(graph: QuestionReader) -> None:
-    reports = load_conversations("sample:dev").conversations[:3]
-    ontology = build_ontology(one.report for one in reports)
-    for one in reports:
-        program = ConversationQA.unfitted(ontology)
-        world = program.world(one.report)
-        conversation = Conversation(program, world)
-        for question in one.questions:
-            conversation = Conversation.from_json(program, world, conversation.to_json())
-            conversation.ask(question)
-        plain = program(report=one.report, questions=list(one.questions)).turns
-        assert [turn.answer for turn in plain] == [turn.answer for turn in conversation.turns]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -157,9 +142,3 @@ def test_real_sample_conversations_survive_saving(graph: QuestionReader) -> None
 def test_what_is_no_saved_conversation_is_refused(text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         Conversation.from_json(Counter(), Nothing(), text)
-
-
-def test_a_conversation_about_another_report_is_refused() -> None:
-    text = Conversation(*_of_report()).to_json().replace('"r"', '"another"')
-    with pytest.raises(DataError, match="about source 'another', not 'r'"):
-        Conversation.from_json(*_of_report(), text)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
-import programs.worlds.report
 from kg.calculations.scorer import DerivationScorer
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 
 
@@ -34,33 +29,11 @@ def test_a_report_is_read_once() -> None:
     assert reader.read(_report(6))[0] is not graph
 
 
-def test_only_the_latest_reports_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs.worlds.report, "KEPT_REPORTS", 2)
-    reader = _reader()
-    first = reader.read(_report(1))[0]
-    second = reader.read(_report(2))[0]
-    reader.read(_report(1))
-    reader.read(_report(3))
-    assert reader.read(_report(1))[0] is first, "used more lately than the second"
-    assert reader.read(_report(2))[0] is not second
-
-
 def test_several_threads_may_read() -> None:
     reader = _reader()
     with ThreadPoolExecutor(4) as threads:
         sizes = list(threads.map(lambda number: len(reader.read(_report(number % 3))[1]), range(24)))
     assert len(set(sizes)) == 1
-
-
-def test_a_copied_program_shares_the_reader() -> None:
-    program = ConversationQA.unfitted(_reader().ontology)
-    reader = program.turn.reader
-    for twin in (program.deepcopy(), copy.deepcopy(program), program.reset_copy()):
-        assert twin is not program
-        assert twin.turn is not program.turn
-        assert twin.turn.reader is reader
-        assert twin.turn.understand is not program.turn.understand
-    assert copy.copy(reader) is reader
 
 
 def test_a_reader_is_pickled_by_what_it_knows() -> None:

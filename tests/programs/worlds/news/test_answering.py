@@ -12,7 +12,7 @@ import pytest
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, Origin, SetProperty
 from kg.investments import investment_schema
-from kg.news import Passage, SpanAnswers, TextAnswer, insert_answers, parse_document, stored_passages
+from kg.news import Passage, SpanAnswers, TextAnswer, parse_document, stored_passages
 from programs.advisor import Advisor
 from programs.beam import BeamQA
 from programs.turns import read_turn, turn_record
@@ -104,14 +104,6 @@ def test_several_values_keep_their_order(graph: GrowingGraph) -> None:
     found = GraphAnswers(graph).insert("Who sold?", given, "spans")
     assert found.values == ("Zeta", "Alba")
     assert found.facts == (first.quoted, rival.quoted)
-
-
-def test_an_insertion_into_a_copy_is_written_into_the_graph(graph: GrowingGraph) -> None:
-    answers = GraphAnswers(graph.copy())
-    answers.insert(QUESTION, answer(graph), "spans")
-    assert GraphAnswers(graph).retrieved(QUESTION).values == ()
-    insert_answers(graph, answers.insertions[0])
-    assert GraphAnswers(graph).retrieved(QUESTION).values == ("$85 million",)
 
 
 class Asked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from programs.worlds.news.calculations import LONGEST, calculate, in_digits
+from programs.worlds.news.calculations import LONGEST, calculate
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,3 @@ def test_every_part_is_looked_up_and_small_counts_need_no_sentence() -> None:
 
     assert calculate("$340 million / 4 * 100%", lookup) == "$85 million"
     assert seen == ["$340 million"]
-
-
-def test_figures_in_words_become_digits() -> None:
-    assert in_digits("twenty-five thousand seats and two halls") == "25,000 seats and 2 halls"
-    assert in_digits("one") == "1"

@@ -19,7 +19,6 @@ from programs.worlds.news.reading import (
     QuoteReply,
     cited,
     confidence_models,
-    numbered,
     quotation,
     quote,
     quote_messages,
@@ -66,12 +65,6 @@ def read() -> Callable[..., TextAnswer]:
             return TextAnswer(why=str(error))
 
     return ask
-
-
-def test_sentences_are_numbered_from_the_oldest_document() -> None:
-    lines = numbered(near()).splitlines()
-    assert lines[:2] == ["2026-02-03 (Tuesday)", "[1] Calder Line orders ferries"]
-    assert lines[4:7] == ["", "2026-05-06 (Wednesday)", "[4] Calder Line pays more"]
 
 
 @pytest.mark.parametrize(
@@ -149,15 +142,6 @@ def test_quotes_become_values_with_their_sentences(reply: str, values: tuple[str
     found = quotation(QuoteReply(reply, -0.1, -0.1, -6.0), near(), own())
     assert found.values == values
     assert document in {one.document for one in found.passages} or not values
-
-
-def test_the_confidence_in_a_quote_knows_whether_the_span_reader_agrees() -> None:
-    reply = QuoteReply("$71 million", -0.1, -0.1, -6.0)
-    agrees, other = (quotation(reply, near(), own(value)).features for value in ("$71 million", "$64 million"))
-    assert (agrees["agreed"], agrees["against"], agrees["read"]) == (0.9, 0.0, 0.9)
-    assert (other["agreed"], other["against"], other["read"]) == (0.0, 0.9, 0.0)
-    models = [model for name, model in confidence_models().items() if name != API]
-    assert all(set(model.weights) == {*agrees, "intercept"} for model in models)
 
 
 class Engine:

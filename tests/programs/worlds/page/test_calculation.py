@@ -9,7 +9,7 @@ import pytest
 from kg.calculations import DerivationScorer, ReportIndex
 from kg.reports import Report, build_ontology
 from kg.search import Derivation, PastTurn
-from programs.worlds.page import CalculationError, PageFigures, read_calculation, written_calculation, written_turns
+from programs.worlds.page import CalculationError, PageFigures, read_calculation, written_calculation
 from programs.worlds.report import ReportReader
 
 REPORT = Report(
@@ -185,12 +185,3 @@ def test_a_written_calculation_is_read_as_the_same(index: ReportIndex, text: str
     again = read_calculation(written, PageFigures(index), past, ["?"])
     assert again is not None
     assert again.derivation == named.derivation
-
-
-def test_the_conversation_has_the_calculations_of_its_answers(index: ReportIndex) -> None:
-    past = [*_past(index), PastTurn("and the reason?", None, None)]
-    assert written_turns(past).splitlines() == [
-        "[a1] ? -> 10 = [r1c1]",
-        "[a2] ? -> -2 = subtract([r1c1], [r1c2])",
-        "[a3] and the reason? -> not answered",
-    ]

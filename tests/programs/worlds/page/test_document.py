@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
 from kg.calculations import START, DerivationConfig, DerivationScorer, ReportIndex, TurnSearch, search_turn
 from kg.reports import Report, build_ontology
-from kg.search import Derivation, Number, Step, merge_key
 from programs.aggregate import with_named
-from programs.worlds.page import PageFigures, merged, read_calculation, relevance_of, written_evidence, written_page
+from programs.worlds.page import PageFigures, merged, read_calculation, relevance_of, written_page
 from programs.worlds.report import ReportReader
 
 REPORT = Report(
@@ -84,66 +82,12 @@ def test_a_long_page_is_cut_to_what_the_search_finds_relevant() -> None:
     assert following.sentences_cut + following.rows_cut <= page.sentences_cut + page.rows_cut
 
 
-def test_relevance_is_the_searchs_own() -> None:
-    index = _read(REPORT)
-    found = relevance_of(_found(index, ["what was the tax rate in 2009?"]))
-    assert max(found.rows, key=lambda row: found.rows[row]) == 3
-    assert all(0 <= value <= 1 for value in [*found.rows.values(), *found.sentences.values()])
-
-
-def test_candidates_are_shown_with_their_figures_once() -> None:
-    index = _read(REPORT)
-    candidates = _found(index, ["net income?"]).candidates
-    texts = ("greater([r1c1], [r1c2])", "subtract([r1c1], [r1c2])", "add([s0n0], [r1c1])", "abs([r2c1])")
-    for text in reversed(texts):
-        named = read_calculation(text, PageFigures(index), (), ["?"])
-        assert named is not None
-        derivation = named.derivation
-        candidate = candidates[0].__class__(derivation, named.answer, -1.0, derivation.path)
-        candidates = (candidate, *(one for one in candidates if merge_key(one.answer) != merge_key(named.answer)))
-    assert written_evidence(candidates[:4], REPORT, index).splitlines() == [
-        "[r1c1] 10 thousand (currency): net income | 2009",
-        "[r1c2] 12 thousand (currency): net income | 2008",
-        "[r2c1] -26 thousand (currency): cash (r1c1) used | 2009",
-        "s0: the company sold [s0n0] 105 stores in 2009 .",
-        "1. greater([r1c1], [r1c2]) = no: [r1c2] is greater",
-        "2. subtract([r1c1], [r1c2]) = -2",
-        "3. add([s0n0], [r1c1]) = 115",
-        "4. abs([r2c1]) = 26",
-    ]
-
-
 def test_readings_of_a_percentage_are_one_candidate() -> None:
     index = _read(REPORT)
     found = _found(index, ["what was the tax rate in 2009?"]).candidates
     both = [place for place, one in enumerate(found) if str(one.derivation) in ("16", "16%")]
     assert len(both) == 2
     assert tuple(both) in merged(found)
-
-
-def test_the_calculation_that_the_model_named_stands_for_its_other_readings() -> None:
-    index = _read(REPORT)
-    found = _found(index, ["change of the tax rate?"]).candidates[0]
-    named = read_calculation("subtract([r3c1], [r3c2])", PageFigures(index), (), ["?"])
-    assert named is not None
-    fractions, (points,) = named.derivation, named.readings
-    first, second = points.numbers[0], fractions.numbers[1]
-    mixed = Derivation((Step("subtract", (first, second)),))
-    assert str(mixed) == "subtract(16, 20%)"
-    candidates = [replace(found, derivation=one, answer=one.execute()) for one in (mixed, points, fractions)]
-    assert merged(candidates) == [(1, 2, 0)], "percentages that are read alike come first"
-    assert merged(candidates, named=2) == [(2, 1, 0)]
-
-
-def test_figures_of_a_header_and_of_dates_are_marked_only_where_they_are_used() -> None:
-    index = _read(REPORT)
-    page = written_page(REPORT, index, 3000, lambda: pytest.fail("it is not cut"))
-    assert "[r0c1]" not in page.text
-    year = next(one for one in index.observations if one.in_header and one.id.startswith("s0"))
-    number = Number(year.quantity.text, year.path, year.id)
-    found = _found(index, ["when?"]).candidates[0]
-    used = replace(found, derivation=Derivation.look_up(number), answer=number.value)
-    assert f"in [{year.id}] 2009 ." in written_evidence([used], REPORT, index)
 
 
 def test_a_named_candidate_joins_the_others_or_replaces_an_equal_one() -> None:
