@@ -44,16 +44,6 @@ def test_a_circle_is_found_however_it_is_imported(tmp_path: Path, first: str, se
     assert house(tmp_path, files) == ["circle: programs.a, programs.b"]
 
 
-def test_a_circle_of_three_and_modules_that_only_use_it(tmp_path: Path) -> None:
-    files = {
-        "programs/a.py": "from optimize.b import B\n",
-        "optimize/b.py": "from experiments.c import C\n",
-        "experiments/c.py": "from programs.a import A\n",
-        "experiments/user.py": "from experiments import c\nimport json\n",
-    }
-    assert house(tmp_path, files) == ["circle: experiments.c, optimize.b, programs.a"]
-
-
 def test_a_package_that_lists_its_modules_is_no_circle(tmp_path: Path) -> None:
     files = {
         "programs/__init__.py": "from programs.a import A\nfrom programs.b import B\n",

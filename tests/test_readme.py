@@ -84,13 +84,3 @@ def test_the_answers_on_the_first_page_are_what_ask_prints(tmp_path: Path) -> No
     printed = finpath(shlex.split(command.removeprefix("$ finpath ")), tmp_path)
     assert differences(shown, printed) == []
     assert shown.count("\nA  ") + shown.startswith("A  ") == printed.count("\nA  ")
-
-
-def test_an_old_figure_is_found() -> None:
-    printed = "right answers   7.1% [3.9, 10.9]  40.9% [31.7, 51.6]\nseconds a turn, median  0.025\n"
-    assert (
-        differences("right answers  7.1% [3.9, 10.9]   40.1% [31.0, 50.8]\nseconds a turn, median  9.0\n", printed)
-        == []
-    )
-    assert differences("right answers  7.1% [3.9, 10.9]   43.3% [33.8, 53.2]\n", printed) != []
-    assert differences("wrong answers  7.1% [3.9, 10.9]   40.9% [31.7, 51.6]\n", printed) != []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,27 +13,12 @@ import pytest
 from tqdm import tqdm
 
 from experiments.console import (
-    Stages,
     format_table,
     json_output,
-    percent,
     progress,
     show,
-    terminal_width,
     waiting,
-    write_answer,
 )
-
-
-def test_numbers_stand_to_the_right() -> None:
-    table = format_table(["name", "turns"], [["beam", 746], ["a", None]])
-    assert table.splitlines() == ["name  turns", "-----------", "beam    746", "a         -"]
-
-
-def test_percent_shows_the_interval() -> None:
-    assert percent({"x": 0.5, "x_low": 0.25, "x_high": 1.0}, "x") == "50.0% [25.0, 100.0]"
-    assert percent({"x": 0.5}, "x") == "50.0%"
-    assert percent({}, "x") == "-"
 
 
 def test_json_is_written_whole_and_plain(tmp_path: Path) -> None:
@@ -53,16 +37,6 @@ def test_json_goes_to_the_terminal_on_request(capsys: pytest.CaptureFixture[str]
     assert (json.loads(shown.out), shown.err) == ({"a": 1}, "a table\n")
 
 
-def test_stages_are_said_and_summed(capsys: pytest.CaptureFixture[str]) -> None:
-    stages = Stages()
-    for title in ("read", "fit", "read"):
-        with stages.stage(title):
-            pass
-    assert list(stages.seconds) == ["read", "fit"]
-    assert capsys.readouterr().err.splitlines() == ["* read", "* fit", "* read"]
-    assert stages.table().splitlines()[-1].startswith("together")
-
-
 def test_a_bar_outlives_that_dspy_empties_the_list_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     made = tqdm.__new__
 
@@ -73,20 +47,6 @@ def test_a_bar_outlives_that_dspy_empties_the_list_of_bars(monkeypatch: pytest.M
 
     monkeypatch.setattr(tqdm, "__new__", emptied)
     progress(2, "turns").close()
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        (Decimal("0.141357"), "0.14136"),
-        (Decimal("25587.00"), "25587"),
-        (Decimal("-0.000001"), "0"),
-        ("yes", "yes"),
-        (None, "none"),
-    ],
-)
-def test_answers_are_written_to_five_digits(answer: object, text: str) -> None:
-    assert write_answer(answer) == text  # type: ignore[arg-type]
 
 
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,13 +83,6 @@ def test_a_table_fits_its_width_and_loses_nothing(width: int) -> None:
     assert kept == given
 
 
-def test_the_width_is_that_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert terminal_width() is None
-    monkeypatch.setattr("sys.stdout", Terminal())
-    monkeypatch.setenv("COLUMNS", "50")
-    assert terminal_width() == 50
-
-
 def test_verdicts_have_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "A  $5 thousand   (exactly 5, confidence 96%)\nbetter: 3, worse: 1\n[b] is no markup"
     out = Terminal()
@@ -143,17 +96,6 @@ def test_verdicts_have_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr("sys.stdout", stream)
         show(text)
         assert stream.getvalue() == text + "\n"
-
-
-def test_a_spinner_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    out = Terminal()
-    monkeypatch.setattr("sys.stderr", out)
-    with waiting("load the program") as step:
-        time.sleep(0.3)
-        step("asking a model\nwith two lines")
-        time.sleep(0.3)
-    assert "load the program" in out.getvalue()
-    assert "asking a model with two lines" in out.getvalue()
 
 
 def test_a_pipe_has_no_spinner(monkeypatch: pytest.MonkeyPatch) -> None:

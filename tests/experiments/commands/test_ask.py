@@ -16,8 +16,7 @@ from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
-from kg.search.steps import Number, Step
-from programs.turns.turn import ToolCall, Turn
+from programs.turns.turn import Turn
 
 REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())
 
@@ -67,21 +66,6 @@ def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
     path.write_text("[]")
     with pytest.raises(DataError, match="must be an object"):
         resolve_report([str(path)], "sample:dev")
-
-
-def test_long_paths_are_wrapped_with_the_figures_each_on_its_own_line() -> None:
-    long = f"Disclosure_2009 -> {'a_line_item_with_a_long_name_' * 2 + 'of_twenty_characters'} -> 5"
-    numbers = (Number("5", long, "a"), Number("12", "Income_2009 -> sales -> 12", "b"))
-    derivation = Derivation((Step("add", numbers),))
-    candidate = Candidate(derivation, Decimal(17), -0.1, f"add({long}, Income_2009 -> sales -> 12)")
-    call = ToolCall("query_kg", {"entity_type": "Income", "filters": {"year": "2009"}}, "f1 = 12 (sales)" * 9, 0.1)
-    turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, tool_calls=(call,))
-    lines = describe_turn(turn, described).splitlines()
-    assert "   path        Income_2009 -> sales -> 12" in lines
-    assert any(line.startswith('   asked       query_kg(entity_type="Income"') for line in lines)
-    assert all(len(line) <= 100 for line in lines)
-    assert "   path        Disclosure_2009 ->" in lines
-    assert "\u00a0" not in "".join(lines)
 
 
 def test_unmapped_rows_fail_a_report_where_that_is_asked_for(

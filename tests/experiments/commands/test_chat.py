@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from experiments.console import wants_colour
 from experiments.facade.session import ChatSession, talk
 from experiments.facade.subjects import Subject, find_subject
 from kg.errors import ConfigError, DataError
@@ -75,25 +74,6 @@ def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Sub
     assert "bad.json: a saved conversation must have format 2" in told[3]
     assert "cannot be written" in told[4]
     assert told[-1].startswith("A  Oslo")
-
-
-def test_colours_only_where_they_are_wanted(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\x1b[1mA  Oslo" in _said(subject, "What is the capital of Norway?", colour=True)
-    assert "\x1b" not in _said(subject, "What is the capital of Norway?")
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert wants_colour(Terminal())
-    assert not wants_colour(io.StringIO())
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert not wants_colour(Terminal())
-    monkeypatch.delenv("NO_COLOR")
-    monkeypatch.setenv("TERM", "dumb")
-    assert not wants_colour(Terminal())
 
 
 def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,11 +168,3 @@ def test_a_graph_in_a_folder_and_in_several_files(tmp_path: Path) -> None:
     (tmp_path / "empty.nt").write_text("")
     with pytest.raises(DataError, match="has no fact"):
         find_subject([str(tmp_path / "empty.nt")], "sample:dev", "beam")
-
-
-def test_a_conversation_about_files(tmp_path: Path, tracking_uri: str) -> None:
-    path = tmp_path / "income.csv"
-    path.write_text(",2020,2019\nNet sales,4120,3980\nNet income,402,371\n")
-    subject = find_subject([str(path)], "sample:dev", "beam")
-    told = _said(subject, "what were net sales in 2020?", "/why")
-    assert 'read in     income.csv, line 2, cell B2, row "Net sales", column "2020": [4120]' in told

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.commands.main import finpath
-from experiments.coverage import check_files, occurs_in, operands_of
+from experiments.coverage import check_files, occurs_in
 from kg.errors import ConfigError, DataError
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
@@ -101,10 +101,6 @@ def test_the_sample_that_ships_is_whole() -> None:
     figures = check_files(["sample:train", "sample:dev"], build_ontology([]), shacl=False)
     assert figures["failed_reports"] == 0
     assert figures["table_operand_coverage"] == 1.0
-
-
-def test_operands_of_programs() -> None:
-    assert operands_of(["5", "add(5, 4.5%), divide(#0, const_100)", "nonsense(", "-.5"]) == ["5", "4.5%", "-.5"]
 
 
 @pytest.mark.parametrize(

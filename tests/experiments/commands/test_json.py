@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import click
 import pytest
@@ -178,22 +177,6 @@ def test_a_store_that_cannot_be_written_is_found_before_the_work(
         assert said.startswith("finpath: the tracking store"), said
         assert "psycopg" in said or reason in said
         assert said.count("\n") == 1
-
-
-def test_a_fit_whose_store_cannot_be_opened_does_not_begin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # MLflow keeps what it opened by its address: "sqlite:///mlflow.db" would be broken for other tests of the process.
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
-    (tmp_path / "mlflow.db").write_text("no database")
-    monkeypatch.setattr("experiments.compiling.fit_graphs", _never)
-    words = "compile kgqa --graph sample:graph --format metaqa --train sample:train --out my-kgqa"
-    assert cli.main(words.split()) == 1
-    assert "mlflow.db cannot be opened" in capsys.readouterr().err
-
-
-def _never(*_: object, **__: object) -> Any:
-    raise AssertionError("the work has begun")
 
 
 @pytest.mark.parametrize(

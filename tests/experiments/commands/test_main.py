@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,15 +41,9 @@ for verb in {["", *verbs]!r}:
     return done.stdout
 
 
-def test_help_names_every_command() -> None:
-    start = time.perf_counter()
-    shown = help_of()
-    assert time.perf_counter() - start < 3  # 0.1 s on an idle machine
-    assert all(f"\n  {command} " in shown for command in COMMANDS)
-
-
 def test_no_help_imports_anything_heavy() -> None:
     shown = help_of(*VERBS)
+    assert all(f"\n  {command} " in shown for command in COMMANDS)
     assert all(f"Usage: finpath {verb} " in shown for verb in VERBS)
 
 

@@ -158,19 +158,6 @@ def test_the_same_seed_gives_the_same_scorer(train: LoadedData, tmp_path: Path) 
     assert config["train"]["sha256"] == train.sha256
 
 
-def test_the_command_saves_and_writes_figures(
-    tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["compile", "beam", "--optimizer", "none", "--train", "sample:train", "--dev", "sample:dev"]
-    arguments += ["--no-track", "--out", str(tmp_path / "mine"), "--json", str(tmp_path / "out.json")]
-    assert cli.main(arguments) == 0
-    figures = json.loads((tmp_path / "out.json").read_text())
-    assert figures["conversations"] == len(load_conversations("sample:dev").conversations)
-    assert figures["run_id"] is None
-    assert (tmp_path / "mine" / "config.json").exists()
-    assert "right answers (exe_accuracy)" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

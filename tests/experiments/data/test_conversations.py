@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from experiments.data import ConversationRecord, conversation_examples, join_loaded, load_conversations
+from experiments.data import join_loaded, load_conversations
 from kg.errors import ConfigError, DataError
 
 GOOD: dict[str, Any] = {
@@ -101,21 +101,6 @@ def test_a_test_file_without_gold(tmp_path: Path) -> None:
     assert (loaded.split, loaded.problems) == ("test", ())
 
 
-@pytest.mark.parametrize("key", ["pre_text", "post_text", "table", "annotation"])
-def test_a_missing_key(tmp_path: Path, key: str) -> None:
-    record = other(1)
-    del record[key]
-    [rule] = rules(tmp_path, record)
-    assert rule.startswith(f"dev.json: conversation 'Double_ACME/2020/page_1.pdf': {key}:")
-
-
-def test_a_missing_id_is_named_by_its_number(tmp_path: Path) -> None:
-    record = other(1)
-    del record["id"]
-    [rule] = rules(tmp_path, record)
-    assert rule.startswith("dev.json: conversation number 2: id:")
-
-
 def test_ragged_table(tmp_path: Path) -> None:
     record = other(1)
     record["table"] = [["", "2020", "2019"], ["revenue", "$ 120"], ["cost"]]
@@ -162,6 +147,8 @@ def test_wrong_annotations(tmp_path: Path, annotation: dict[str, Any], expected:
     ("record", "place"),
     [
         ("text", "conversation number 2: "),
+        ({key: value for key, value in GOOD.items() if key != "id"}, "conversation number 2: id"),
+        ({key: value for key, value in GOOD.items() if key != "table"} | {"id": "B"}, "conversation 'B': table"),
         (GOOD | {"id": ""}, "conversation '': id"),
         (GOOD | {"id": "B", "annotation": []}, "conversation 'B': annotation"),
         (GOOD | {"id": "B", "annotation": {}}, "conversation 'B': annotation.dialogue_break"),
@@ -196,12 +183,6 @@ def test_files_that_are_no_json_list(tmp_path: Path, content: bytes, message: st
     (tmp_path / "dev.json").write_bytes(content)
     with pytest.raises(DataError, match=message):
         load_conversations(tmp_path / "dev.json")
-
-
-def test_no_good_conversation_at_all(tmp_path: Path) -> None:
-    loaded = load_conversations(write(tmp_path / "dev.json", [{}]))
-    assert loaded.conversations == ()
-    assert len(loaded.problems) == 5
 
 
 def test_sources(tmp_path: Path) -> None:
@@ -261,27 +242,6 @@ def test_answers_in_place_of_programs(tmp_path: Path) -> None:
     assert "turn 1: a gold answer must name at least one name, got an empty list" in rules[1]
     assert "turn 2: a gold answer must be a number, yes, no, a list of names or null, got 'about five'" in rules[2]
     assert "answers has 1 entries for 4 questions" in rules[3]
-
-
-def conversations(tmp_path: Path) -> tuple[ConversationRecord, ...]:
-    return load_conversations(write(tmp_path / "dev.json", [GOOD, other(1)])).conversations
-
-
-def test_conversation_examples(tmp_path: Path) -> None:
-    first, second = conversation_examples(conversations(tmp_path))
-    assert sorted(first.inputs().keys()) == ["questions", "report"]
-    assert sorted(first.labels().keys()) == ["answers", "gold", "id", "programs"]
-    assert first.answers == (Decimal("120.0"), Decimal("0.2"), "yes")
-    assert hash(first) != hash(second)
-
-
-@pytest.mark.parametrize(("written", "read"), [(9.75, 9.75), (12, 12.0), (None, None), ("high", None)])
-def test_the_margin_of_inferred_programs(tmp_path: Path, written: Any, read: float | None) -> None:
-    path = write(tmp_path / "inferred.json", [{**GOOD, "margin": written}])
-    [conversation] = load_conversations(path).conversations
-    assert conversation.margin == read
-    [example] = conversation_examples([conversation])
-    assert example.get("margin") == read
 
 
 def test_several_files_are_taken_together_and_a_repeated_conversation_is_named() -> None:

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from experiments.commands.main import main
 from experiments.compare import compare
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate
@@ -82,15 +79,3 @@ def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: T
     assert max(map(len, text.split("\n\n", 2)[2].splitlines())) <= 100
     assert "each is compared with before; p is also given corrected by Holm for 2 comparisons" in text
     assert "was: right answer not found" in text
-
-
-def test_the_command_compares_runs_by_their_names(
-    run: Callable[..., RunRecord], tracker: Tracker, tmp_path: Path
-) -> None:
-    run("bad", costs="4")
-    run("good")
-    out = tmp_path / "out.json"
-    assert main(["compare", "bad", "good", "--no-track", "--json", str(out)]) == 0
-    figures = json.loads(out.read_text())
-    assert figures["difference"] == pytest.approx(0.2)
-    assert {"difference_low", "difference_high", "mcnemar_p", "turns"} <= set(figures)

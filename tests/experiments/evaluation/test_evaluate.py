@@ -9,7 +9,7 @@ from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
-from kg.errors import ConfigError, DataError
+from kg.errors import DataError
 
 Make = Callable[..., SavedProgram]
 
@@ -97,8 +97,3 @@ def test_data_without_gold_is_refused(make_saved: Make, data: LoadedData) -> Non
         evaluate(make_saved(), ConvFinQA(dataclasses.replace(data, conversations=blind)), EvaluationConfig())
     with pytest.raises(DataError, match="no conversation"):
         evaluate(make_saved(), ConvFinQA(dataclasses.replace(data, conversations=())), EvaluationConfig())
-
-
-def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(ConfigError, match="limit must be at least 1, got 0"):
-        EvaluationConfig(limit=0)

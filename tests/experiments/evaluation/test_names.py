@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from experiments.commands import main as cli
 from experiments.compare import compare
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, evaluate, written_program
-from experiments.lms import LMConfig
+from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.pages import describe_comparison
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 
 Make = Callable[..., SavedProgram]
-
-
-@pytest.mark.parametrize(
-    ("config", "changes", "name"),
-    [
-        (EvaluationConfig(), (), "beam"),
-        (EvaluationConfig(limit=3), (), "beam (first 3)"),
-        (EvaluationConfig(LMConfig("local")), (), "beam (local)"),
-        (EvaluationConfig(limit=3), ("understand=true",), "beam (first 3, understand=true)"),
-    ],
-)
-def test_a_name_says_what_differs_from_the_defaults(
-    config: EvaluationConfig, changes: tuple[str, ...], name: str, make_saved: Make
-) -> None:
-    assert written_program(replace(make_saved("beam"), changes=changes), config) == name
 
 
 def test_a_comparison_names_the_runs_that_it_took(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:

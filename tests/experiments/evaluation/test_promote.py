@@ -79,16 +79,6 @@ def test_a_gain_that_holds_is_promoted(
     assert promote(better, tracker).reason == "it is champion already"
 
 
-def test_a_gain_on_few_turns_does_not_hold(
-    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
-) -> None:
-    first, little = run("first", 5), run("little", 8)
-    refused = promote(little, tracker, against=first)  # 3 turns better, none worse: p = 0.25
-    assert not refused.is_promoted
-    assert "p = 0.25" in refused.reason
-    assert registered == []
-
-
 def test_force_is_said_on_the_run_and_on_the_version(
     run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
@@ -161,3 +151,13 @@ def test_a_stopped_promotion_leaves_the_evaluation_finished(tracker: Tracker, mo
         promote(tracker.find("shipped"), tracker, name="mine", force=True)
     assert statuses == ["FINISHED"]
     assert tracker.find("shipped").status == "FINISHED"
+
+
+def test_a_gain_on_few_turns_does_not_hold(
+    run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
+) -> None:
+    first, little = run("first", 5), run("little", 8)
+    refused = promote(little, tracker, against=first)  # 3 turns better, none worse: p = 0.25
+    assert not refused.is_promoted
+    assert "p = 0.25" in refused.reason
+    assert registered == []

@@ -11,7 +11,6 @@ import pytest
 
 import finpath
 from kg.errors import ConfigError, DataError, TrackingError
-from kg.reports import build_ontology, build_report_graph
 
 INCOME = ",2020,2019\nNet sales <all>,4120,3980\nNet income,402,371\n"
 
@@ -24,14 +23,9 @@ def income(tmp_path: Path) -> Path:
 
 def test_a_question_about_a_file(income: Path) -> None:
     report = finpath.read(income)
-    assert repr(report) == "<report income.csv: 3 table rows, 0 sentences, 1 tables, 0 problems>"
     answer = finpath.ask(report, "what was the net income in 2020?")
     assert (answer.value, answer.derivation, str(answer)) == (Decimal(402), "402", answer.words)
     assert answer.sources == ('income.csv, line 3, cell B3, row "Net income", column "2020": [402]',)
-    assert repr(answer).startswith("ReportAnswer('what was the net income in 2020?' -> '")
-    assert "\n" not in repr(answer)
-    assert repr(answer.turn).startswith("Turn('what was the net income in 2020?' -> ")
-    assert len(repr(answer.turn)) < 200
     assert "<b>what was the net income in 2020?</b>" in answer.turn._repr_html_()
 
 
@@ -53,22 +47,6 @@ def test_what_is_read(income: Path) -> None:
         finpath.ask(income)
     with pytest.raises(TrackingError, match="no program 'nothing'"):
         finpath.load("nothing")
-
-
-def test_a_saved_program_has_all_its_parts(income: Path, tmp_path: Path) -> None:
-    finpath.save(finpath.load(), tmp_path / "mine")
-    again = finpath.load(str(tmp_path / "mine"))
-    assert again.scorer is not None
-    assert again.scorer.sha256 == finpath.load().scorer.sha256
-    assert finpath.ask(income, "what was the net income in 2019?", program=again).value == Decimal(371)
-
-
-def test_a_graph_in_one_line(income: Path) -> None:
-    report = finpath.read(income).report
-    graph = build_report_graph(report, build_ontology([report]))
-    assert repr(graph).startswith("<ReportGraph income.csv: ")
-    assert len(repr(graph)) < 120
-    assert "-&gt; net_income -&gt; 402" in graph._repr_html_()
 
 
 def test_an_import_loads_nothing_else() -> None:

@@ -143,14 +143,6 @@ def test_what_a_report_or_a_model_writes_stays_text() -> None:
     assert "default-src 'none'" in page
 
 
-def test_pages_stand_alone_and_their_headings_are_in_order() -> None:
-    outline = read(conversation_page([inspected(), inspected()], REPORT, "run"))
-    assert all(link.startswith("#") for link in outline.links)
-    assert outline.headings[0] == 1
-    assert outline.headings.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(outline.headings, outline.headings[1:], strict=False))
-
-
 def test_templates_escape_titles_attributes_and_cells() -> None:
     found = {"name": '<i>"', "file": 'a".html', "right": 1, "turns": 2}
     page = render("conversations.html", title="<t>&'", pages=[found])

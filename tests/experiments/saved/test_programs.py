@@ -73,13 +73,6 @@ def test_saving_again_replaces_and_leaves_nothing_behind(program: ConversationQA
     assert [path.name for path in folder.parent.iterdir()] == ["mine"]
 
 
-def test_what_is_no_saved_program_is_not_replaced(program: ConversationQA, tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").touch()
-    with pytest.raises(ConfigError, match="out must be a new or empty folder"):
-        save_program(program, tmp_path)
-    assert (tmp_path / "thesis.txt").exists()
-
-
 def test_broken_folders_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(TrackingError, match="nowhere is not there"):
         load_program(tmp_path / "nowhere")

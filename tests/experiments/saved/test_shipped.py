@@ -40,7 +40,3 @@ def test_a_percentage_change_of_two_answers_is_two_operations(
     candidate = change.candidates[change.pick]
     assert candidate.answer == change.answer
     assert len(candidate.sources) == 3, "every figure of the calculation, where it was read"
-
-
-def test_the_shipped_scorer_has_a_ranker(shipped: ConversationQA) -> None:
-    assert shipped.scorer.ranker is not None

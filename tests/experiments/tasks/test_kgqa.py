@@ -17,7 +17,6 @@ from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, find_program, load_program, save_program, with_graph_settings
 from experiments.tasks import KGQuestions
 from experiments.tracking import Tracker
-from kg.errors import ConfigError, TrackingError
 from kg.paths.space import PathConfig
 from optimize.metrics import KGQAScore
 from programs.kgqa import KGQA
@@ -113,26 +112,3 @@ def test_without_training_relations_are_known_by_their_words() -> None:
     )
     figures = evaluated(untrained, GRAPH, loaded).figures
     assert (figures["hit_at_1"], figures["program"]) == (1.0, "untrained")
-
-
-def test_a_broken_program_is_an_error(program: KGQA, tmp_path: Path) -> None:
-    with pytest.raises(TrackingError, match="is not there"):
-        load_program(tmp_path / "none")
-    with pytest.raises(TrackingError, match=r"is not a saved program \(it has no config.json\)"):
-        load_program(tmp_path)
-    folder = save_program(program, tmp_path / "mine", {})
-    (folder / "relations.json").write_text("{}")
-    with pytest.raises(TrackingError, match=r"relations\.json is not the file"):
-        load_program(folder)
-    (folder / "config.json").write_text('{"kind": "beam", "format": 1}')
-    with pytest.raises(TrackingError, match=r"config\.json lacks files, scorer_sha256, settings"):
-        load_program(folder)
-    with pytest.raises(ConfigError, match="beam is of kind 'beam'; questions about graphs need "):
-        with_graph_settings(find_program("beam"), {})
-    (folder / "config.json").write_text("{")
-    with pytest.raises(TrackingError, match="is not JSON"):
-        load_program(folder)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "thesis.txt").write_text("x")
-    with pytest.raises(ConfigError, match="must be a new or empty folder"):
-        save_program(program, tmp_path / "full", {})

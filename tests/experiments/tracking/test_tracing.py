@@ -8,11 +8,10 @@ from typing import Any
 
 import dspy
 import pytest
-from dspy.utils import DummyLM
 
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.saved import SavedProgram, find_program
+from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.traces import TraceWriter, TurnRecorder, read_traces
 from experiments.tracking import Tracker
@@ -24,18 +23,6 @@ Make = Callable[..., SavedProgram]
 def spans_of(trace: dict[str, Any]) -> list[dict[str, Any]]:
     spans: list[dict[str, Any]] = trace["data"]["spans"]
     return spans
-
-
-def test_a_recorder_keeps_prompts_replies_and_nesting() -> None:
-    recorder = TurnRecorder()
-    with dspy.context(lm=DummyLM([{"reasoning": "so", "answer": "5"}])), recorder.recording():
-        dspy.ChainOfThought("question -> answer")(question="how much?")
-    outer, inner, asked = recorder.spans
-    assert [outer["type"], inner["type"], asked["type"]] == ["CHAIN", "CHAIN", "CHAT_MODEL"]
-    assert (inner["parent"], asked["parent"]) == (outer["id"], inner["id"])
-    assert "how much?" in asked["inputs"]["messages"][-1]["content"]
-    assert "5" in asked["outputs"][0]
-    assert outer["start"] <= asked["start"] <= asked["end"] <= outer["end"]
 
 
 def test_an_error_is_on_its_span() -> None:
@@ -121,20 +108,3 @@ def test_a_quote_in_a_conversation_cannot_reach_the_query(make_saved: Make, data
     evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     with pytest.raises(TrackingError, match="quote"):
         read_traces(tracker, tracker.find("latest"), conversation="a' OR '1' = '1")
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of an import of MLflow
-def test_autologging_takes_the_parameters_of_a_program(tracking_uri: str, caplog: pytest.LogCaptureFixture) -> None:
-    import mlflow
-    from mlflow.dspy.util import log_dspy_module_params
-
-    program = find_program("beam").program
-    mlflow.set_tracking_uri(tracking_uri)
-    with mlflow.start_run() as run:
-        log_dspy_module_params(program)
-    logged = mlflow.get_run(run.info.run_id).data.params
-    assert logged["ConversationQA.fitted_parts.ontology"] == program.ontology.sha256
-    assert "Failed" not in caplog.text
-    again = find_program("beam").program
-    again.load_state(program.dump_state())
-    assert again.evidence == program.evidence

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.tracking import DataInput, Tracker, TrackingConfig, open_run
+from experiments.tracking import DataInput, Tracker, TrackingConfig
 from kg.errors import TrackingError
 
 
@@ -78,13 +78,6 @@ def test_what_is_not_there_is_named(tracker: Tracker) -> None:
         tracker.table(tracker.find("run"), "turns")
     with pytest.raises(TrackingError, match="runs:/"):
         tracker.download("runs:/" + "0" * 32 + "/program")
-
-
-def test_nothing_is_kept_without_a_tracker() -> None:
-    with open_run(None, "evaluate", "nothing") as run:
-        run.log_params({"a": 1})
-        run.log_table("turns", [{"a": 1}])
-    assert run.id is None
 
 
 def test_looking_something_up_creates_no_store(tmp_path: Path) -> None:
