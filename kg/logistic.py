@@ -1,4 +1,4 @@
-"""A logistic model over named features: how likely something is, from weights that ``optimize.logistic`` fits.
+"""A logistic model over named features: how likely something is, from weights that ``optimize.fitting`` fits.
 
 >>> model = LogisticModel({"bias": -1.0, "margin": 2.0})
 >>> round(model.probability({"margin": 1.5}), 3)

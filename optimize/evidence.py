@@ -28,8 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from kg.errors import ConfigError, DataError
 from kg.search import merge_key
-from optimize.fitting import ConversationFit, Progress, folds_of, silent
-from optimize.logistic import fit_choices
+from optimize.fitting import ConversationFit, Progress, fit_choices, folds_of, silent
 from optimize.scorers import content_sha256, page_keys
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA

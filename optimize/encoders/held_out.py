@@ -39,8 +39,7 @@ from kg.calculations.confidence_features import confidence_features
 from kg.errors import DataError
 from kg.reports import Report
 from kg.search import Constant, Number, merge_key
-from optimize.fitting import Progress, silent
-from optimize.logistic import fit_choices
+from optimize.fitting import Progress, fit_choices, silent
 from optimize.metrics.abstention import OpenAnswer, answers_match
 from optimize.scorers import (
     ConfidenceExample,

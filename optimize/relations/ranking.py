@@ -31,7 +31,7 @@ from kg.paths import (
     TopicRules,
     Vectors,
 )
-from optimize.logistic import fit_choices
+from optimize.fitting import fit_choices
 from optimize.relations.paths import LEAST_LIKE, RelationExample, known_ids, likeness_of
 
 _DECAY, _ROUNDS = 0.003, 2

@@ -22,8 +22,7 @@ from kg.arrays import BoolArray, DoubleArray, IntArray
 from kg.calculations import CONFIDENCE_FEATURES, ConfidenceModel, feature_matrix
 from kg.errors import DataError
 from kg.logistic import BIAS, LogisticModel
-from optimize.fitting import folds_of
-from optimize.logistic import fit_logistic
+from optimize.fitting import fit_logistic, folds_of
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
 FOLDS = 10

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from optimize.logistic import fit_choices, fit_logistic
+from optimize.fitting import fit_choices, fit_logistic
 
 
 def test_a_logistic_regression_recovers_its_weights() -> None:
