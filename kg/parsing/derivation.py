@@ -49,6 +49,7 @@ class QueryDerivation:
         mentions: The names and references that it uses.
         implied: The support of each item by what else could be asked, in [0, 1].
         replaced: Whether it is an earlier question with something replaced.
+        operation: What that question did with its nodes, where this one does the same: ``check`` or ``difference``.
     """
 
     query: Query
@@ -59,6 +60,7 @@ class QueryDerivation:
     mentions: tuple[NodeMention, ...] = ()
     implied: tuple[float, ...] = ()
     replaced: bool = False
+    operation: str = ""
 
     def extended(
         self,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from kg.algebra import relations_of, write
+from kg.algebra import Extreme, relations_of, sources, write
 from kg.graphs import FactGraph
 from kg.parsing.analysis import Analysis, analyse
 from kg.parsing.ellipsis import asks_for_all, replaced
@@ -185,6 +185,8 @@ class QuestionReader:
         """Whether a parse answers with just what the question names or refers to."""
         if parse.number is not None or parse.holds is not None or analysis.degrees or analysis.negations:
             return False
+        if parse.replaces and any(isinstance(part, Extreme) for part in sources(parse.query)):
+            return False  # "and of Ely and York?" asks which of these
         named = [one for one in analysis.mentions if one.cost == 0]
         named += [one for one in analysis.references if len(one.nodes) == 1 and one in parse.mentions]
         return any(set(parse.nodes) == set(one.nodes) for one in named)

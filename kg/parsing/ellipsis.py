@@ -74,11 +74,15 @@ def replaced(space: QuerySpace, past: Sequence[DialogueTurn]) -> Iterator[QueryD
         if not back:
             yield from _derived(space, before, repeated, cost)
         for query, explained, extra, referring in (
-            *_names(space, before.query),
+            *_names(space, before),
+            *_standards(space, before.query),
             *_bounds(space, before.query),
             *_degrees(space, before.query),
         ):
-            yield QueryDerivation(query, explained | repeated, (), before.final, cost + extra, referring, replaced=True)
+            yield QueryDerivation(
+                query, explained | repeated, (), before.final, cost + extra, referring,
+                replaced=True, operation=_operation(before),
+            )  # fmt: skip
 
 
 def _compared(space: QuerySpace, last: Parse, past: Sequence[DialogueTurn]) -> Iterator[QueryDerivation]:
@@ -124,10 +128,17 @@ def _repeated(space: QuerySpace, turn: DialogueTurn) -> int:
     return sum(1 << place for place, word in enumerate(space.analysis.words) if word.low in before)
 
 
-def _names(space: QuerySpace, query: Query) -> Iterator[Replaced]:
+def _operation(before: Parse) -> str:
+    """The operation of an earlier question that is asked of others too: a difference, or a check without negation."""
+    is_said = before.holds is None or before.holds == bool(before.query.nodes)
+    return before.operation if before.operation in ("check", "difference") and is_said else ""
+
+
+def _names(space: QuerySpace, before: Parse) -> Iterator[Replaced]:
     """Another name in place of one, or what "the other one" refers to."""
     lead = LEAD.match(space.analysis.text)
     is_led = bool(lead and lead.end())
+    query, is_check = before.query, _operation(before) == "check"
     leaves = {part for part in sources(query) if isinstance(part, NamedNodes)}
     references = [one for one in space.analysis.references if one.words.bit_count() > 1]
     for mention in (*space.analysis.mentions, *references):
@@ -135,9 +146,24 @@ def _names(space: QuerySpace, query: Query) -> Iterator[Replaced]:
             is_alike = _alike(space, mention.nodes, leaf.nodes)
             if (is_alike or is_led) and set(mention.nodes) != set(leaf.nodes):
                 changed = _with(space, query, leaf, NamedNodes(mention.nodes))
-                if changed.nodes:
+                if changed.nodes or is_check:
                     extra = mention.cost + 3 * STEP * (not is_alike)
                     yield changed, mention.words, extra, (mention,) if mention.is_reference else ()
+
+
+def _standards(space: QuerySpace, query: Query) -> Iterator[Replaced]:
+    """Another standard of a comparison: "and than Spain?" after "is Sweden larger than Norway?"."""
+    for part in sources(query):
+        if not isinstance(part, Compared) or part.standard is None:
+            continue
+        for mention in space.analysis.mentions:
+            if len(mention.nodes) == 1 and mention.nodes[0] not in (part.standard, *part.source.nodes):
+                values = [space.graph.values[node] for node in space.graph.follow(mention.nodes[0], part.relation)]
+                for bound in [one.number if one.number is not None else one.period for one in values]:
+                    if bound is not None:
+                        args = (part.source, part.relation, part.comparison, bound, mention.nodes[0])
+                        changed = _with(space, query, part, space.evaluator.compared(*args))
+                        yield changed, mention.words, mention.cost, ()
 
 
 def _with(space: QuerySpace, query: Query, old: Query, new: Query) -> Query:
@@ -159,7 +185,7 @@ def _derived(space: QuerySpace, before: Parse, repeated: int, cost: float) -> It
             if changed.nodes:
                 yield QueryDerivation(
                     changed, state.words | repeated, state.items, before.final, state.cost + cost, state.mentions,
-                    state.implied, replaced=True,
+                    state.implied, replaced=True, operation=_operation(before),
                 )  # fmt: skip
 
 

@@ -209,7 +209,7 @@ class Forms:
         is_amount = analysis.asks in ("count", "amount") and len(query.source.nodes) > 1
         if len(values) > 1 and is_amount and not analysis.totals | analysis.means:
             yield Form(query.nodes, plain(total), UNUSUAL, words=counting, operation="sum")
-        if kind in ("number", "date") and analysis.differing:
+        if kind in ("number", "date") and (analysis.differing or state.operation == "difference"):
             yield from self._differences(state, query)
 
     def _differences(self, state: QueryDerivation, query: Follow) -> Iterator[Form]:

@@ -137,6 +137,9 @@ class Parser:
         return replace(state, query=self.space.evaluator.without(query, tuple(own)))
 
     def _finished(self, state: QueryDerivation) -> Iterator[Parse]:
+        if state.operation == "check":
+            yield self._checked(state, Check(state.query, holds=bool(state.query.nodes)))
+            return
         if self.analysis.asks == "yes or no":
             for check in checks(self.space, state):
                 yield self._checked(state, check)

@@ -55,6 +55,13 @@ def _last(reader: QuestionReader, questions: list[str]) -> Parse:
         (["how old is Elm Road?"], 36),
         (["who keeps Elm Road?", "what age is she?"], 46),
         (["who keeps Elm Road?", "and her age?"], 46),
+        (
+            [
+                "what is the difference between the spans of Elm Road and Mill Lane?",
+                "and of Mill Lane and Ford Street?",
+            ],
+            22,
+        ),
     ],
 )
 def test_a_calculation_takes_up_what_was_asked(reader: QuestionReader, questions: list[str], number: int) -> None:
@@ -68,12 +75,24 @@ def test_a_calculation_takes_up_what_was_asked(reader: QuestionReader, questions
         (["how many bridges have a keeper?", "which ones?"], {"Elm Road", "Mill Lane"}),
         (["which bridge has the longest span?", "and the second?"], {"Elm Road"}),
         (["which bridge has the longest span?", "which comes third?"], {"Ford Street"}),
+        (["which of Elm Road and Mill Lane has the longer span?", "and of Elm Road and Ford Street?"], {"Elm Road"}),
     ],
 )
 def test_names_are_asked_for_after_a_count_or_a_superlative(
     reader: QuestionReader, questions: list[str], names: set[str]
 ) -> None:
     assert {reader.graph.name(node) for node in _last(reader, questions).nodes} == names
+
+
+@pytest.mark.parametrize(
+    ("questions", "holds"),
+    [
+        (["is Mill Lane younger than Elm Road?", "and than Ford Street?"], False),
+        (["does Ida Holm keep Elm Road?", "what about Ola Berg?"], False),
+    ],
+)
+def test_what_was_checked_is_checked_of_others(reader: QuestionReader, questions: list[str], *, holds: bool) -> None:
+    assert _last(reader, questions).holds is holds
 
 
 @pytest.mark.parametrize(
