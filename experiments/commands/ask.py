@@ -45,7 +45,7 @@ ABOUT = (
     finpath ask income.csv balance.xlsx notes.md "what was the net income in 2009?"
     finpath ask films.ttl "who made Alien?" "when was she born?" --json answers.json
     finpath ask sample:graph "where was Runa Falk born?" --program my-kgqa
-    finpath ask knowledge "which events affect Helixon Inc.?"
+    finpath ask knowledge "who is the chief executive of Helixon Inc.?"
     finpath ask knowledge --questions questions.jsonl --json answers.json
     """,
 )
