@@ -10,13 +10,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from experiments.console import SAMPLE_FOLDER
 from experiments.tasks import is_right, load_geography
+from kg.encoders.installed import installed_parts
 from programs.conversation import ConversationQA
 from programs.turns import Turn
 from programs.worlds.graph import GraphWorld
 
 ADVISOR = SAMPLE_FOLDER / "advisor"
+
+needs_reader = pytest.mark.skipif(installed_parts() is None, reason="the weights of the extra news are not here")
 
 
 def geography_turns() -> Iterator[tuple[str, Turn[Any, Any], bool]]:

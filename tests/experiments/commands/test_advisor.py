@@ -15,7 +15,7 @@ from kg.encoders.installed import installed_parts
 from kg.growing.graph import GrowingGraph
 from kg.news import stored_facts
 from tests.demonstrations import ADVISOR as SAMPLE
-from tests.demonstrations import make_database
+from tests.demonstrations import make_database, needs_reader
 from tests.experiments.openai_server import ScriptedServer
 
 Run = tuple[int, dict[str, Any]]
@@ -125,6 +125,7 @@ def test_a_feed_is_read_and_one_that_is_none_is_named(
     assert (code, found["documents"], found["known"]) == (0, 1, 0)
 
 
+@needs_reader
 def test_a_question_is_answered_with_what_it_rests_on(
     graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

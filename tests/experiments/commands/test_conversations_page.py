@@ -8,10 +8,12 @@ from pathlib import Path
 
 from experiments.facade.session import ChatSession
 from experiments.facade.subjects import find_subject
+from tests.demonstrations import needs_reader
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
 
 
+@needs_reader
 def test_the_transcript_is_what_the_chat_says() -> None:
     transcript = re.findall(r"```text\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
     out = io.StringIO()

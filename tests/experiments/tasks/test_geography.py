@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.tasks import is_right, load_geography
+from kg.encoders.installed import installed_parts
 from kg.parsing import QuestionReader
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
@@ -37,4 +38,4 @@ def test_most_follow_ups_are_resolved(graph: QuestionReader) -> None:
         for question in one["before"]:
             conversation.ask(question)
         right += is_right(conversation.ask(one["question"]), one)
-    assert right >= 46
+    assert right >= (40 if installed_parts() is None else 46)
