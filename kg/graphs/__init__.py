@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         turtle,
         turtle_values,
     )
-    from kg.graphs.stores import EndpointStore, GraphStore, MemoryStore, PersistentStore
+    from kg.graphs.stores import EndpointStore, GraphStore, PersistentStore
     from kg.graphs.surroundings import labelled, neighbourhood
     from kg.graphs.triples import (
         RDF_FILES,

@@ -115,7 +115,6 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def make_database(folder: Path, graph: str | None) -> Path:
     pyoxigraph = pytest.importorskip("pyoxigraph")
-    pytest.importorskip("oxrdflib")
     store = pyoxigraph.Store(str(folder))
     name = pyoxigraph.NamedNode(graph) if graph is not None else pyoxigraph.DefaultGraph()
     store.load(TURTLE.encode(), format=pyoxigraph.RdfFormat.TURTLE, to_graph=name)
