@@ -93,7 +93,7 @@ def command(
     words, own = split_words([about, *questions])
     if (not own) == (file is None) or not all(question.strip() for question in own):
         rule = "questions must follow, or be in a file (--questions), and must not be empty"
-        raise ConfigError(f"{rule}; the subject is {', '.join(words)}")
+        raise ConfigError(f"{rule}; the subject is {', '.join(filter(None, words))}")
     with waiting("read what the questions are about"):
         subject = find_subject(words, data, program, settings)
     if insert and subject.kind != "growing graph":

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from experiments.console import SAMPLE_FOLDER
+from experiments.console import SAMPLE_FOLDER, read_text
 from kg.errors import DataError
 from kg.news import NewsDocument, parse_document
 from programs.tools import WebLimits, fetch
@@ -134,14 +134,14 @@ def read_questions(path: str) -> list[dict[str, Any]]:
     Raises:
         DataError: The file cannot be read, or an entry has no question.
     """
+    text = read_text(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
         if text.lstrip().startswith("["):
             entries = json.loads(text)
         else:
             lines = [line.strip() for line in text.splitlines() if line.strip()]
             entries = [json.loads(line) if line.startswith("{") else line for line in lines]
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"cannot be read as questions: {error}", file=path) from error
     found = []
     for number, entry in enumerate(entries, 1):

@@ -99,7 +99,7 @@ def kind_of(about: Sequence[str]) -> Kind:
     """The kind of the subject that some words name.
 
     Raises:
-        ConfigError: A graph is not the only subject.
+        ConfigError: A graph is not the only subject, or a folder holds nothing to ask about.
     """
     graphs = [word for word in about if word == GEOGRAPHY or _is_graph(word)]
     if graphs:
@@ -111,6 +111,7 @@ def kind_of(about: Sequence[str]) -> Kind:
             return "growing graph"
         if any(Path(about[0]).glob("*.txt")):
             return "texts"
+        raise ConfigError(f"a folder must hold a graph or texts (*.txt) to be asked about, {about[0]} holds neither")
     return "report"
 
 

@@ -153,6 +153,9 @@ def test_a_conversation_about_a_graph_of_ones_own(tmp_path: Path) -> None:
         find_subject([str(path), "notes.md"], "sample:dev", "beam")
     with pytest.raises(DataError, match="cannot be read"):
         find_subject([str(tmp_path / "none.nt")], "sample:dev", "beam")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match="empty holds neither"):
+        find_subject([str(tmp_path / "empty")], "sample:dev", "beam")
 
 
 def test_a_graph_in_a_folder_and_in_several_files(tmp_path: Path) -> None:
