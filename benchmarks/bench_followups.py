@@ -1,4 +1,4 @@
-"""The number of 60 follow-up questions about geography are answered right, by kind of reference; no language model.
+"""Follow-up questions about the shipped graph of countries without a language model: 60, by kind of reference.
 
     python benchmarks/bench_followups.py --json out.json
 
@@ -10,17 +10,47 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from experiments.console import format_table
-from experiments.tasks import is_right, load_geography
+from experiments.facade.subjects import graph_of
+from kg.parsing import QuestionReader
 from programs.conversation import ConversationQA
+from programs.worlds.graph import QueryTurn
 
 FOLLOW_UPS = Path(__file__).with_name("geography_followups.json")
 
 
+def load_geography() -> QuestionReader:
+    """Returns the reader of questions about the graph of countries and cities."""
+    return graph_of(["geography"])["graph"]
+
+
+def is_right(turn: QueryTurn, expected: Mapping[str, Any]) -> bool:
+    """Whether a turn's answer is the expected one.
+
+    Args:
+        turn: The turn.
+        expected: ``entities`` (names, in any order), ``value`` (to five decimal places), ``values`` (of each name) or
+            ``answer`` (yes or no).
+    """
+    answer = turn.answer
+    if "answer" in expected:
+        return bool(answer == expected["answer"])
+    if "value" in expected:
+        written = answer[0] if isinstance(answer, tuple) and len(answer) == 1 else answer
+        wanted = Decimal(expected["value"])
+        number = Decimal(written) if isinstance(written, str) and written.isdigit() else written
+        return isinstance(number, Decimal) and abs(number - wanted) <= abs(wanted) * Decimal("0.00001")
+    wanted_names = expected["entities"] if "entities" in expected else expected["values"].values()
+    return isinstance(answer, tuple) and sorted(answer) == sorted(wanted_names)
+
+
 def main() -> None:
-    """Prints a row for each way of resolving."""
+    """Prints the number of right answers by kind, and each wrong one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.bench_followups import is_right, load_geography
 from experiments.console import SAMPLE_FOLDER
-from experiments.tasks import is_right, load_geography
 from kg.encoders.installed import installed_parts
 from programs.conversation import ConversationQA
 from programs.turns import Turn

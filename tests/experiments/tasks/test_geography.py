@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.tasks import is_right, load_geography
+from benchmarks.bench_followups import is_right, load_geography
 from kg.encoders.installed import installed_parts
 from kg.parsing import QuestionReader
 from programs.conversation import ConversationQA

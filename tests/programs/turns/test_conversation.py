@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.tasks import load_geography
+from benchmarks.bench_followups import load_geography
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from kg.graphs.context import GraphContext
