@@ -15,26 +15,19 @@ class _Handler(BaseHTTPRequestHandler):
     server: SparqlServer
 
     def do_GET(self) -> None:
-        self._answer(parse_qs(urlsplit(self.path).query).get("query", [""])[0], update=False)
+        self._answer(parse_qs(urlsplit(self.path).query).get("query", [""])[0])
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         kind = self.headers.get("Content-Type", "").partition(";")[0]
-        update = urlsplit(self.path).path == "/update"
         if kind == "application/x-www-form-urlencoded":
-            body = parse_qs(body).get("update" if update else "query", [""])[0]
-        self._answer(body, update=update)
+            body = parse_qs(body).get("query", [""])[0]
+        self._answer(body)
 
-    def _answer(self, text: str, *, update: bool) -> None:
-        self.server.requests.append(text)
+    def _answer(self, text: str) -> None:
         try:
-            if update:
-                self.server.store.update(text)
-                self._send(204, b"", "text/plain")
-            else:
-                result = self.server.store.query(text)
-                kind = "application/sparql-results+json"
-                self._send(200, result.serialize(format=type(self.server).json_format()), kind)
+            result = self.server.store.query(text)
+            self._send(200, result.serialize(format=self.server.json_format()), "application/sparql-results+json")
         except SyntaxError as error:
             self._send(400, str(error).encode(), "text/plain")
 
@@ -55,7 +48,6 @@ class SparqlServer(ThreadingHTTPServer):
         import pyoxigraph
 
         self.store = pyoxigraph.Store()
-        self.requests: list[str] = []
 
     @staticmethod
     def json_format() -> object:
