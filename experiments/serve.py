@@ -27,6 +27,7 @@ from kg.errors import ConfigError
 from kg.graphs import GraphIndex
 from kg.paths import QuestionGraph
 from kg.reports import Report
+from programs.turns import Conversation
 
 # Requests of reports and of graphs have other types, so there is no schema.
 warnings.filterwarnings("ignore", message=".*Add type hints to the `predict` method")
@@ -54,8 +55,9 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
     def _answers(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
         questions = list(map(str, request["questions"]))
         if "report" in request:
-            report = Report.from_dict(request["report"])
-            return [turn_figures(turn) for turn in self.program(report=report, questions=questions).turns]
+            world = self.program.world(report=Report.from_dict(request["report"]))
+            conversation = Conversation(self.program, world)
+            return [turn_figures(conversation.ask(question)) for question in questions]
         graph, triples = self.graph, request.get("triples")
         if isinstance(triples, list):  # a table of several requests has no list for one without triples
             graph = QuestionGraph(GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in triples))

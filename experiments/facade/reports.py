@@ -186,14 +186,15 @@ def ask(
         FinpathError: The document cannot be read.
     """
     from experiments.saved import shipped_programs
+    from programs.turns import Conversation
 
     if not questions or not all(isinstance(question, str) and question.strip() for question in questions):
         raise ConfigError(f"questions must be one text or more, got {questions!r}")
     document = read(report)
     if isinstance(program, str):
         program = _shipped(program) if program in shipped_programs() else load(program)
-    turns = program(report=document.report, questions=list(questions)).turns
-    answers = tuple(_answer(turn, document.describe) for turn in turns)
+    conversation = Conversation(program, program.world(report=document.report))
+    answers = tuple(_answer(conversation.ask(question), document.describe) for question in questions)
     return answers[0] if len(questions) == 1 else answers
 
 

@@ -7,7 +7,9 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
+import dspy
 import pytest
+from dspy.utils import DummyLM
 
 import finpath
 from kg.errors import ConfigError, DataError, TrackingError
@@ -34,6 +36,14 @@ def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:
     assert finpath.load("beam") is not program
     answers = finpath.ask(income, "what was the net income in 2020?", "and in 2019?", program=program)
     assert [one.value for one in answers] == [Decimal(402), Decimal(371)]
+
+
+def test_a_model_without_weight_is_not_asked(income: Path) -> None:
+    model = DummyLM([])
+    model.model = "local/qwen2.5-coder-1.5b"
+    with dspy.context(lm=model):
+        answer = finpath.ask(income, "what was the net income in 2020?")
+    assert (answer.value, model.history) == (Decimal(402), [])
 
 
 def test_what_is_read(income: Path) -> None:
