@@ -11,11 +11,10 @@ import pytest
 
 from experiments.commands import main as cli
 from experiments.data import read_documents
-from kg.encoders.installed import installed_parts
 from kg.growing.graph import GrowingGraph
 from kg.news import stored_facts
 from tests.demonstrations import ADVISOR as SAMPLE
-from tests.demonstrations import make_database, needs_reader
+from tests.demonstrations import HAS_READER, make_database, needs_reader
 from tests.experiments.openai_server import ScriptedServer
 
 Run = tuple[int, dict[str, Any]]
@@ -229,7 +228,7 @@ PRICE = "How much did Ardent Holdings pay for Tarrant Mills?"
 @pytest.fixture(scope="module")
 def ingested_mill(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph of one short text, which no test changes."""
-    if installed_parts() is None:
+    if not HAS_READER:
         pytest.skip("needs the reader's weights")
     folder = tmp_path_factory.mktemp("mill")
     (folder / "mill.txt").write_text(MILL, encoding="utf-8")

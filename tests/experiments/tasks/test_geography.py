@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench_followups import is_right, load_geography
-from kg.encoders.installed import installed_parts
 from kg.parsing import QuestionReader
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
 from programs.worlds.graph import GraphWorld
+from tests.demonstrations import HAS_READER
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLLOW_UPS = json.loads((ROOT / "benchmarks" / "geography_followups.json").read_text(encoding="utf-8"))
@@ -38,4 +38,4 @@ def test_most_follow_ups_are_resolved(graph: QuestionReader) -> None:
         for question in one["before"]:
             conversation.ask(question)
         right += is_right(conversation.ask(one["question"]), one)
-    assert right >= (40 if installed_parts() is None else 46)
+    assert right >= (46 if HAS_READER else 40)

@@ -13,6 +13,7 @@ from kg.news import Passage, SpanAnswers, SpanReader
 from kg.news.answers import AnswerConfidence
 from kg.news.library import LONGEST, Library
 from kg.news.spans import MOST_PIECES, QUESTION_PIECES, SPAN_PIECES, WindowScores, windows_of
+from tests.demonstrations import needs_reader
 
 BID = (
     "Corvex Resources to buy Talbridge Mining",
@@ -98,6 +99,7 @@ def test_documents_with_the_words_and_the_meaning_of_a_question_are_near(reader:
     assert shown.shown[0].text == "A headline"
 
 
+@needs_reader
 def test_answers_and_abstentions(reader: SpanReader) -> None:
     answers = SpanAnswers(passages(bid=BID, head=HEAD))
     found = answers.proposed("Who will buy Talbridge Mining?")
