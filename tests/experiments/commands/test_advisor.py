@@ -31,28 +31,6 @@ def run(tmp_path: Path, *words: str) -> Run:
 INGEST = ("ingest", "sample:news", "--today", "2026-11-20")
 
 
-@pytest.fixture(scope="module")
-def ingested(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """A graph of the twelve documents, which no test changes, and the figures of its ingestion."""
-    folder = tmp_path_factory.mktemp("advisor")
-    code, figures = run(folder, *INGEST, "--graph", str(folder / "knowledge"))
-    assert code == 0
-    return folder / "knowledge", figures
-
-
-@pytest.fixture
-def graph(ingested: tuple[Path, dict[str, Any]], tmp_path: Path) -> str:
-    """A copy of that graph for the test alone."""
-    return str(shutil.copytree(ingested[0], tmp_path / "knowledge"))
-
-
-def test_a_folder_without_documents_is_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "empty").mkdir()
-    words = ("ingest", str(tmp_path / "empty"), "--graph", str(tmp_path / "knowledge"))
-    assert run(tmp_path, *words)[0] == 1
-    assert "empty: the folder has no .txt file" in capsys.readouterr().err
-
-
 def test_documents_of_the_sample_enter_once_with_recorded_replies(
     ingested: tuple[Path, dict[str, Any]], graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,14 +78,12 @@ def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: p
     assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
     assert [problem.partition(":")[0] for problem in found["problems"]] == ["a.txt", "b.txt"]
     assert "left out: a.txt" in capsys.readouterr().err
-    nowhere, good = str(tmp_path / "nowhere"), folder / "c.txt"
-    assert read_documents([nowhere]) == ([], [f"{nowhere}: is neither a file nor a folder"])
-    assert cli.main(["ingest", nowhere, "--graph", str(tmp_path / "none")]) == 1
+    nowhere, empty = tmp_path / "nowhere", tmp_path / "empty"
+    empty.mkdir()
+    assert read_documents([str(nowhere)]) == ([], [f"{nowhere}: is neither a file nor a folder"])
+    for place in (nowhere, empty):
+        assert cli.main(["ingest", str(place), "--graph", str(tmp_path / "none")]) == 1
     assert not (tmp_path / "none").exists()
-    good.write_text("Seat\n18 November 2026\nSelwyn Rail Corp. moved its headquarters to Troy.", encoding="utf-8")
-    words = (str(good), nowhere, str(folder / "a.txt"), "--graph", str(tmp_path / "second"))
-    code, found = run(tmp_path, "ingest", *words)
-    assert (code, found["documents"], len(found["problems"])) == (1, 1, 2)
 
 
 def test_a_feed_is_read_and_one_that_is_none_is_named(
@@ -133,17 +109,15 @@ def test_a_question_is_answered_with_what_it_rests_on(
     assert "VRNT -> issued by -> Varna Terminals AD" in capsys.readouterr().out
 
 
-def test_what_cannot_be_answered_says_why(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_answered_does_not_enter_the_graph(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = _content(graph)
     code, found = run(tmp_path, "ask", graph, "Who insures Helixon against storms?")
     assert (code, found["turns"][0]["answers"]) == (1, None)
     assert "no answer: " in capsys.readouterr().out
-    assert cli.main(["brief", str(tmp_path / "none"), "--database", str(tmp_path), "--user", "ann"]) == 1
-
-
-def test_the_question_does_not_enter_the_graph(graph: str, tmp_path: Path) -> None:
-    before = _content(graph)
-    run(tmp_path, "ask", graph, "Which company has the ticker QQQQ?")
     assert _content(graph) == before
+    assert cli.main(["brief", str(tmp_path / "none"), "--database", str(tmp_path), "--user", "ann"]) == 1
 
 
 def test_a_document_is_undone_by_its_name(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,18 +133,6 @@ def test_a_document_is_undone_by_its_name(graph: str, tmp_path: Path, capsys: py
         assert not [fact for fact in stored_facts(opened) if fact.subject == "Osprey Rail Ltd"]
     assert cli.main(["ingest", "--undo", "nowhere.txt", "--graph", graph]) == 1
     assert run(tmp_path, *INGEST, "--graph", graph)[1]["known"] == 11
-
-
-def test_briefings_cite_documents_as_text_and_as_a_page(
-    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    database, page = tmp_path / "portfolio.db", tmp_path / "briefing.html"
-    make_database(database, SAMPLE)
-    words = ("brief", graph, "--database", str(database), "--user", "ann", "--today", "2026-11-20", "--html", str(page))
-    assert cli.main([*words]) == 0
-    cited = ("05-calder-outlook.txt, Harbour Wire, 2026-11-05", "It missed estimates", "It is no advice.")
-    for written in (capsys.readouterr().out, page.read_text(encoding="utf-8")):
-        assert all(text in written for text in cited)
 
 
 def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -270,16 +232,20 @@ def test_facts_wait_for_no_other_process(
     assert "the facts of 1 answers are not inserted" in capsys.readouterr().err
 
 
-def test_briefings_cite_nodes_that_are_there(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    database = tmp_path / "portfolio.db"
+def test_briefings_cite_documents_and_nodes_that_are_there(
+    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database, page = tmp_path / "portfolio.db", tmp_path / "briefing.html"
     make_database(database, SAMPLE)
-    words = ("brief", graph, "--database", str(database), "--today", "2026-11-20")
-    code, found = run(tmp_path, *words, "--user", "ann")
+    words = ("brief", graph, "--database", str(database), "--user", "ann", "--html", str(page), "--today")
+    code, found = run(tmp_path, *words, "2026-11-20")
     assert code == 0
     told = {(row["symbol"], row["held"]) for row in found["briefings"]}
     assert told == {("CLDR", True), ("HLXN", True), ("OSPR", True), ("MRDN", False), ("BRMB", False)}
-    assert "You hold 40 CLDR" in capsys.readouterr().out
+    cited = ("05-calder-outlook.txt, Harbour Wire, 2026-11-05", "It missed estimates", "It is no advice.")
+    for written in (capsys.readouterr().out, page.read_text(encoding="utf-8")):
+        assert all(text in written for text in ("You hold 40 CLDR", *cited))
     content = _content(graph)
     assert all(f"<{iri}>" in content for row in found["briefings"] for iri in row["citations"])
-    code, found = run(tmp_path, *words[:-1], "2027-06-01", "--user", "ann")
+    code, found = run(tmp_path, *words, "2027-06-01")
     assert (code, found["briefings"]) == (0, [])

@@ -67,11 +67,6 @@ def test_bad_reports_are_named_and_cost_themselves_only(tmp_path: Path) -> None:
     assert figures["ontology_coverage"] == 0
 
 
-def test_a_file_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(DataError, match="no such file"):
-        check_files(["nowhere.json"], build_ontology([]))
-
-
 def test_the_check_command_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, out = _file(tmp_path, GOOD), tmp_path / "out.json"
     assert _run("graph", "check", source, "--json", str(out)) == 0

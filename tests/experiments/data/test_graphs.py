@@ -164,17 +164,3 @@ def test_questions_bring_their_own_graphs() -> None:
     assert source.problem_count == 1
     with pytest.raises(DataError, match="question 'q': has no graph of its own"):
         source.of(question())
-
-
-@pytest.mark.parametrize(
-    ("file", "count"),
-    [
-        ("pathquestion/2H-kb.txt", 1211),
-        ("worldcup2014/WC2014.txt", 6482),
-        ("webqsp/kg.tsv", 37688),
-        ("metaqa/kb.txt", 130825),
-    ],
-)
-def test_the_real_graphs_are_read_whole(full_data: Path, file: str, count: int) -> None:
-    source = FileGraph(full_data / file)
-    assert (len(source.index), source.problem_count) == (count, 0)

@@ -52,19 +52,14 @@ def test_codes_become_characters(text: str, expected: str) -> None:
         "2012 2013 2014",
         "in 2014 and 2013 , our 2014 sales fell to $ 2014 million",
         "2014 compared to 2013",
-        "the 2013 notes due 2014",
-        "comparing 2014 to 2013",
         "asu 2013-11 and asu 2014-09",
         "december 31 , 2014",
-        "payments due in 2022",
         "goldman sachs 2018 form 10-k",
         "2022 and thereafter",
         "cash 2014",
         "2014",
         "-2014 ( 2014 )",
         "the 2019 stock plan",
-        "in the years 2019 and 2018",
-        "total sales 2019",
         "increase to 2013pensionexpense",
     ],
 )
@@ -104,17 +99,8 @@ def test_other_reports_stay(change: dict[str, Any]) -> None:
     assert repaired(record) == record
 
 
-def test_payments_due_by_period_have_dashes() -> None:
+def test_payments_due_by_period_and_ragged_tables_have_dashes() -> None:
     header = ["( in millions )", "payments due by period total", "payments due by period 1-3 years"]
-    found = repaired({**PAGE, "table": [header, ["debt", "$ 620.0", "70.0"], ["rigs", "88.9", "2014"]]})
-    assert found["table"][2] == ["rigs", "88.9", "—"]
-
-
-def test_reports_are_read_repaired() -> None:
-    report = read_report(PAGE)
-    assert report.table[2][2] == "–"
-    assert report.pre_text[0].startswith("the company’s")
-
-
-def test_ragged_tables_are_repaired() -> None:
-    assert repaired({**PAGE, "table": [["", "owned"], ["us", "40", "2014"], ["all"]]})["table"][2] == ["all"]
+    table = [header, ["debt", "$ 620.0", "70.0"], ["rigs", "88.9", "2014"], ["all"]]
+    assert repaired({**PAGE, "table": table})["table"][2:] == [["rigs", "88.9", "—"], ["all"]]
+    assert read_report(PAGE).table[2][2] == "–", "reports are read repaired"

@@ -119,13 +119,6 @@ def test_parquet_as_datasets_writes_it(tmp_path: Path) -> None:
     assert loaded.questions[1].graph() == [("A", "r", "B1")]
 
 
-def test_a_data_set_that_cannot_be_had_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"^nobody/nothing:test: is neither a file nor a data set that can be loaded"):
-        load_questions("nobody/nothing:test", "rog")
-    with pytest.raises(DataError, match="is not there"):
-        load_questions(str(tmp_path / "none.jsonl"), "rog")
-
-
 def test_files_are_joined(tmp_path: Path) -> None:
     parts = [load_questions(write(tmp_path, name, f"who is [{name}]\tx"), "metaqa") for name in ("a.txt", "b.txt")]
     joined = join_questions(parts)
@@ -134,26 +127,3 @@ def test_files_are_joined(tmp_path: Path) -> None:
     assert len(joined.sha256) == 64
     assert join_questions(parts[:1]) is parts[0]
     assert len(join_questions([parts[0], parts[0]]).problems) == 1
-
-
-@pytest.mark.parametrize(
-    ("file", "form", "count"),
-    [
-        ("pathquestion/PQ-2H.txt", "pathquestion", 1908),
-        ("pathquestion/PQ-3H.txt", "pathquestion", 5198),
-        ("worldcup2014/WC-P1.txt", "worldcup", 6482),
-        ("worldcup2014/WC-P2.txt", "worldcup", 1472),
-        ("metaqa/2hop_train.txt", "metaqa", 4000),
-        ("webqsp/questions.jsonl", "webqsp", 814),
-    ],
-)
-def test_the_real_files_are_read_whole(full_data: Path, file: str, form: str, count: int) -> None:
-    loaded = load_questions(str(full_data / file), form)
-    assert (len(loaded.questions), loaded.problems) == (count, ())
-
-
-def test_the_sample_is_read_whole() -> None:
-    folder = Path(__file__).resolve().parents[3] / "experiments" / "sample" / "kgqa"
-    for name, count in (("train.txt", 182), ("dev.txt", 57)):
-        loaded = load_questions(str(folder / name), "metaqa")
-        assert (len(loaded.questions), loaded.problems) == (count, ())

@@ -12,35 +12,12 @@ from experiments.data import load_conversations
 from experiments.data.conversations import conversation_features
 from kg.errors import ConfigError, DataError
 
+PAGE = {"pre_text": ["cash was $ 5 million ."], "post_text": [], "table": [["", "2009"], ["net income", "$ 7"]]}
+PROGRAMS = {"dialogue_break": ["and in 2009?"], "turn_program": ["7"], "exe_ans_list": ["7.0"], "qa_split": [0]}
+NAMES = {"dialogue_break": ["which year?", "and who?"], "answers": ['["2009"]', "null"]}
 RECORDS: list[dict[str, Any]] = [
-    {
-        "id": "A-1",
-        "margin": 9.5,
-        "pre_text": ["cash was $ 5 million ."],
-        "post_text": [],
-        "table": [["", "2009"], ["net income", "$ 7"]],
-        "annotation": {
-            "dialogue_break": ["what was the net income in 2009?"],
-            "turn_program": ["7"],
-            "exe_ans_list": ["7.0"],
-            "qa_split": [0],
-            "answers": None,
-        },
-    },
-    {
-        "id": "A-2",
-        "margin": None,
-        "pre_text": [],
-        "post_text": [],
-        "table": [["", "2009"], ["net income", "$ 8"]],
-        "annotation": {
-            "dialogue_break": ["which year?", "and who?"],
-            "turn_program": None,
-            "exe_ans_list": None,
-            "qa_split": None,
-            "answers": ['["2009"]', "null"],
-        },
-    },
+    {"id": "A-1", "margin": 9.5, **PAGE, "annotation": {**PROGRAMS, "answers": None}},
+    {"id": "A-2", "margin": None, **PAGE, "annotation": {**dict.fromkeys(PROGRAMS), **NAMES}},
 ]
 
 

@@ -62,13 +62,11 @@ def test_runs_over_different_turns_are_compared_on_the_shared_ones(
 
 def test_runs_that_share_no_turn_are_refused(run: Callable[..., RunRecord], data: LoadedData, tracker: Tracker) -> None:
     other = tuple(dataclasses.replace(one, id=f"other-{one.id}") for one in data.conversations)
+    records = [run("a"), run("b", over=dataclasses.replace(data, conversations=other))]
     with pytest.raises(TrackingError, match="share no turn"):
-        compare([run("a"), run("b", over=dataclasses.replace(data, conversations=other))], tracker)
-
-
-def test_one_run_is_no_comparison(run: Callable[..., RunRecord], tracker: Tracker) -> None:
+        compare(records, tracker)
     with pytest.raises(TrackingError, match="at least two runs, got 1"):
-        compare([run("a")], tracker)
+        compare(records[:1], tracker)
 
 
 def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: Tracker) -> None:

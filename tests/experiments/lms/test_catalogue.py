@@ -141,75 +141,52 @@ def test_memory_decides(
     assert find_model()[0].name == "big"
 
 
-class Hub(ThreadingHTTPServer):
-    """A hub with one file, which can hang up half-way."""
-
-    def __init__(self, content: bytes = CONTENT) -> None:
-        super().__init__(("127.0.0.1", 0), HubHandler)
-        self.content, self.drops, self.asked = content, list[int](), list[str | None]()
-
-
-class HubHandler(BaseHTTPRequestHandler):
-    server: Hub
+class Hub(BaseHTTPRequestHandler):
+    """A hub with one file."""
 
     def do_HEAD(self) -> None:
-        self.answer(self.server.content)
-
-    def do_GET(self) -> None:
-        self.server.asked.append(wanted := self.headers.get("Range"))
-        start = int(wanted.removeprefix("bytes=").split("-")[0]) if wanted else 0
-        body = self.server.content[start:]
-        self.answer(body, HTTPStatus.PARTIAL_CONTENT if start else HTTPStatus.OK)
-        self.wfile.write(body[: self.server.drops.pop(0)] if self.server.drops else body)
-
-    def answer(self, body: bytes, status: HTTPStatus = HTTPStatus.OK) -> None:
         is_there = self.path == "/authors/big/resolve/main/big.gguf"
-        self.send_response(status if is_there else HTTPStatus.NOT_FOUND)
-        headers = {"ETag": '"one"', "X-Repo-Commit": "0" * 40, "Content-Length": len(body), "Accept-Ranges": "bytes"}
-        for name, value in headers.items():
+        self.send_response(HTTPStatus.OK if is_there else HTTPStatus.NOT_FOUND)
+        for name, value in {"ETag": '"one"', "X-Repo-Commit": "0" * 40, "Content-Length": len(CONTENT)}.items():
             self.send_header(name, str(value))
         self.end_headers()
+
+    def do_GET(self) -> None:
+        self.do_HEAD()
+        self.wfile.write(CONTENT)
 
     def log_message(self, *args: object) -> None:
         pass
 
 
 @pytest.fixture
-def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     offer(monkeypatch, replace(weights.CATALOGUE[0], repository="authors/big"))
-    with Hub() as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield server
+        yield
         server.shutdown()
         thread.join()
 
 
-def test_the_authors_come_first(hub: Hub, fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("hub")
+def test_the_authors_come_first(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert pull().read_bytes() == CONTENT
     assert fetched == []
     assert find_model()[0] == weights.CATALOGUE[0]
     assert "from its authors: authors/big" in capsys.readouterr().err
 
 
-def test_a_broken_transfer_from_the_hub_is_resumed(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 500)
-    hub.drops = [1000]
-    assert pull().read_bytes() == CONTENT
-    assert [wanted.split("-")[0] for wanted in hub.asked if wanted] == ["bytes=1000"]
-
-
+@pytest.mark.usefixtures("hub")
 def test_the_mirror_comes_after_the_hub(
-    hub: Hub, fetched: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, fetched: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert pull().read_bytes() == CONTENT
-    said = capsys.readouterr().err
-    assert (
-        said.index("from its authors: authors/big") < said.index("big.gguf cannot be fetched") < said.index("3 parts")
-    )
+    assert (len(fetched), "from its authors: authors/big" in capsys.readouterr().err) == (3, True)
 
 
 def test_the_mirror_is_used_only_on_request(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,11 +204,8 @@ def test_the_commands(fetched: list[str], capsys: pytest.CaptureFixture[str]) ->
     assert "the sha256 is as expected" in capsys.readouterr().err
     assert main(["lm", "pull", "tiny"]) == 1
     assert "there is no local model 'tiny'" in capsys.readouterr().err
-
-
-def test_serving_what_is_not_there_is_said(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lm", "serve", "--context", "512"]) == 1
-    assert "fetch it with `finpath lm pull`" in capsys.readouterr().err
+    assert main(["lm", "serve", "big", "--context", "512"]) == 1
+    assert "fetch it with `finpath lm pull" in capsys.readouterr().err
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
