@@ -29,7 +29,7 @@ from kg.search import merge_key
 from optimize.metrics.statistics import with_intervals
 from optimize.scorers import FitScorer, ScorerConfig, document_name
 from optimize.settings import with_setting
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 
 MISSED = 999
 """The rank of a gold answer that is not proposed."""

@@ -40,7 +40,7 @@ from experiments.lms import LMConfig, lm_settings
 from experiments.saved import load_program
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 from programs.turns import AnyTurn, Conversation
 
 FOLDER = unpacked("graphs")

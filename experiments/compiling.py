@@ -71,7 +71,7 @@ from programs.kgqa import KGQA
 from programs.lm import GuardedLM
 
 if TYPE_CHECKING:
-    from programs.conversation import ConversationQA
+    from programs.beam import ConversationQA
 
 
 @dataclass(frozen=True)

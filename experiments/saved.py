@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kg.parsing import ParseReader, QuestionReader
     from kg.paths import PathRanker
     from kg.reports import Ontology
-    from programs.conversation import ConversationQA
+    from programs.beam import ConversationQA
 
 FORMAT = 1
 """Version of the folder's layout."""
@@ -211,7 +211,7 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
 
 
 def _read_report_program(folder: Path, config: Mapping[str, Any]) -> ConversationQA:
-    from programs.evidence import EvidenceConfig
+    from programs.aggregate import EvidenceConfig
 
     files = config["files"]
     scorer = _read_scorer(folder, files) if SCORER in files else None
@@ -227,7 +227,7 @@ def unfitted_program(
     kind: str, ontology: Ontology, scorer: DerivationScorer | None = None, settings: Mapping[str, Any] | None = None
 ) -> ConversationQA:
     """Returns a program for reports over an ontology, with given weights and settings or those of the start."""
-    from programs.conversation import ConversationQA
+    from programs.beam import ConversationQA
 
     if kind == "agent":
         from kg.calculations import DerivationScorer
@@ -270,7 +270,7 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
 
 
 def _read_queries(_: Path, config: Mapping[str, Any]) -> Any:
-    from programs.conversation import ConversationQA
+    from programs.beam import ConversationQA
     from programs.graphs import ReplyConfidence
     from programs.worlds.graph import GraphConfig
 

@@ -30,9 +30,7 @@ from kg.errors import ConfigError, DataError
 from kg.search import merge_key
 from optimize.fitting import ConversationFit, Progress, fit_choices, folds_of, silent
 from optimize.scorers import content_sha256, page_keys
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
-from programs.evidence import (
+from programs.aggregate import (
     BEAM_ALONE,
     CANDIDATE_FEATURES,
     NONE_FEATURES,
@@ -44,6 +42,7 @@ from programs.evidence import (
     length_of,
     name_of,
 )
+from programs.beam import BeamQA, ConversationQA
 from programs.turns import Turn
 
 FEATURE_SETS: tuple[tuple[str, ...], ...] = (("share",), ("share", "length"), ("share", "length", "named"))

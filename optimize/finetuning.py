@@ -28,8 +28,7 @@ from pydantic.dataclasses import dataclass
 from kg.errors import ConfigError, DataError
 from optimize.examples import turn_examples
 from optimize.fitting import ConversationFit, Progress, silent
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
+from programs.beam import BeamQA, ConversationQA
 from programs.lm import EmbeddedEngine, file_sha256
 
 FAMILIES = {"llama": True, "qwen2": False}

@@ -22,8 +22,7 @@ from scipy.optimize import minimize
 
 from kg.arrays import DoubleArray
 from kg.errors import ConfigError, DataError
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
+from programs.beam import BeamQA, ConversationQA
 
 Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 """Conversations without their reports: id, questions and gold programs."""

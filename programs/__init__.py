@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from programs.advisor import Advisor
     from programs.agent import AgentQA
     from programs.aggregate import Aggregate
-    from programs.answer import Answer
-    from programs.beam import BeamQA
-    from programs.conversation import ConversationQA
+    from programs.beam import Answer, BeamQA, ConversationQA, Understand
     from programs.thoughts import KnowledgeGraphOfThoughts
-    from programs.understand import Understand
 else:
     __getattr__ = lazy_exports(__name__, __file__)

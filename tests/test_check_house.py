@@ -63,7 +63,7 @@ def test_a_class_name_has_one_meaning(tmp_path: Path) -> None:
 
 
 def test_a_program_has_the_name_of_its_signature(tmp_path: Path) -> None:
-    files = {"programs/answer.py": "class Answer: ...\n", "signatures/answer.py": "class Answer: ...\n"}
+    files = {"programs/beam.py": "class Answer: ...\n", "signatures/answer.py": "class Answer: ...\n"}
     assert house(tmp_path, files) == []
     assert house(tmp_path, {"programs/other.py": "class Answer: ...\n"}) != []
 

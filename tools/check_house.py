@@ -7,8 +7,8 @@
 
 The limits are in ``[tool.finpath.ceilings]`` of ``pyproject.toml``, one number for each room. Imports count wherever
 they are written, those under ``TYPE_CHECKING`` and inside functions too. Classes of benchmarks, tools and tests are
-not compared, and a program's module has the name of its signature: ``Understand`` of ``programs.understand`` asks that
-of ``signatures.understand``.
+not compared, and a program's module has the name of its signature: ``Understand`` of ``programs`` asks that of
+``signatures``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def ambiguous_classes(modules: Modules) -> Iterator[str]:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(name)
     for name in sorted(places):
-        if len({place.replace("signatures.", "programs.") for place in places[name]}) > 1:
+        if len(places[name]) > 1 and [place.split(".")[0] for place in places[name]] != ["signatures", "programs"]:
             yield f"class {name}: {', '.join(places[name])}"
 
 

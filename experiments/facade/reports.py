@@ -22,7 +22,7 @@ from kg.reports import Report, Source
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from programs.conversation import ConversationQA
+    from programs.beam import ConversationQA
     from programs.turns import Turn
 
 
@@ -144,7 +144,7 @@ def load(program: str = "beam") -> ConversationQA:
     """
     from experiments.saved import find_program
     from experiments.tracking import Tracker, TrackingConfig
-    from programs.conversation import ConversationQA
+    from programs.beam import ConversationQA
 
     loaded = find_program(program, Tracker(TrackingConfig.from_environment())).program
     if not isinstance(loaded, ConversationQA):

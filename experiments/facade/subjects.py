@@ -175,7 +175,7 @@ def _facts(facts: Sequence[str]) -> Iterator[str]:
 def _graph(words: Sequence[str], reference: str) -> Subject:
     """A graph in files, folders or at SPARQL endpoints."""
     from experiments.saved import find_program, shipped_programs
-    from programs.conversation import ConversationQA
+    from programs.beam import ConversationQA
     from programs.kgqa import KGQA
     from programs.turns import QueryDetail
     from programs.worlds.graph import GraphConfig
@@ -232,8 +232,7 @@ def _basis_of_paths(turn: PathTurn) -> Iterator[str]:
 def _texts(folder: str, kind: Kind) -> Subject:
     """A growing graph, or one in memory of the texts of a folder."""
     from experiments.facade.knowledge import answers_of, copied_graph, graph_of_texts
-    from programs.beam import BeamQA
-    from programs.conversation import ConversationQA
+    from programs.beam import BeamQA, ConversationQA
     from signatures.news import UnderstandTexts
 
     graph = copied_graph(folder) if kind == "growing graph" else graph_of_texts(folder)

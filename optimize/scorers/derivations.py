@@ -17,8 +17,7 @@ from kg.reports import Report
 from optimize.fitting import ConversationFit, Dialogues, Progress, silent
 from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
 from optimize.scorers.turns import TrainingTurn, shortened_turns, training_turns
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
+from programs.beam import BeamQA, ConversationQA
 from programs.worlds.report import ReportReader
 
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
         CallMeter,
         Expenses,
         SuitedAdapter,
+        concurrently,
         failure_of,
         is_embedded,
         metered,
         suited_adapter,
     )
-    from programs.lm.concurrent import concurrently
     from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine
     from programs.lm.guarded import GuardedLM
     from programs.lm.marks import plain_text

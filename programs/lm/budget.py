@@ -1,4 +1,4 @@
-"""The budget of a language model, its expenses, and the usage and failures of a turn.
+"""The budget of a language model, its expenses, the usage and failures of a turn, and turns at the same time.
 
 >>> Budget.parse("calls=500,tokens=200000,usd=1.50").calls
 500
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, TypeVar
 
 import dspy
 from dspy.utils.callback import BaseCallback
@@ -25,6 +27,9 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, FinpathError, LMError
 from programs.turns import Failure, NoAnswerError, Usage
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 LONGEST_MESSAGE = 2_000
 """Characters of an error that a turn keeps; a reply may be quoted in it."""
@@ -236,3 +241,16 @@ def failure_of(error: Exception, meter: CallMeter) -> tuple[Failure, str]:
     if isinstance(error, FinpathError):
         return "error", message
     raise error
+
+
+def concurrently(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Yields what a function returns for each item, in their order; its first exception is raised here.
+
+    Each call has a copy of the context, so settings of DSPy and recorders of calls hold in all threads.
+    """
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for future in [pool.submit(copy_context().run, function, item) for item in items]:
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -17,13 +17,13 @@ from kg.errors import ProgramError, QueryError
 from kg.growing import BasicFact, QueryResult, facts_behind, retrieved_paths
 from kg.paths import LearnedRelationScorer
 from kg.search import Derivation
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.beam import BeamQA
-from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
 from programs.thoughts.config import Thoughts
 from programs.thoughts.work import GraphStep, Work
 from programs.turns import AnyTurn, Turn
 from programs.wording import figures_in, is_grounded, node_names, rendered_rows, types_for
-from programs.worlds.base import Execution, Search
+from programs.worlds.base import Search
 from signatures.thoughts import DefineQuery, NeedForMath, ParseSolution
 from signatures.understand import Understanding
 

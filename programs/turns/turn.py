@@ -288,7 +288,7 @@ class Turn(Generic[AnswerT, DetailT]):
         usage: Calls, tokens and time.
         tool_calls: Every call of a tool, in order.
         words: The answer in words, with unit, sign and scale; empty without an answer.
-        evidence: The language model's evidence on the candidates (:class:`programs.evidence.Evidence`), if asked.
+        evidence: The language model's evidence on the candidates (:class:`programs.aggregate.Evidence`), if asked.
         explanation: One sentence on the answer by a language model, where that was asked for and it is grounded.
         resolution: The references of the question, where the program resolves them.
         context: The entities of the graph context, where the program looks them up.

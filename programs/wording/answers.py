@@ -25,7 +25,7 @@ from programs.turns import Turn
 Kind = Unit | Literal["points", "fraction", "relative", "constant", "unknown"]
 
 _AMOUNTS: frozenset[Kind] = frozenset({"currency", "shares", "plain", "per-share", "years", "ratio"})
-_POWERS = {Decimal(10) ** power: 10**power for power in (3, 6, 9)}
+_POWERS = {Decimal(1_000): 1_000, Decimal(1_000_000): 1_000_000, Decimal(1_000_000_000): 1_000_000_000}
 _OF_A_WHOLE = ("percent", "percentage", "portion", "proportion", "share", "%")
 _PLACES = 4
 _WORD = re.compile(r"[^\W\d_]+")

@@ -15,25 +15,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from programs.evidence import Choice, EvidenceConfig, EvidencePlan
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution
 from programs.turns import AnyTurn, Kept
 from signatures.understand import Understanding
-
-
-@dataclass(frozen=True)
-class Execution:
-    """A model's understanding of a question, and the candidate that its expression is.
-
-    Attributes:
-        understanding: What the model wrote.
-        candidate: Its expression with answer, path and sources; ``None`` where it names none.
-    """
-
-    understanding: Understanding
-    candidate: Any = None
 
 
 class Search(ABC):

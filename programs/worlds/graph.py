@@ -27,10 +27,10 @@ from kg.errors import ConfigError, LMError
 from kg.graphs import EntityContext, FactGraph, GraphContext, Neighbour
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from kg.search import Answer
-from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.graphs import Replies, ReplyConfidence, parse_answer, query_signature, shipped_confidence, shown_of
 from programs.turns import AnyTurn, Kept, QueryDetail, Resolution, State, Turn
-from programs.worlds.base import Execution, Search, World
+from programs.worlds.base import Search, World
 from signatures.queries import UnderstandGraph
 from signatures.understand import Understanding
 

@@ -23,9 +23,9 @@ from typing import Any, ClassVar, Literal
 from kg.paths import EntityPath, EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics
 from kg.paths import answer_question as answer_by_beam
 from kg.search import SearchStatistics
-from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.turns import AnyTurn, Failure, Kept, PathDetail, State, Turn, trace_of
-from programs.worlds.base import Execution, Search, World
+from programs.worlds.base import Search, World
 from signatures.paths import UnderstandPaths
 from signatures.understand import Understanding
 

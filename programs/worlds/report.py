@@ -45,11 +45,11 @@ from kg.reports import (
 )
 from kg.search import Answer as KGAnswer
 from kg.search import Derivation, PastTurn, Reference, collapse, merge_key
-from programs.evidence import Choice, EvidenceConfig, EvidencePlan, length_of
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, length_of
 from programs.lm import plain_text, probability_of, stated, tokens_of
 from programs.turns import AnyTurn, Failure, Kept, Resolution, State, Turn, history_records, read_histories
 from programs.wording import currency_sign, spoken_answer, written_number
-from programs.worlds.base import Execution, Search, World
+from programs.worlds.base import Search, World
 from programs.worlds.page import (
     NamedCalculation,
     PageFigures,

@@ -21,10 +21,10 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import QueryError
 from kg.news import AnswerConfidence, NearDocument, TextAnswer
-from programs.evidence import Choice, EvidenceConfig, EvidencePlan, ScoredCandidates
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.lm import is_embedded
 from programs.turns import AnyTurn, Kept, State, TextDetail, Turn
-from programs.worlds.base import Execution, Search, World
+from programs.worlds.base import Search, World
 from programs.worlds.news.answering import GraphAnswers, SupportedAnswers
 from programs.worlds.news.reading import (
     ADAPTER,

@@ -23,9 +23,8 @@ from optimize.examples import (
     with_choices,
 )
 from optimize.optimizers import LabeledTurns
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
-from programs.evidence import EvidenceConfig
+from programs.aggregate import EvidenceConfig
+from programs.beam import BeamQA, ConversationQA
 from programs.worlds.report import ReportReader
 from signatures import Aggregate
 from signatures.understand import UnderstandReport

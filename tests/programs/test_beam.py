@@ -17,8 +17,8 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.history import PastTurn
+from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
 from programs.beam import BeamQA
-from programs.evidence import Blend, EvidenceConfig, EvidencePlan
 from programs.turns.turn import Turn
 from programs.wording import written_number
 from programs.worlds.report import ReportReader

@@ -14,9 +14,8 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
-from programs.evidence import Blend, EvidenceConfig, EvidencePlan
+from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
+from programs.beam import BeamQA, ConversationQA
 from programs.turns.turn import Turn
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())

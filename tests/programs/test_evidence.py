@@ -11,7 +11,7 @@ import pytest
 from dspy import lm15
 
 from kg.errors import ConfigError
-from programs.evidence import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, evidence_of
+from programs.aggregate import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, evidence_of
 from programs.lm import ReplyToken, tokens_of
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]

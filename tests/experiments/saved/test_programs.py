@@ -19,8 +19,8 @@ from kg.errors import ConfigError, TrackingError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.agent import AgentQA
-from programs.conversation import ConversationQA
-from programs.evidence import Blend, EvidenceConfig, EvidencePlan
+from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
+from programs.beam import ConversationQA
 from programs.worlds.report import ReportReader
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())

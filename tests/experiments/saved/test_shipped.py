@@ -9,7 +9,7 @@ import pytest
 from experiments.data import find_report
 from experiments.saved import find_program
 from kg.reports.report import Report
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 
 CHANGE = "subtract(50652, 38220), divide(#0, 38220)"
 

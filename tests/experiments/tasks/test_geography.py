@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.bench_followups import is_right, load_geography
 from kg.parsing import QuestionReader
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 from programs.turns import Conversation
 from programs.worlds.graph import GraphWorld
 from tests.demonstrations import HAS_READER

@@ -21,7 +21,7 @@ from kg.search.derivation import Derivation
 from kg.search.merging import merge_key
 from kg.search.steps import Answer
 from optimize.scorers.derivations import FitScorer, document_name, training_data
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 from programs.turns.turn import Turn
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
 

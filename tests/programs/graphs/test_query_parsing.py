@@ -11,7 +11,7 @@ import dspy
 import pytest
 from dspy.utils import DummyLM
 
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig
 from tests.programs.graphs.ships import ships

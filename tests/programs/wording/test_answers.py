@@ -13,7 +13,7 @@ from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.steps import Answer, Number, Step
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 from programs.turns import Turn
 from programs.wording import currency_sign, spoken_answer, written_answer, written_number
 

@@ -11,7 +11,7 @@ import pytest
 
 from experiments.saved import find_program
 from kg.reports import CellSource, Report, SentenceSource
-from programs.conversation import ConversationQA
+from programs.beam import ConversationQA
 
 ROW, SENTENCE = 777, 3_000
 
