@@ -31,15 +31,6 @@ def test_a_union_is_written_and_told_with_its_set_once(either: Either) -> None:
     assert tell(either, GRAPH) == told
 
 
-def test_a_union_of_relations_is_told_without_a_condition() -> None:
-    evaluator = Evaluator(GRAPH)
-    wren = named("Wren")
-    sides = [evaluator.follow(wren, relation(name)) for name in ("skippered by", "length")]
-    both = evaluator.either(wren, *sides)
-    assert write(both, GRAPH) == "Wren (-> skippered by or -> length)"
-    assert tell(both, GRAPH) == "Wren (boat) skippered by sailor or Wren (boat) length number"
-
-
 def test_the_sources_of_a_union_have_its_set_once(either: Either) -> None:
     assert list(sources(either)).count(either.source) == 1
     assert either.first in sources(either)
@@ -87,13 +78,6 @@ def test_the_facts_of_what_is_left_are_those_of_the_whole() -> None:
     boats, sailors = members("boat"), members("sailor")
     left = evaluator.complement(boats, sailors)
     assert facts_of(left, GRAPH, left.nodes[:1]) == ["Wren -> is a -> boat"]
-
-
-def test_independent_queries_are_united_without_a_set() -> None:
-    wren, tern = (named(name) for name in ("Wren", "Tern"))
-    united = Evaluator(GRAPH).either(NamedNodes(()), wren, tern)
-    assert united.nodes == (*wren.nodes, *tern.nodes)
-    assert write(united, GRAPH) == "(Wren or Tern)"
 
 
 def test_values_of_two_relations_are_compared() -> None:

@@ -23,10 +23,3 @@ def test_conditions_name_their_measure_and_bound() -> None:
     assert tell(Extreme(boats, (), length, 1), GRAPH) == "every boat; boat with largest length"
     skipped = Extreme(boats, (), relation("skippered by"), -1, counted=True, rank=2)
     assert tell(skipped, GRAPH).endswith("boat with number 2 by smallest number of boat skippered by any")
-
-
-def test_a_condition_tells_what_it_leads_to() -> None:
-    evaluator, boats = Evaluator(GRAPH), members("boat")
-    ida = named("Ida Holm")
-    own = evaluator.having(boats, relation("skippered by"), ida, inverse=False)
-    assert tell(own, GRAPH) == "every boat; only if boat skippered by Ida Holm (sailor)"

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import numpy as np
 import pytest
 
-from kg.calculations.conversions import asked_power, conversions, with_conversions
+from kg.calculations.conversions import asked_power, conversions
 from kg.calculations.forms import FormScorer
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
-from kg.calculations.ranking import derivation_of, pool
+from kg.calculations.ranking import derivation_of
 from kg.calculations.scorer import DerivationScorer, feature_widths
-from kg.calculations.space import CONSTANT, DerivationSpace, WeightedHistory
-from kg.calculations.turn_search import DerivationConfig
+from kg.calculations.space import DerivationSpace, WeightedHistory
 from kg.reports.report import Report
-from kg.search.beam import beam_search
 from tests.kg.calculations.pages import report_index
 
 REPORT = Report(
@@ -73,13 +69,3 @@ def test_what_is_asked_in_millions_is_brought_to_millions() -> None:
 def test_where_no_scale_is_asked_for_figures_are_brought_to_units() -> None:
     forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)")
     assert _converted("how many non-vested shares?", *forms) == ["multiply(1060, const_1000)"]
-
-
-def test_a_pool_holds_a_conversion_once_and_its_value() -> None:
-    scorer = _scorer("select(A)", "multiply(A, C1000)")
-    space = DerivationSpace(INDEX, ["sales, in millions?"], START, scorer)
-    found = pool(space, with_conversions(space, beam_search(space, DerivationConfig())), 100)
-    rows = [tuple(state) for state in found.states.tolist()]
-    assert len(set(rows)) == len(rows)
-    place = rows.index((0, 1, INDEX.texts.index("20.8"), CONSTANT))
-    assert found.values[place] == float(Decimal("20800"))

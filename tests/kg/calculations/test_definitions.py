@@ -7,8 +7,7 @@ from decimal import Decimal
 import pytest
 
 from kg.calculations import ReportIndex, SeriesReader
-from kg.calculations.definitions import definitions
-from kg.reports import build_ontology, close_matches
+from kg.reports import build_ontology
 from kg.search import Derivation
 from tests.kg.calculations.pages import table_index
 
@@ -81,13 +80,3 @@ def test_a_calculation_of_an_item_is_known_as_the_item() -> None:
     assert place is not None
     assert (index.observations[place].label, index.observations[place].period) == ("gross profit", "2018")
     assert index.derived_place(Derivation.parse("subtract(160, 70)")) is None
-
-
-def test_the_table_of_definitions_names_its_sources_and_known_concepts() -> None:
-    table = definitions()
-    concepts = {iri.rpartition("#")[2] for found in close_matches().values() for iri in found}
-    assert {one for names in table["inputs"].values() for one in names} <= concepts
-    for one in table["definitions"]:
-        assert one["source"]
-        for name in set(one["formula"].split("{")[1:]):
-            assert name.partition("}")[0] in table["inputs"]

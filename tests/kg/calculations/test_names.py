@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations.names import is_time, month_of, same_name, spoken_names, year_of
+from kg.calculations.names import same_name, spoken_names
 from kg.calculations.question_names import read_names
 
 
@@ -35,20 +35,6 @@ def test_names_that_mean_the_same(one: str, other: str, same: bool) -> None:
     assert same_name(other, one) is same
 
 
-def test_a_year_of_a_name_is_that_of_a_date_alone() -> None:
-    assert year_of("year ended december 31 , 2015") == "2015"
-    assert year_of("sales 2015") is None
-    assert year_of("2014 to 2015") is None
-
-
-def test_months_and_times() -> None:
-    assert month_of("october 1 - 31 2017") == "october"
-    assert month_of("may contain marches") == "may"
-    assert month_of("october to december") is None
-    assert is_time("31-dec-2013")
-    assert not is_time("north america")
-
-
 def test_names_are_spoken_in_the_asked_unit_of_time() -> None:
     written = ["october 1 - 31 2017", "november 1 - 30 2017"]
     assert spoken_names(written, written, "month") == ["october", "november"]
@@ -61,33 +47,23 @@ def test_names_are_spoken_in_the_asked_unit_of_time() -> None:
     ("question", "field", "value"),
     [
         ("which were the three largest segments?", "count", 3),
-        ("top 2 years by revenue", "count", 2),
         ("which year was the best?", "count", 1),
         ("revenue in the three months ended june 30?", "count", 1),
-        ("which two interest rates apply?", "count", 1),
         ("second-largest region?", "rank", 2),
         ("who was the runner-up?", "rank", 2),
         ("sales of the second quarter", "rank", 1),
         ("rank the regions by sales", "every", True),
-        ("list the regions, smallest first", "every", True),
-        ("the regions from high to low", "every", True),
         ("which region is the largest?", "every", False),
         ("which debt bears the higher rate, fixed or variable?", "options", ("fixed", "variable")),
-        ("Currency or licensing - which rose further?", "options", ("Currency", "licensing")),
         ("what was larger, rent, wages and taxes or fuel?", "options", ("rent", "wages and taxes", "fuel")),
-        ("of rent and wages, which grew?", "options", ("rent", "wages")),
         ("which of rent or wages grew?", "options", ()),
         ("which current assets exceed $ 400 million?", "plural", True),
         ("in what years did it fall?", "plural", True),
         ("which debt bears the higher rate?", "plural", False),
-        ("which business is larger?", "plural", False),
         ("when does the facility expire?", "demands_time", True),
-        ("and in which fiscal year was it formed?", "demands_time", True),
-        ("what was the balance when it expired?", "demands_time", False),
         ("what about a year earlier?", "demands_time", False),
         ("when adding both, what is the total?", "demands_time", False),
         ("in which fiscal year was it lowest?", "time", "year"),
-        ("what month was the best?", "time", "month"),
         ("when did it peak?", "time", "when"),
         ("which region had the best year?", "time", ""),
         ("which region was largest between 2015 and 2017?", "bounds", None),

@@ -9,7 +9,6 @@ import pytest
 
 from kg.calculations import DerivationScorer, FinalRanker, FormScorer, ReportIndex
 from kg.calculations.comparisons import LineComparisons
-from kg.calculations.final_ranker import NAME_FEATURES
 from kg.calculations.turn_search import START, DerivationConfig, TurnSearch, search_turn
 from kg.errors import DataError
 from kg.reports import Report
@@ -126,16 +125,6 @@ def test_a_question_that_asks_for_no_name_has_no_comparisons() -> None:
     found = search("sales?", {"structural": 9.0}, ("select(A)",))
     assert not found.ranked.pool.compared
     assert found.candidates == search("sales?", {}, ("select(A)",)).candidates
-
-
-def test_names_of_the_beam_have_the_features_of_their_answer() -> None:
-    found = search("the largest region in 2019?", {})
-    pool = found.ranked.pool
-    assert pool.names is not None
-    totals = pool.names[:, NAME_FEATURES.index("total")]
-    beam = [place for place in pool.answers if place not in pool.compared]
-    assert beam
-    assert all(totals[place] == any("total" in name for name in pool.answers[place]) for place in beam)
 
 
 def test_the_weights_are_saved_and_read() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kg.calculations.idf import Idf
-from kg.calculations.report_index import ReportIndex, is_opening
+from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.turn_search import START, DerivationConfig, search_turn
 from kg.reports.graph import build_report_graph
@@ -27,7 +27,6 @@ REPORT = Report(
     ),
     post_text=(),
 )
-EMPTY = Report("empty", (), (), ())
 
 
 def _index(report: Report = REPORT, idf: Idf | None = None) -> ReportIndex:
@@ -91,28 +90,6 @@ def test_a_figure_without_source_is_found_by_value_and_the_question_s_words() ->
     assert index.align(Derivation.parse("add(5, 70)"), "?") == (_place(index, "r3c2"),), "5 is nowhere"
 
 
-def test_a_report_without_figures_has_an_index_without_items() -> None:
-    index = _index(EMPTY)
-    assert len(index) == 0
-    assert index.fields["label"].overlap(index.vector(["net"])).shape == (0,)
-    assert index.align(Derivation.parse("5"), "?") == ()
-
-
-@pytest.mark.parametrize(
-    ("label", "opening"),
-    [
-        ("balance at january 1", True),
-        ("cash and cash equivalents at beginning of period", True),
-        ("opening balance", True),
-        ("balance at december 31", False),
-        ("january 1 2011 to march 31 2011", False),
-        ("balance at january 10", False),
-    ],
-)
-def test_labels_of_opening_balances(label: str, opening: bool) -> None:
-    assert is_opening(label) == opening
-
-
 def test_an_opening_balance_is_of_the_end_of_the_year_before() -> None:
     table = (("", "2009", "2008"), ("balance at january 1", "$ 7", "$ 5"), ("balance at december 31", "$ 9", "$ 7"))
     index = _index(Report("balances", (), table, ()))
@@ -130,11 +107,3 @@ def test_a_clause_is_what_is_said_of_one_figure_of_a_sentence() -> None:
     assert index.fields["clause"].overlap(index.vector(tokens("forfeited")))[list(found).index("1200544")] == 0
     assert found["1200544"] == found["5931"] > 0
     assert found["2013"] == 0, "a year has no clause"
-
-
-def test_label_similarity_sees_other_forms_of_a_word() -> None:
-    similarity = _index().label_similarity("operations' margins?")
-    assert 0 < similarity.max() <= 1
-    assert similarity.argmax() in {_place(_index(), "r2c1"), _place(_index(), "r2c2")}
-    assert not _index().label_similarity("").any()
-    assert _index().label_similarity("operating margin").max() == pytest.approx(1)

@@ -128,13 +128,6 @@ def test_networks_of_which_a_part_does_not_fit_are_refused(name: str, part: str)
         DerivationScorer.from_json(_part(name, part, list.pop))
 
 
-def test_a_network_that_no_form_needs_may_be_missing() -> None:
-    record = json.loads(_random_scorer().to_json()) | {"forms": ["select(A)", "add(A, A)", "add(A, C1000)"]}
-    del record["operands_R"], record["ranker"]
-    scorer = DerivationScorer.from_json(json.dumps(record))
-    assert (set(scorer.operands), scorer.ranker) == ({"A"}, None)
-
-
 def test_the_shipped_scorer_fits_the_search() -> None:
     folder = Path(__file__).resolve().parents[3] / "experiments" / "shipped" / "beam"
     text = (folder / "scorer.json").read_text()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 
@@ -12,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kg.calculations.forms import FormScorer
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.turn_search import MEMORY, START, DerivationConfig, TurnSearch, fixed_history, search_turn
@@ -35,12 +32,6 @@ QUESTIONS = ["what was net income in 2009?", "and in 2008?", "what is the change
 
 def _search(count: int = 1, histories: object = START, config: DerivationConfig = CONFIG) -> TurnSearch:
     return search_turn(INDEX, QUESTIONS[:count], histories, UNTRAINED, config)  # type: ignore[arg-type]
-
-
-def test_words_in_common_find_the_figure_even_without_fitting() -> None:
-    scorer = replace(UNTRAINED, forms=FormScorer(("select(A)",), {"bias": 0}, np.zeros((1, 1), dtype=np.float32)))
-    found = search_turn(INDEX, QUESTIONS[:1], START, scorer, CONFIG)
-    assert {candidate.answer for candidate in found.candidates[:2]} == {Decimal(10), Decimal(12)}
 
 
 def test_the_probabilities_of_kept_histories_sum_to_one() -> None:
@@ -85,13 +76,6 @@ def test_a_history_that_is_given_is_taken_as_certain() -> None:
     found = _search(3, (history,))
     assert found.candidates
     assert all(len(kept.turns) == 3 for kept in found.next_histories(4))
-
-
-@pytest.mark.parametrize("questions", [[""], ["?"], ["%$ 2008 (" * 50], ["né ü 数"]])
-def test_any_question_is_searched(questions: Sequence[str]) -> None:
-    found = search_turn(INDEX, questions, START, UNTRAINED, CONFIG)
-    assert found.candidates
-    assert all(candidate.score <= 0 for candidate in found.candidates)
 
 
 _CELLS = st.one_of(

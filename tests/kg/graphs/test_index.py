@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import DataError, QueryError
-from kg.graphs import index as index_module
 from kg.graphs.index import GraphIndex
 from kg.graphs.string_table import NumberedNames
 
@@ -33,15 +32,6 @@ def _both_ways(triples: Triples) -> set[tuple[str, str, str]]:
 
 def _names(index: GraphIndex, ids: Any) -> list[str]:
     return [index.name(one) for one in ids]
-
-
-def test_relations_are_followed_both_ways() -> None:
-    index = GraphIndex.from_triples(iter(TRIPLES))
-    films = index.follow(index.ids(["Scott"]), index.relation("^directed_by"))
-    assert _names(index, films) == ["Alien", "Blade Runner"]
-    assert sorted(_names(index, index.follow(films, index.relation("starred")))) == ["Hurt", "Weaver"]
-    assert len(index) == 5
-    assert index.relations == ("directed_by", "starred", "^directed_by", "^starred")
 
 
 @given(some_triples)
@@ -68,30 +58,12 @@ def test_what_is_read_is_what_plain_sets_say(triples: Triples) -> None:
         assert offered == {r for s, r, _ in edges if s == name}
 
 
-@given(some_triples)
-def test_sorting_packed_or_not_gives_the_same(triples: Triples) -> None:
-    numbers = {name: number for number, name in enumerate("abcdefpqr")}
-    subjects, values = (np.array([numbers[t[k]] for t in triples], dtype=np.int32) for k in (0, 2))
-    predicates = np.array([numbers[t[1]] - 6 for t in triples], dtype=np.int32)
-    packed = index_module._sorted_edges(subjects, predicates, values, 6, 3)
-    sparse = index_module._sorted_edges(subjects, predicates, values, 2**30, 3)
-    assert all(np.array_equal(one, other) for one, other in zip(packed, sparse, strict=True))
-
-
 def test_an_empty_graph_has_nothing() -> None:
     index = GraphIndex.from_triples([])
     assert len(index) == 0
     assert index.relations == ()
     assert not index.contains("a", "p", "b")
     assert len(index.edges(index.ids([])).target) == 0
-
-
-def test_large_sets_are_marked_instead_of_sorted() -> None:
-    triples = [(f"s{n}", "p", f"o{n % 7}") for n in range(500)]
-    index = GraphIndex.from_triples(triples)
-    everything = index.follow(index.ids(f"s{n}" for n in range(500)), index.relation("p"))
-    assert sorted(_names(index, everything)) == [f"o{n}" for n in range(7)]
-    assert list(everything) == sorted(everything)
 
 
 def test_it_can_be_saved_and_loaded(tmp_path: Path) -> None:
@@ -103,11 +75,6 @@ def test_it_can_be_saved_and_loaded(tmp_path: Path) -> None:
     assert len(loaded) == len(index)
     assert loaded.contains("Zoë\n", "is a", "")
     assert loaded.bytes == index.bytes
-
-
-def test_a_graph_without_relations_survives_saving(tmp_path: Path) -> None:
-    GraphIndex.from_triples([]).save(tmp_path / "empty.npz")
-    assert GraphIndex.load(tmp_path / "empty.npz").relations == ()
 
 
 def test_what_is_no_index_says_so(tmp_path: Path) -> None:
@@ -144,12 +111,3 @@ def test_numbered_graphs_store_no_names() -> None:
     index = GraphIndex.from_ids(numbers, numbers * 0, (numbers + 1) % 5, NumberedNames("e", 5), ["next"])
     assert index.contains("e4", "next", "e0")
     assert _names(index, index.follow(index.ids(["e0"]), index.relation("^next"))) == ["e4"]
-
-
-@settings(max_examples=20)
-@given(st.integers(1, 200), st.integers(0, 10))
-def test_memory_is_that_of_a_few_numbers_a_triple(count: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    columns = [rng.integers(0, high, count).astype(np.int32) for high in (100, 4, 100)]
-    index = GraphIndex.from_ids(*columns, NumberedNames("e", 100), list("pqrs"))
-    assert index.bytes <= 24 * len(index) + 4 * 102 + 100

@@ -50,13 +50,6 @@ def test_a_query_that_cannot_be_parsed_is_refused(store: GraphStore, query: str)
         store.texts(query)
 
 
-def test_a_database_is_there_when_opened_again(tmp_path: Path) -> None:
-    _load(pyoxigraph.Store(str(tmp_path / "db")))
-    for _ in range(2):
-        with PersistentStore(tmp_path / "db") as store:
-            assert len(store.texts(QUERY)) == 2
-
-
 def test_a_folder_that_is_no_database_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
     with pytest.raises(DataError, match="cannot be opened as a database"):

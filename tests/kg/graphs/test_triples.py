@@ -7,9 +7,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from rdflib import Graph, Literal, URIRef
 
 from kg.errors import DataError
 from kg.graphs.naming import Triple
@@ -44,15 +41,6 @@ def test_ntriples_are_read_line_by_line() -> None:
         Triple("http://x/a", "http://x/p", "5", True, "http://www.w3.org/2001/XMLSchema#integer"),
     ]
     assert problems == ["line 5: is no N-Triples statement: '<http://x/a> <http://x/p> missing .'"]
-
-
-@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20))
-def test_literals_come_back_from_rdflib(text: str) -> None:
-    graph = Graph()
-    graph.add((URIRef("http://x/a"), URIRef("http://x/p"), Literal(text)))
-    problems: list[str] = []
-    [found] = read_ntriples(graph.serialize(format="nt").splitlines(), problems.append)
-    assert (found.value, problems) == (text, [])
 
 
 def test_turtle_says_what_is_a_literal() -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from kg.errors import DataError, QueryError, SchemaError
-from kg.growing import NodeType
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.query import QueryLimits
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
@@ -171,13 +170,3 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
         assert all(graph.has_batch(str(number)) for number in acknowledged)
         batches = {node.key.name.partition("-")[0] for node in graph.nodes("Sector")}
         assert len(list(graph.nodes("Sector"))) == 20 * len(batches)
-
-
-REGULATION = NodeType(
-    "Regulation",
-    "A standing rule that restricts what market participants may do.",
-    {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
-    {"name": "Rule 7"},
-    "agent",
-    justification="Rules last.",
-)
