@@ -26,9 +26,9 @@ from experiments.data import ConversationRecord, Dialogue, conversation_examples
 from kg.calculations import START, DerivationConfig, WeightedHistory, search_turn
 from kg.reports import build_ontology
 from kg.search import merge_key
-from optimize.metrics.statistics import with_intervals
+from optimize.fitting import with_setting
+from optimize.metrics.turns import with_intervals
 from optimize.scorers import FitScorer, ScorerConfig, document_name
-from optimize.settings import with_setting
 from programs.beam import ConversationQA
 
 MISSED = 999

@@ -458,7 +458,7 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
     Raises:
         ConfigError: It has no such setting.
     """
-    from optimize.settings import with_setting
+    from optimize.fitting import with_setting
 
     changed = program.with_unmapped(program.unmapped)
     for key, value in settings.items():

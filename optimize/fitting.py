@@ -1,28 +1,33 @@
-"""The interface of the fits of finpath's own models, and the fits of log-linear models that they share.
+"""The interface of the fits of finpath's own models, their settings, and the log-linear models that they share.
 
+>>> with_setting(TrainingConfig(), "hours", "0.5").hours
+0.5
 >>> fit_logistic(rows, labels, penalty=1.0)
 array([ 0.4, -1.2])
 >>> fit_choices([rows_of_a_choice], [right], penalty=1.0)
 array([ 0.7,  0.1])
 
-Both are by SciPy's L-BFGS, with an L2 penalty: ``penalty`` times the squared distance of each weight from where it
-starts, which is 0 by default.
+A setting is a text, ``key=value``, for a field of a dataclass. Both fits are by SciPy's L-BFGS, with an L2 penalty:
+``penalty`` times the squared distance of each weight from where it starts, which is 0 by default.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 import dspy
 import numpy as np
 from dspy.teleprompt import Teleprompter
-from scipy.optimize import minimize
+from pydantic import TypeAdapter, ValidationError
 
 from kg.arrays import DoubleArray
 from kg.errors import ConfigError, DataError
 from programs.beam import BeamQA, ConversationQA
+
+SettingsT = TypeVar("SettingsT")
 
 Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 """Conversations without their reports: id, questions and gold programs."""
@@ -84,6 +89,47 @@ class ConversationFit(Teleprompter):
         """Fits a program, whose turns ``turn`` answers."""
 
 
+def with_setting(settings: SettingsT, key: str, text: str) -> SettingsT:
+    """Returns a copy of a dataclass with one field read from a text; a dot leads into settings within settings.
+
+    Raises:
+        ConfigError: There is no such setting, or the text is not a value of its type.
+    """
+    name, dot, rest = key.partition(".")
+    known = [field.name for field in dataclasses.fields(settings)]  # type: ignore[arg-type]
+    if name not in known:
+        raise ConfigError(f"{type(settings).__name__} has no setting {name!r}; it has {', '.join(known) or 'none'}")
+    current = getattr(settings, name)
+    if dot and not dataclasses.is_dataclass(current):
+        raise ConfigError(f"{name} is one value, so there is no {key!r}")
+    value = with_setting(current, rest, text) if dot else read_value(get_type_hints(type(settings))[name], text, name)
+    try:
+        changed: SettingsT = dataclasses.replace(settings, **{name: value})  # type: ignore[type-var]
+    except ValidationError as error:
+        raise _refusal(name, text, error) from None
+    return changed
+
+
+def read_value(hint: Any, text: str, name: str) -> Any:
+    """Returns the value of a type that a text is as JSON, or else by itself; ``none`` is ``None``.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    try:
+        return adapter.validate_json("null" if text == "none" else text)
+    except ValidationError:
+        try:
+            return adapter.validate_python(text)
+        except ValidationError as error:
+            raise _refusal(name, text, error) from None
+
+
+def _refusal(name: str, text: str, error: ValidationError) -> ConfigError:
+    return ConfigError(f"{name} cannot be {text!r}: {error.errors()[0]['msg']}")
+
+
 def fit_logistic(
     rows: Any,
     labels: Any,
@@ -109,8 +155,7 @@ def fit_logistic(
         own = weights * np.logaddexp(0, np.where(labels, -logits, logits))
         return float(own.sum() + penalties @ found**2), rows.T @ error + 2 * penalties * found
 
-    result: DoubleArray = minimize(loss, origin, jac=True, method="L-BFGS-B").x
-    return result
+    return _minimum(loss, origin)
 
 
 def fit_choices(
@@ -144,6 +189,16 @@ def fit_choices(
         totals = np.maximum(np.add.reduceat(good, starts), 1e-12)
         value = -float(np.log(totals).sum()) + float(penalties @ moved**2)
         return value, table.T @ (shares - good / totals[owner]) + 2 * penalties * moved
+
+    return _minimum(loss, origin, bounds)
+
+
+def _minimum(
+    loss: Callable[[DoubleArray], tuple[float, DoubleArray]],
+    origin: DoubleArray,
+    bounds: Sequence[tuple[float | None, float | None]] | None = None,
+) -> DoubleArray:
+    from scipy.optimize import minimize  # takes long to import
 
     result: DoubleArray = minimize(loss, origin, jac=True, method="L-BFGS-B", bounds=bounds).x
     return result

@@ -27,8 +27,8 @@ from dspy.teleprompt import Teleprompter
 
 from kg.errors import ConfigError, LMError
 from optimize.examples import demonstrations, split_turns, tidy_demonstrations, with_choices
+from optimize.fitting import read_value, with_setting
 from optimize.metrics import metric
-from optimize.settings import read_value, with_setting
 from programs.lm import SuitedAdapter
 
 FITS = {

@@ -171,7 +171,7 @@ def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, s
         UsageError: There is no format.
         ConfigError: A setting of the search is no number, or there is no such setting.
     """
-    from optimize.settings import read_value
+    from optimize.fitting import read_value
 
     if form is None:
         raise click.UsageError("questions about a graph need --format")

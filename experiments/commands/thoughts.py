@@ -51,7 +51,7 @@ def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) ->
         ConfigError: There is no such setting, or its value is wrong.
     """
     from experiments.saved import shipped_meaning
-    from optimize.settings import with_setting
+    from optimize.fitting import with_setting
     from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
     from programs.tools import ToolLimits, ToolSettings, load_tools
 

@@ -46,7 +46,7 @@ from optimize.metrics import (
     verdict,
 )
 from optimize.metrics.abstention import AnswerScore, abstention_figures, risk_coverage
-from optimize.metrics.statistics import with_intervals
+from optimize.metrics.turns import with_intervals
 from programs.beam import ConversationQA
 from programs.turns import Turn, plain, turn_record
 

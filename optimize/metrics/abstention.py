@@ -18,7 +18,7 @@ from decimal import Decimal, InvalidOperation
 from kg.calculations import same_name
 from kg.errors import DataError
 from kg.search import merge_key
-from optimize.metrics.statistics import expected_calibration_error
+from optimize.metrics.turns import expected_calibration_error
 
 OpenAnswer = Decimal | str | tuple[str, ...]
 """A number, ``yes`` or ``no``, or names: years, rows, periods."""

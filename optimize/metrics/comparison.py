@@ -5,6 +5,8 @@
 (0.04, 0.012)
 >>> difference.changed[0].reason
 'now: right answer found, not picked (rank 2); wrong period'
+>>> mcnemar(first_only=9, second_only=1)
+0.021484375
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from optimize.metrics.statistics import holm, mcnemar, with_intervals
-from optimize.metrics.turns import TurnScore, verdict
+from kg.errors import ConfigError
+from optimize.metrics.turns import TurnScore, verdict, with_intervals
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,49 @@ class Comparison:
                 for one in self.differences
             ],
         }
+
+
+def mcnemar(first_only: int, second_only: int) -> float:
+    """Returns the p-value of the two-sided exact McNemar test.
+
+    Args:
+        first_only: Turns that only the first program gets right.
+        second_only: Turns that only the second program gets right.
+
+    Returns:
+        The chance, in (0, 1], of a split at least this uneven if both programs were equally good; 1.0 when the
+        programs never differ.
+
+    Raises:
+        ConfigError: A count is negative.
+    """
+    if first_only < 0 or second_only < 0:
+        raise ConfigError(f"counts must be at least 0, got {first_only} and {second_only}")
+    from scipy.stats import binomtest  # takes half a second to import
+
+    differing = first_only + second_only
+    return float(binomtest(min(first_only, second_only), differing).pvalue) if differing else 1.0
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Returns p-values corrected for their number by Holm's step-down method (Holm, 1979), in the given order.
+
+    Args:
+        p_values: Each in [0, 1]; an empty list gives an empty one.
+
+    Returns:
+        For each the smallest family-wise error rate at which it is rejected.
+
+    Raises:
+        ConfigError: A value is outside [0, 1].
+    """
+    if any(not 0 <= p <= 1 for p in p_values):
+        raise ConfigError(f"p_values must be in [0, 1], got {list(p_values)}")
+    corrected, reached = [0.0] * len(p_values), 0.0
+    for done, place in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        reached = max(reached, min(1.0, (len(p_values) - done) * p_values[place]))
+        corrected[place] = reached
+    return corrected
 
 
 def difference_of(name: str, first: Sequence[TurnScore], second: Sequence[TurnScore], *, seed: int) -> RunDifference:

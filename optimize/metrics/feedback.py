@@ -17,8 +17,7 @@ from typing import Any
 import dspy
 
 from kg.search import Answer
-from optimize.metrics.equality import program_match
-from optimize.metrics.turns import Diagnosis, Difference, diagnose
+from optimize.metrics.turns import Diagnosis, Difference, diagnose, program_match
 from programs.turns import Turn
 from signatures.understand import Understanding
 

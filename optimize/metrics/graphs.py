@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from kg.errors import DataError
-from optimize.metrics.statistics import with_intervals
+from optimize.metrics.turns import with_intervals
 from programs.turns import PathDetail
 from programs.worlds.paths import PathTurn
 

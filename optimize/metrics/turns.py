@@ -11,14 +11,29 @@ the calculation with the gold one. Both are over all turns, answered with the pr
     >>> summarise([score, ...], seed=0)["exe_accuracy"]
     0.7
 
-Every accuracy is in [0, 1] (``dspy.Evaluate`` uses 0 to 100).
+Every accuracy is in [0, 1] (``dspy.Evaluate`` uses 0 to 100). The turns of a conversation depend on each other, so the
+intervals draw whole conversations (:func:`with_intervals`).
+
+Two calculations are equal where they are the same function of the gold program's literals (:func:`program_match`)::
+
+    >>> program_match("add(5, 3), divide(#0, 5)", "add(3, 5), divide(#0, 5)")
+    True
+    >>> program_match("subtract(5, 3)", "subtract(3, 5)")
+    False
+
+``add``, ``subtract``, ``multiply`` and ``divide`` make rational functions of the literals as symbols; two of them are
+equal when they agree at a random point of a field of 2**127 - 1 elements. Equal functions always agree there. Different
+ones agree with a chance below 10**-30 for a program of up to twenty steps (Schwartz-Zippel lemma). Unlike expanding
+polynomials, this takes no longer for a program that squares a sum repeatedly. ``exp``, ``greater`` and the ``table_*``
+operations are equal when their arguments are.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -26,12 +41,10 @@ from typing import Any, Literal
 import numpy as np
 
 from kg.calculations import Candidate
-from kg.errors import ConfigError, DataError
+from kg.errors import ConfigError, DataError, ProgramError
 from kg.reports import Report
-from kg.search import Answer, Derivation, merge_key
+from kg.search import Answer, Derivation, Operand, Step, StepResult, merge_key
 from kg.text import find_quantities
-from optimize.metrics.equality import program_match
-from optimize.metrics.statistics import expected_calibration_error, with_intervals
 from programs.turns import Failure, Turn, plain, read_exactly
 
 RECALL_AT = (1, 3, 5, 10, 20)
@@ -42,6 +55,8 @@ COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 USAGE = ("lm_calls", "prompt_tokens", "completion_tokens", "seconds", "cached_prompt_tokens")
 """The costs that a score takes over from its turn."""
+
+_PRIME = 2**127 - 1
 
 Stage = Literal["right", "failed", "not_in_beam", "not_picked"]
 """The stage of an error: an exception; no candidate with the right answer; or one that was not selected."""
@@ -116,6 +131,88 @@ def exact_match(answer: Answer | None, gold: Answer) -> bool:
     ``None``, a turn without an answer, is wrong.
     """
     return answer is not None and merge_key(answer) == merge_key(gold)
+
+
+def program_match(program: Derivation | str | None, gold: str) -> bool:
+    """Returns whether a program is the gold one but for the order and form of its arithmetic.
+
+    A constant is a literal like any other: ``a/b - const_1`` is not ``(a - b)/b``, since the one has a literal that the
+    other lacks, and a look-up equals only the same look-up. The official evaluation has the same rule.
+
+    Args:
+        program: A derivation, its text, or ``None`` for a turn without one; a text that cannot be parsed never matches.
+        gold: The gold program.
+
+    Raises:
+        ProgramError: The gold program cannot be parsed.
+    """
+    wanted = Derivation.parse(gold)
+    if isinstance(program, str):
+        try:
+            program = Derivation.parse(program)
+        except ProgramError:
+            return False
+    if program is None or program.is_look_up != wanted.is_look_up:
+        return False
+    if not _literals(program) <= _literals(wanted):
+        return False
+    try:
+        return _value(program) == _value(wanted)
+    except ZeroDivisionError:
+        # A divisor that is zero whatever its figures are: no function to compare, so only the same text is equal.
+        return str(program) == str(wanted)
+
+
+def _literals(derivation: Derivation) -> set[str]:
+    """Returns figures and constants as written, and ``table_*`` steps whole."""
+    literals: set[str] = set()
+    for step in derivation.steps:
+        if step.operation.startswith("table_"):
+            literals.add(str(step))
+        else:
+            literals.update(str(operand) for operand in step.operands if not isinstance(operand, StepResult))
+    return literals
+
+
+def _value(derivation: Derivation) -> int:
+    """Returns the derivation's result with every symbol replaced by its own random element of the field."""
+    results: list[int] = []
+    for step in derivation.steps:
+        results.append(_step_value(step, results))
+    return results[-1]
+
+
+def _step_value(step: Step, results: list[int]) -> int:
+    if step.operation.startswith("table_"):
+        return _element(str(step))
+    values = [_operand_value(operand, results) for operand in step.operands]
+    match step.operation:
+        case "select":
+            return values[0]
+        case "add":
+            return (values[0] + values[1]) % _PRIME
+        case "subtract":
+            return (values[0] - values[1]) % _PRIME
+        case "multiply":
+            return values[0] * values[1] % _PRIME
+        case "divide":
+            if values[1] == 0:
+                raise ZeroDivisionError
+            return values[0] * pow(values[1], -1, _PRIME) % _PRIME
+        case _:
+            # exp and greater: a new symbol, the same for the same arguments.
+            return _element(f"{step.operation}({values[0]}, {values[1]})")
+
+
+def _operand_value(operand: Operand, results: list[int]) -> int:
+    if isinstance(operand, StepResult):
+        return results[operand.index]
+    return _element(str(operand))
+
+
+def _element(symbol: str) -> int:
+    """Returns a symbol's element of the field: random over symbols, and the same in every run."""
+    return int.from_bytes(hashlib.sha256(symbol.encode()).digest()) % _PRIME
 
 
 @dataclass(frozen=True)
@@ -294,6 +391,75 @@ def _places(report: Report) -> dict[Decimal, list[tuple[int, int]]]:
     return places
 
 
+def with_intervals(
+    groups: Sequence[Hashable],
+    columns: Mapping[str, tuple[Sequence[float], Sequence[float] | None]],
+    *,
+    seed: int,
+    resamples: int = 1000,
+) -> dict[str, float]:
+    """Returns ratios under ``NAME``, with their 95% percentile intervals under ``NAME_low`` and ``NAME_high``.
+
+    A ratio is the sum of hits over the sum of what is possible. Whole groups are drawn with replacement, the same ones
+    for all figures.
+
+    Args:
+        groups: The conversation of each turn.
+        columns: By name, the hits of each turn (perhaps differences, below 0), and the most that is possible in each;
+            ``None`` for 1. A figure that no turn counts for is left out.
+        seed: Of the draws; the same for any figure over the same number of groups.
+        resamples: The number of draws, at least 100.
+
+    Raises:
+        ConfigError: There is no turn, or there are too few resamples.
+    """
+    if resamples < 100:
+        raise ConfigError(f"resamples must be at least 100, got {resamples}")
+    if not groups:
+        raise ConfigError("figures must be over at least one turn, got none")
+    numbers: dict[Hashable, int] = {}
+    place = [numbers.setdefault(group, len(numbers)) for group in groups]
+    count = len(numbers)
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=resamples).astype(float)
+    figures: dict[str, float] = {}
+    for name, (hits, most) in columns.items():
+        above, below = (np.bincount(place, weights, count).astype(float) for weights in (hits, most))
+        if not below.any():
+            continue
+        sampled = drawn @ below
+        # A draw without any group that counts for this figure has no ratio.
+        ratios = (drawn @ above)[sampled > 0] / sampled[sampled > 0]
+        low, high = np.percentile(ratios, [2.5, 97.5])
+        figures |= {name: float(above.sum() / below.sum()), f"{name}_low": float(low), f"{name}_high": float(high)}
+    return figures
+
+
+def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
+    """Returns the mean difference between confidence and accuracy, over bins of equal width weighted by their turns.
+
+    Args:
+        confidences: Probabilities in [0, 1], at least one.
+        right: Whether each turn is right.
+        bins: The number of bins.
+
+    Returns:
+        In [0, 1]; 0 if the accuracy of every bin is its mean confidence.
+
+    Raises:
+        ConfigError: The lists are empty, differ in length, or a confidence is not a probability.
+    """
+    if not confidences or len(confidences) != len(right):
+        sizes = f"{len(confidences)} and {len(right)}"
+        raise ConfigError(f"confidences and right must be of one length and not empty, got {sizes}")
+    probabilities, correct = np.array(confidences, dtype=float), np.array(right, dtype=float)
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ConfigError("confidences must be probabilities in [0, 1]")
+    place = np.minimum((probabilities * bins).astype(int), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    gaps = np.abs(np.bincount(place, probabilities, bins) - np.bincount(place, correct, bins))
+    return float(gaps.sum() / counts.sum())
+
+
 def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) -> dict[str, float]:
     """Returns the figures of an evaluation under their stable names.
 
@@ -301,7 +467,7 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the most confident turns), and
     ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low``
     and ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
-    (:mod:`optimize.metrics.statistics`); ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
+    ; ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
     ``stage_…`` and ``difference_…`` counts of wrong turns; ``lm_calls_per_turn``, ``prompt_tokens_per_turn``,
     ``uncached_prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``;
     ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A breakdown without turns is

@@ -1,9 +1,9 @@
 """Fits of the beam's scorer, its confidence, its choice of names and the coreference model on conversations."""
 
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
-from optimize.scorers.derivation_training import ScorerConfig, fit_scorer, right_items, right_turns
-from optimize.scorers.derivations import (
-    FitScorer,
+from optimize.scorers.derivations import FitScorer, ScorerConfig, fit_scorer, right_items, right_turns
+from optimize.scorers.turns import (
+    TrainingTurn,
     content_sha256,
     describe_data,
     document_name,
@@ -11,5 +11,6 @@ from optimize.scorers.derivations import (
     page_keys,
     read_index,
     training_data,
+    training_turns,
+    unanswerable_turn,
 )
-from optimize.scorers.turns import TrainingTurn, training_turns, unanswerable_turn

@@ -9,7 +9,7 @@ import pytest
 
 from kg.errors import ConfigError
 from optimize.optimizers import FITS, PROMPT_OPTIMIZERS, OptimizerStep, compile_chain, parse_optimizers
-from optimize.scorers.derivation_training import ScorerConfig
+from optimize.scorers.derivations import ScorerConfig
 from programs.lm import Budget
 from programs.lm.guarded import GuardedLM
 from signatures.understand import UnderstandReport

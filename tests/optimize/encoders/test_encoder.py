@@ -21,7 +21,7 @@ from optimize.encoders.encoder import pages_of, split_reports
 from optimize.encoders.examples import EncoderConfig
 from optimize.optimizers import parse_optimizers
 from optimize.scorers import page_keys
-from optimize.scorers.derivation_training import ScorerConfig, TrainingConfig
+from optimize.scorers.derivations import ScorerConfig, TrainingConfig
 from programs.agent import AgentQA
 from programs.beam import ConversationQA
 from programs.worlds.report import ReportReader

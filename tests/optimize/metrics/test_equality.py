@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kg.errors import ProgramError
 from kg.search.derivation import Derivation
 from kg.search.steps import Constant, Number, Step, StepResult
-from optimize.metrics.equality import program_match
+from optimize.metrics.turns import program_match
 
 CHANGE = "subtract(120, 100), divide(#0, 100)"
 

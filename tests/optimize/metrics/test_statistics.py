@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import ConfigError
-from optimize.metrics.statistics import expected_calibration_error, holm, mcnemar, with_intervals
+from optimize.metrics.comparison import holm, mcnemar
+from optimize.metrics.turns import expected_calibration_error, with_intervals
 
 GROUPS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), min_size=1, max_size=20).map(
     lambda pairs: [(min(pair), max(pair)) for pair in pairs]

@@ -9,7 +9,7 @@ from kg.calculations.report_index import ReportIndex
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from optimize.scorers.derivation_training import ScorerConfig, TrainingConfig
+from optimize.scorers.derivations import ScorerConfig, TrainingConfig
 
 SMALL = ScorerConfig(
     form_steps=60,

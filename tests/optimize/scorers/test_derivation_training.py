@@ -12,8 +12,8 @@ from kg.calculations.idf import Idf
 from kg.calculations.scorer import JOINT_WIDTH, DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
-from optimize.scorers import derivation_training as scorer_training
-from optimize.scorers.derivation_training import (
+from optimize.scorers import derivations as scorer_training
+from optimize.scorers.derivations import (
     fit_forms,
     fit_ranker,
     fit_scorer,

@@ -20,7 +20,7 @@ from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.merging import merge_key
 from kg.search.steps import Answer
-from optimize.scorers.derivations import FitScorer, document_name, training_data
+from optimize.scorers import FitScorer, document_name, training_data
 from programs.beam import ConversationQA
 from programs.turns.turn import Turn
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
@@ -116,8 +116,7 @@ from kg.calculations.report_index import ReportIndex
 from kg.calculations.idf import Idf
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from optimize.scorers.derivation_training import TrainingConfig
-from optimize.scorers.derivation_training import ScorerConfig, fit_scorer
+from optimize.scorers.derivations import ScorerConfig, TrainingConfig, fit_scorer
 from optimize.scorers.turns import training_turns
 
 records = json.load(open(sys.argv[1]))[:6]

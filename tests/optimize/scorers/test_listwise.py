@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kg.calculations.network import ChoiceNetwork
-from optimize.scorers.derivation_training import NetworkChoice, TrainingConfig, _gradients, _initial, train
+from optimize.scorers.derivations import NetworkChoice, TrainingConfig, _gradients, _initial, train
 
 PLAIN = TrainingConfig(hidden=5, epochs=30, batch=8, rate=0.02, decay=0.0, dropout=0.0)
 ROWS, GROUPS, PAIRS = 4, 3, 2
