@@ -238,7 +238,7 @@ def unfitted_program(
         return ConversationQA(AgentQA(reader, AgentConfig(**(settings or {}))))
     from kg.calculations import DerivationConfig
 
-    config = DerivationConfig.from_saved(_tuples(settings)) if settings is not None else None
+    config = DerivationConfig(**_tuples(settings)) if settings is not None else None
     return ConversationQA.unfitted(ontology, scorer=scorer, config=config)
 
 
@@ -248,7 +248,7 @@ def _read_kgqa(folder: Path, config: Mapping[str, Any]) -> Any:
 
     scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
     ranker = _read_ranker(folder, config) if RANKER in config["files"] else None
-    return KGQA(scorer, PathConfig.from_saved(config["settings"]), ranker)
+    return KGQA(scorer, PathConfig(**config["settings"]), ranker)
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:

@@ -11,9 +11,7 @@ ends::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,40 +47,6 @@ class BeamConfig:
         if self.pool < self.output_top_k:
             raise ConfigError(f"pool must be at least output_top_k ({self.output_top_k}), got {self.pool}")
 
-    @classmethod
-    def from_saved(cls, settings: Mapping[str, Any]) -> Self:
-        """The settings of a saved program.
-
-        Older programs hold the settings of both searches, for derivations and for paths. The other search's settings
-        are ignored.
-
-        Raises:
-            ConfigError: A setting is out of its range.
-            TypeError: A name is unknown.
-        """
-        others = {"answer_threshold", "histories"} - {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in settings.items() if name not in others})
-
-
-@dataclass(frozen=True)
-class BeamState:
-    """One state of a search.
-
-    Attributes:
-        path: The number of the choice at each depth, the root first.
-        score: Cumulative log-probability.
-        status: ``ANSWER`` for a complete state, ``BACKTRACK`` for a dead end, ``CONTINUE`` for an unfinished state.
-    """
-
-    path: tuple[int, ...]
-    score: float
-    status: Action
-
-    @property
-    def depth(self) -> int:
-        """Steps from the root."""
-        return len(self.path) - 1
-
 
 @dataclass(frozen=True)
 class SearchStatistics:
@@ -101,25 +65,10 @@ class SearchResult:
     Attributes:
         completed: The completed states, best first, one frontier for each depth.
         statistics: Its counts.
-        dead_ends: The states without a further step, one frontier for each depth with any.
-        unfinished: The remaining states at ``max_depth``; one frontier, or none.
     """
 
     completed: tuple[Frontier, ...]
     statistics: SearchStatistics
-    dead_ends: tuple[Frontier, ...] = ()
-    unfinished: tuple[Frontier, ...] = ()
-
-    def states(self) -> tuple[BeamState, ...]:
-        """All states at the end of the search, best first; ties are ordered by path."""
-        groups = ((Action.ANSWER, self.completed), (Action.BACKTRACK, self.dead_ends))
-        found = [
-            BeamState(tuple(int(choice) for choice in path), float(score), status)
-            for status, frontiers in (*groups, (Action.CONTINUE, self.unfinished))
-            for frontier in frontiers
-            for path, score in zip(frontier.choices, frontier.scores, strict=True)
-        ]
-        return tuple(sorted(found, key=lambda state: (-state.score, state.path)))
 
 
 def beam_search(space: Space, config: BeamConfig) -> SearchResult:
@@ -132,7 +81,6 @@ def beam_search(space: Space, config: BeamConfig) -> SearchResult:
     width = config.beam_width * max(len(frontier), 1)
     reserve = Frontier(frontier.choices[:0], frontier.scores[:0])
     completed: list[Frontier] = []
-    dead_ends: list[Frontier] = []
     explored = backtracks = depth = 0
     while len(frontier) and depth < config.max_depth:
         expansion = space.expand(frontier)
@@ -143,9 +91,6 @@ def beam_search(space: Space, config: BeamConfig) -> SearchResult:
             backtracks += len(retried)
             frontier = _join(frontier, retried)
             expansion = space.expand(frontier)
-        led_on = np.zeros(len(frontier), dtype=np.bool_)
-        led_on[expansion.parent] = True
-        dead_ends.append(frontier.take(np.flatnonzero(~led_on)))
         depth += 1
         explored += len(expansion.parent)
         following = _follow(frontier, expansion)
@@ -157,7 +102,7 @@ def beam_search(space: Space, config: BeamConfig) -> SearchResult:
         frontier = ordered.take(np.arange(min(width, len(ordered))))
         reserve = ordered.take(np.arange(len(frontier), len(ordered)))
     statistics = SearchStatistics(explored, sum(map(len, completed)), depth, backtracks)
-    return SearchResult(tuple(completed), statistics, tuple(filter(len, dead_ends)), tuple(filter(len, [frontier])))
+    return SearchResult(tuple(completed), statistics)
 
 
 def _follow(frontier: Frontier, expansion: Expansion) -> Frontier:

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Literal
 
 from kg.errors import ProgramError
-from kg.text import parse_quantity
+from kg.text import find_quantities
 
 Names = tuple[str, ...]
 """The labels of rows, columns or years, in the order asked for."""
@@ -131,17 +131,16 @@ BINARY_OPERATIONS: dict[str, Callable[[Decimal, Decimal], Answer]] = {
     "greater": _greater,
 }
 
-TABLE_OPERATIONS: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
-    "table_sum": lambda row: sum(row, Decimal(0)),
-    "table_average": lambda row: sum(row, Decimal(0)) / len(row),
-    "table_max": max,
-    "table_min": min,
-}
-
 LONG_OPERATIONS: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
-    name.removeprefix("table_"): operation for name, operation in TABLE_OPERATIONS.items()
+    "sum": lambda numbers: sum(numbers, Decimal(0)),
+    "average": lambda numbers: sum(numbers, Decimal(0)) / len(numbers),
+    "max": max,
+    "min": min,
 }
 """Operations over one or more numbers."""
+
+TABLE_OPERATIONS = {f"table_{name}": operation for name, operation in LONG_OPERATIONS.items()}
+"""The same over a row of the table."""
 
 _MEASURES: dict[str, tuple[int, Callable[..., Decimal]]] = {
     "": (1, lambda value: value),
@@ -328,8 +327,7 @@ def _number(operand: Operand, results: Sequence[Answer]) -> Decimal:
 def _row_values(label: str, table: Sequence[Sequence[str]]) -> list[Decimal]:
     for row in table:
         if row and row[0].strip().lower() == label.lower():
-            quantities = [parse_quantity(cell) for cell in row[1:]]
-            values = [quantity.value for quantity in quantities if quantity is not None]
+            values = [figures[0].value for figures in map(find_quantities, row[1:]) if len(figures) == 1]
             if values:
                 return values
     raise ProgramError(f"the table has no row {label!r} with numbers")

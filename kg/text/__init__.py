@@ -14,9 +14,8 @@ from kg.text.dates import (
 )
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.number_words import find_number_words
-from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities, parse_quantity
-from kg.text.sentences import UPPER, split_sentences
-from kg.text.suggestions import nearest
+from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities
+from kg.text.sentences import split_sentences
 from kg.text.word_index import WordIndex, search_words
 from kg.text.words import (
     STOPWORDS,
@@ -24,6 +23,7 @@ from kg.text.words import (
     comparison,
     content_tokens,
     folded,
+    nearest,
     plural,
     singular,
     spaced,

@@ -1,7 +1,5 @@
 """Figures in cells and sentences: exact decimals with unit, scale, sign and span.
 
-    >>> parse_quantity("-26 ( 26 )").value
-    Decimal('-26')
     >>> [(q.text, q.unit) for q in find_quantities("rates fell from 27% ( 27 % ) to $ 3.5 million")]
     [('27%', 'percent'), ('3.5', 'currency')]
 
@@ -103,16 +101,6 @@ def find_quantities(text: str) -> list[Quantity]:
         found.append(quantity)
         position = max(quantity.end, match.end())
     return found
-
-
-def parse_quantity(cell: str) -> Quantity | None:
-    """The figure of a table cell, or ``None`` if it has no figure, several, or other words."""
-    found = find_quantities(cell)
-    if len(found) != 1:
-        return None
-    rest = cell[: found[0].start] + cell[found[0].end :]
-    rest = re.sub(r"(?i)thousands?|millions?|billions?|years?|months?|shares?|times|percent|dollars?", "", rest)
-    return None if re.search(r"[A-Za-z]{4,}", rest) else found[0]
 
 
 def _read(text: str, digits: re.Match[str]) -> Quantity:

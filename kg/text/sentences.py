@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-UPPER = "A-Z" + "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).isupper())
+_UPPER = "A-Z" + "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).isupper())
 """The capital letters of Latin alphabets, as part of a class of characters in a pattern."""
 
 _ABBREVIATIONS = frozenset(
@@ -20,7 +20,7 @@ _ABBREVIATIONS = frozenset(
 )
 """Words whose point ends no sentence; "inc." may end one, which cannot be told."""
 
-_END = re.compile(rf"[.!?][\"”’')\]]*\s+(?=[\"“‘'(\[]?[{UPPER}\d])")
+_END = re.compile(rf"[.!?][\"”’')\]]*\s+(?=[\"“‘'(\[]?[{_UPPER}\d])")
 _LAST_WORD = re.compile(r"([^\W\d_]+|\d+)\.$")
 
 

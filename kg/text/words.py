@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
 
@@ -20,7 +22,8 @@ _GLUED_YEAR = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d{1,2}((?:19[5-9]|20[0-4])\d)(?![\d,]|\.\d)",
     re.IGNORECASE,
 )
-
+_OFFERED = 5
+"""Names that are suggested at the most."""
 
 _LETTERS = str.maketrans({"ł": "l", "ı": "i", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ß": "ss", "æ": "ae", "œ": "oe"})
 """Latin letters that Unicode does not decompose (NFKD), each with its plain form; þ and ð follow by sound."""
@@ -137,3 +140,21 @@ def character_ngrams(text: str, size: int = 4) -> set[str]:
     """The character n-grams of a text's content words, with a space at both ends."""
     padded = f" {' '.join(content_tokens(text))} "
     return {padded[i : i + size] for i in range(max(len(padded) - size + 1, 0))}
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The names most similar to one, as a phrase for an error message; the first few names if none is similar.
+
+    >>> nearest("net_revenu", ["net_revenue", "net_income", "goodwill"])
+    'the nearest are: net_revenue'
+    """
+    known = {other.lower(): other for other in sorted(set(names))}
+    if not known:
+        return "there are none"
+    wanted = name.lower()
+    holding = [other for other in known if wanted and wanted in other]
+    close = list(dict.fromkeys([*holding, *get_close_matches(wanted, known, _OFFERED, cutoff=0.6)]))[:_OFFERED]
+    if close:
+        return "the nearest are: " + ", ".join(known[other] for other in close)
+    more = f", and {len(known) - _OFFERED} more" if len(known) > _OFFERED else ""
+    return "there are: " + ", ".join(list(known.values())[:_OFFERED]) + more

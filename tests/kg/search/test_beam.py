@@ -190,17 +190,3 @@ def test_settings_out_of_their_range(settings: dict[str, Any], message: str) -> 
         BeamConfig(**settings)
     assert str(caught.value) == message
     assert isinstance(caught.value, ValueError)
-
-
-def test_every_state_can_be_read_with_what_became_of_it() -> None:
-    tree: Tree = {
-        (0,): [(1, -0.1, CONTINUE), (2, -0.2, CONTINUE), (3, -0.3, CONTINUE)],
-        (0, 2): [(7, -0.5, ANSWER), (8, -0.25, CONTINUE)],
-    }
-    states = _search(tree, beam_width=2, max_depth=2, backtrack_penalty=1).states()
-    assert [(state.path, round(state.score, 4), state.status.name, state.depth) for state in states] == [
-        ((0, 1), -0.1, "BACKTRACK", 1),
-        ((0, 2, 8), -0.45, "CONTINUE", 2),
-        ((0, 2, 7), -0.7, "ANSWER", 2),
-        ((0, 3), -1.3, "BACKTRACK", 1),
-    ]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.text.number_formats import english_sentence, english_table, is_continental
-from kg.text.quantities import parse_quantity
+from kg.text.quantities import find_quantities
 
 
 @pytest.mark.parametrize("cell", ["1.234.567", "1.234,5", "1.234.567,89", "€ -4,5 %", "( 12,75 )", "9 876,5"])
@@ -42,7 +42,7 @@ def test_any_figure_is_read_as_its_english_form(figure: Decimal, form: str) -> N
     continental = form.format(f"{figure:,.2f}".translate(str.maketrans(",.", ".,")))
     ((_, cell),) = english_table((("a", continental),))
     assert cell == english
-    assert parse_quantity(cell) == parse_quantity(english)
+    assert find_quantities(cell) == find_quantities(english)
 
 
 @given(st.lists(st.lists(st.text(alphabet="0123456789., a%($", max_size=12), min_size=2, max_size=2), max_size=5))

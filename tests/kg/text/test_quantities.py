@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.text.dates import find_dates
-from kg.text.quantities import find_quantities, parse_quantity
+from kg.text.quantities import find_quantities
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,7 @@ from kg.text.quantities import find_quantities, parse_quantity
     ],
 )
 def test_a_cell_of_one_figure(cell: str, text: str, unit: str, scale: int) -> None:
-    quantity = parse_quantity(cell)
-    assert quantity is not None
+    (quantity,) = find_quantities(cell)
     assert (quantity.text, quantity.unit, quantity.scale) == (text, unit, scale)
     assert quantity.value == Decimal(text.removesuffix("%"))
 
@@ -119,8 +118,7 @@ def test_what_is_written_is_read_back(figure: Decimal, negative: bool, form: str
     digits = str(figure)
     signed = f"-{digits}" if negative else digits
     written = f"{signed} ( {digits} )" if "(" in form else form.format(signed)
-    quantity = parse_quantity(written)
-    assert quantity is not None
+    (quantity,) = find_quantities(written)
     assert quantity.value == Decimal(signed)
     assert (quantity.start, quantity.end) == (0, len(written))
 
