@@ -1,4 +1,4 @@
-"""Conversations about reports: read, checked, cached and turned into the inputs of programs and optimizers.
+"""Conversations about reports: found in files, archives and data sets, read, checked, and turned into examples.
 
 The official format of ConvFinQA is a JSON list of conversations, each a report with its questions and, except in a
 test file, their gold programs and results::
@@ -20,8 +20,12 @@ the sample that ships::
     >>> loaded.conversations[0].questions[0], loaded.problems
     ('...', ())
 
-The checked rows are a typed data set of Hugging Face ``datasets`` (:func:`conversation_features`). A conversation that
-breaks a rule is left out and named in ``problems``; the others load.
+A conversation that breaks a rule is left out and named in ``problems``; the others load.
+
+The pages of ConvFinQA are in ASCII: where a page had a typographic character, its files have the character's code
+point, mostly without the spaces around it. The characters that are certain are put back (:func:`repaired`), and only in
+records whose id names a page (``UPS/2009/page_33.pdf``) and whose text is ASCII: ``the company 2019s`` is ``the
+company’s``. A dash, ``2014``, is restored in a cell of its own whose row or column has figures and no other year.
 """
 
 from __future__ import annotations
@@ -29,26 +33,41 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from experiments.console import read_text, say
-from experiments.data.sources import find_part, find_parts, read_records, repaired
-from kg.errors import DataError, ProgramError
-from kg.reports import Ontology, Report, build_ontology
+from experiments.console import SAMPLE_FOLDER
+from kg.errors import ConfigError, DataError, ProgramError
+from kg.files import UNREADABLE
+from kg.reports import Report
 from kg.search import Answer, Derivation, merge_key
 from optimize.metrics.abstention import OpenAnswer, read_gold
 
 if TYPE_CHECKING:
-    import datasets
     import dspy
 
+SPLIT_OF_FILE = {
+    "train.json": "train",
+    "dev.json": "dev",
+    "test.json": "test",
+    "test_private.json": "test",
+    "test_without_gold.json": "test",
+}
+"""The files of a folder or an archive that hold conversations, and the split that each is."""
 
+MOST_BYTES = 500_000_000
+"""Bytes that a file in an archive may unpack to."""
+
+_SPLIT_OF_NAME = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
+_ARCHIVE, _SAVED_DATA_SET, _HUB = "data.zip", ("dataset_info.json", "dataset_dict.json"), "hf:"
+_LOADERS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json"}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
@@ -77,11 +96,6 @@ class ConversationRecord:
     qa_split: tuple[int, ...] | None
     gold: tuple[OpenAnswer | None, ...] | None = None
     margin: float | None = None
-
-    @property
-    def document(self) -> str:
-        """The report's own name, which several conversations may have: ``ACME/2020/page_7.pdf``."""
-        return document_of(self.id)
 
     @property
     def conversation_type(self) -> Literal["I", "II"]:
@@ -121,11 +135,9 @@ def join_loaded(parts: Sequence[LoadedData]) -> LoadedData:
     kept: dict[str, ConversationRecord] = {}
     problems = [problem for part in parts for problem in part.problems]
     for part in parts:
-        for conversation in part.conversations:
-            if conversation.id in kept:
-                problems.append(DataError("is in an earlier file too", file=part.name, place=conversation.id))
-            else:
-                kept[conversation.id] = conversation
+        again = [conversation.id for conversation in part.conversations if conversation.id in kept]
+        problems += [DataError("is in an earlier file too", file=part.name, place=name) for name in again]
+        kept |= {conversation.id: conversation for conversation in part.conversations if conversation.id not in kept}
     return LoadedData(
         conversations=tuple(kept.values()),
         problems=tuple(problems),
@@ -135,33 +147,19 @@ def join_loaded(parts: Sequence[LoadedData]) -> LoadedData:
     )
 
 
-def load_conversations(source: Any, split: str | None = None) -> LoadedData:
-    """Returns the conversations of one split.
+def _names(written: Any) -> Any:
+    """Names are a list in a file; a data set, whose columns have one type, has their JSON."""
+    try:
+        return json.loads(written) if isinstance(written, str) and written.startswith("[") else written
+    except ValueError:
+        return written
 
-    Args:
-        source: A file (JSON, JSON Lines, Parquet), a folder, also one of ``save_to_disk``, an archive, ``hf:NAME`` of
-            the hub, ``sample``, or a ``datasets.Dataset``; a trailing ``:split`` chooses as ``split`` does.
-        split: ``train``, ``dev`` or ``test``; needed where the source holds more than one.
 
-    Raises:
-        DataError: The source cannot be read at all: it does not exist, is not JSON, or holds no conversations.
-        ConfigError: The source has several splits and none was named, or not the one that was named.
-    """
-    import datasets
+def _margin(written: Any) -> float | None:
+    return float(written) if isinstance(written, str) and _NUMBER.fullmatch(written) else None
 
-    part, features = find_part(source, split), conversation_features()
-    data = part.read()
-    checked = list(checked_rows(data, part.name))
-    good = [{name: row[name] for name in features} for row in checked if not row["rules"]]
-    rows = datasets.Dataset.from_list(good, features=features).to_list() if good else []
-    reports = reports_of(rows, Report.from_dict)
-    return LoadedData(
-        conversations=tuple(_conversation(row, report) for row, report in zip(rows, reports, strict=True)),
-        problems=tuple(DataError(rule, file=part.name, place=row["place"]) for row in checked for rule in row["rules"]),
-        sha256=hashlib.sha256(data).hexdigest(),
-        name=part.name,
-        split=part.split,
-    )
+
+_Entry = Annotated[str | list[str], BeforeValidator(_names)]
 
 
 class ConvFinQAAnnotation(BaseModel):
@@ -169,9 +167,9 @@ class ConvFinQAAnnotation(BaseModel):
 
     dialogue_break: list[str] = Field(min_length=1)
     turn_program: list[str] | None = None
-    exe_ans_list: list[str | list[str]] | None = None
+    exe_ans_list: list[_Entry] | None = None
     qa_split: list[Literal["0", "1"]] | None = None
-    answers: list[str | list[str] | None] | None = None
+    answers: list[_Entry | None] | None = None
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
@@ -194,7 +192,7 @@ class ConvFinQARecord(BaseModel):
     post_text: list[str]
     table: list[list[str]]
     annotation: ConvFinQAAnnotation
-    margin: Any = None
+    margin: Annotated[float | None, BeforeValidator(_margin)] = None
 
     @model_validator(mode="after")
     def _is_rectangular(self) -> Self:
@@ -204,41 +202,44 @@ class ConvFinQARecord(BaseModel):
         return self
 
 
-def checked_rows(data: bytes, name: str) -> Iterator[dict[str, Any]]:
-    """Returns each conversation of a file with its official keys, its ``place`` and the ``rules`` that it breaks.
-
-    A conversation that breaks a rule has no official keys. Numbers in ``exe_ans_list`` are texts, exactly as in the
-    file. Other keys are left out.
+def load_conversations(source: Any, split: str | None = None) -> LoadedData:
+    """Returns the conversations of one split.
 
     Args:
-        data: The file's bytes.
-        name: The file's name in messages.
+        source: A file (JSON, JSON Lines, Parquet), a folder, also one of ``save_to_disk``, an archive, ``hf:NAME`` of
+            the hub, ``sample``, or a ``datasets.Dataset``; a trailing ``:split`` chooses as ``split`` does.
+        split: ``train``, ``dev`` or ``test``; needed where the source holds more than one.
 
     Raises:
-        DataError: The file is not a JSON list in UTF-8, or an empty one.
+        DataError: The source cannot be read at all: it does not exist, is not JSON, or holds no conversations.
+        ConfigError: The source has several splits and none was named, or not the one that was named.
     """
-    numbers: dict[str, int] = {}
-    number = 0
-    for number, record in enumerate(read_records(data, name), start=1):
+    part = find_part(source, split)
+    data = part.read()
+    conversations, problems = list[ConversationRecord](), list[DataError]()
+    reports, numbers = dict[str, Report](), dict[str, int]()
+    for number, record in enumerate(read_records(data, part.name), start=1):
         identifier = record.get("id") if isinstance(record, dict) else None
         place = f"conversation {identifier!r}" if isinstance(identifier, str) else f"conversation number {number}"
-        row: dict[str, Any] = {}
         try:
-            conversation = ConvFinQARecord.model_validate(record, strict=True)
-            rules = broken_gold(conversation)
-            row = {} if rules else _row(repaired(conversation.model_dump()))
+            read = ConvFinQARecord.model_validate(record, strict=True)
+            rules = broken_gold(read)
         except ValidationError as error:
-            rules = [_in_words(one) for one in error.errors()]
+            rules = [_in_words(detail) for detail in error.errors()]
         if isinstance(identifier, str) and numbers.setdefault(identifier, number) != number:
-            row, rules = {}, [*rules, f"id is that of conversation number {numbers[identifier]} too"]
-        yield {**row, "place": place, "rules": rules}
-    if not number:
-        raise DataError("holds no conversations", file=name)
+            rules.append(f"id is that of conversation number {numbers[identifier]} too")
+        problems += [DataError(rule, file=part.name, place=place) for rule in rules]
+        if not rules:
+            conversations.append(_conversation(read, reports))
+    if not conversations and not problems:
+        raise DataError("holds no conversations", file=part.name)
+    sha256 = hashlib.sha256(data).hexdigest()
+    return LoadedData(tuple(conversations), tuple(problems), sha256, part.name, part.split)
 
 
 def _in_words(error: Any) -> str:
     """A broken rule with its place in the conversation: ``annotation.dialogue_break: Field required``."""
-    place = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("list[", "literal[")))
+    place = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("list[", "literal[", "function-")))
     return f"{place}: {error['msg']}" if place else str(error["msg"]).removeprefix("Value error, ")
 
 
@@ -266,15 +267,7 @@ def broken_gold(conversation: ConvFinQARecord) -> list[str]:
 
 
 def gold_answer(written: str | Sequence[str]) -> Answer | None:
-    """An entry of ``exe_ans_list``, as :func:`read_records` or a row has it; ``None`` if it is no answer.
-
-    Names are a list of texts in the file, and its JSON text in a row.
-    """
-    if isinstance(written, str) and written.startswith("["):
-        try:
-            written = list(json.loads(written))
-        except ValueError:
-            return None
+    """An entry of ``exe_ans_list`` whose numbers are texts; ``None`` if it is no answer."""
     if not isinstance(written, str):
         return tuple(written) or None
     if written in ("yes", "no"):
@@ -282,43 +275,19 @@ def gold_answer(written: str | Sequence[str]) -> Answer | None:
     return Decimal(written) if _NUMBER.fullmatch(written) else None
 
 
-def _row(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A conversation as the typed columns of a data set: answers are texts, or their JSON."""
-    margin = record["margin"]
-    columns: dict[str, Callable[[Any], Any]] = {
-        "exe_ans_list": lambda one: json.dumps(one) if isinstance(one, list) else one,
-        "qa_split": int,
-        "answers": json.dumps,
-    }
-    given = {name: entries for name, entries in record["annotation"].items() if entries is not None}
-    typed = {name: list(map(typed_as, given[name])) for name, typed_as in columns.items() if name in given}
-    return {
-        **record,
-        "margin": float(margin) if isinstance(margin, str) and _NUMBER.fullmatch(margin) else None,
-        "annotation": {**record["annotation"], **typed},
-    }
-
-
-def conversation_features() -> datasets.Features:
-    """Returns the types of a conversation; answers are text: exact numbers, or JSON in ``answers``."""
-    from datasets import Features, List, Value
-
-    text = Value("string")
-    return Features(
-        {
-            "id": text,
-            "pre_text": List(text),
-            "post_text": List(text),
-            "table": List(List(text)),
-            "margin": Value("float64"),
-            "annotation": {
-                "dialogue_break": List(text),
-                "turn_program": List(text),
-                "exe_ans_list": List(text),
-                "qa_split": List(Value("int32")),
-                "answers": List(text),
-            },
-        }
+def _conversation(read: ConvFinQARecord, reports: dict[str, Report]) -> ConversationRecord:
+    record = repaired(read.model_dump())
+    annotation = ConvFinQAAnnotation.model_construct(**record["annotation"])
+    answers = [gold_answer(entry) for entry in annotation.exe_ans_list or ()]
+    return ConversationRecord(
+        id=read.id,
+        report=shared_report(record, reports),
+        questions=tuple(annotation.dialogue_break),
+        programs=tuple(annotation.turn_program) if annotation.turn_program is not None else None,
+        answers=tuple(answer for answer in answers if answer is not None) if answers else None,
+        qa_split=tuple(map(int, annotation.qa_split)) if annotation.qa_split is not None else None,
+        gold=tuple(map(read_gold, annotation.answers)) if annotation.answers is not None else None,
+        margin=read.margin,
     )
 
 
@@ -328,16 +297,17 @@ def document_of(conversation: str) -> str:
     return match["document"] if match else conversation
 
 
-def reports_of(
-    conversations: Iterable[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], Report]
-) -> Iterator[Report]:
-    """The report of each conversation; those about the same document have one."""
-    reports: dict[str, Report] = {}
-    for conversation in conversations:
-        seen = read({**conversation, "id": document_of(conversation["id"])})
-        known = reports.setdefault(seen.id, seen)
-        # A report's id must be unique, since graphs are kept by it.
-        yield known if known == seen else read(conversation)
+def shared_report(record: Mapping[str, Any], reports: dict[str, Report]) -> Report:
+    """The report of a conversation's record; those about the same document have one.
+
+    Args:
+        record: The conversation.
+        reports: The reports of the conversations before it, by document; a new one is added.
+    """
+    own = Report.from_dict({**record, "id": document_of(record["id"])})
+    known = reports.setdefault(own.id, own)
+    # A report's id must be unique, since graphs are kept by it.
+    return known if known == own else Report.from_dict(record)
 
 
 def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
@@ -361,93 +331,227 @@ def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[d
     ]
 
 
-def _conversation(row: Mapping[str, Any], about: Report) -> ConversationRecord:
-    given = {name: entries for name, entries in row["annotation"].items() if entries is not None}
-    answers = (answer for written in given.get("exe_ans_list", ()) if (answer := gold_answer(written)) is not None)
-    return ConversationRecord(
-        id=row["id"],
-        report=about,
-        questions=tuple(given["dialogue_break"]),
-        programs=tuple(given["turn_program"]) if "turn_program" in given else None,
-        answers=tuple(answers) if "exe_ans_list" in given else None,
-        qa_split=tuple(given["qa_split"]) if "qa_split" in given else None,
-        gold=tuple(read_gold(json.loads(one)) for one in given["answers"]) if "answers" in given else None,
-        margin=row["margin"],
-    )
+@dataclass(frozen=True)
+class ConversationFile:
+    """One file of conversations: a file on disk, a member of an archive, or a data set.
+
+    Attributes:
+        split: ``train``, ``dev``, ``test``, or ``data`` for a file of any other name.
+        name: The file in messages: ``dev.json``, ``sample/dev.json``, ``data.zip/data/dev.json``.
+        content: Returns the conversations as a JSON list.
+    """
+
+    split: str
+    name: str
+    content: Callable[[], bytes] = field(compare=False, repr=False)
+
+    def read(self) -> bytes:
+        """Returns the conversations as a JSON list.
+
+        Raises:
+            DataError: They cannot be read.
+        """
+        try:
+            return self.content()
+        except UNREADABLE as error:
+            raise DataError(f"cannot be read: {error}", file=self.name) from error
 
 
-def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
-    """The records of a source, each with the name of its file and its place there.
+def find_part(source: Any, split: str | None = None) -> ConversationFile:
+    """Returns the one part of a source, or that of the split; a source may end in ``:split``.
 
     Raises:
-        DataError: A file cannot be read, or is not a JSON list.
+        DataError: The source does not exist or holds no conversations.
+        ConfigError: It has several splits and none was named, or not the one that was named.
     """
-    for part in find_parts(source):
-        for number, record in enumerate(read_records(part.read(), part.name), start=1):
-            yield part.name, f"record number {number}", record
+    parts = find_parts(source)
+    matches = [part for part in parts if split in (None, part.split)]
+    if len(matches) != 1:
+        names = ", ".join(part.split for part in parts)
+        if split is None:
+            raise ConfigError(f"{source} holds several splits ({names}); name one of them: {source}:{parts[0].split}")
+        raise ConfigError(f"split must be one of those that {str(source)!r} holds ({names}), got {split!r}")
+    return matches[0]
 
 
-def read_report(record: Any) -> Report:
-    """Returns the report of one record of a file; the record may hold more.
-
-    Pages of ConvFinQA get their lost characters back (:mod:`experiments.data.sources`).
+def find_parts(source: Any) -> list[ConversationFile]:
+    """Returns every part of a source, train before dev before test; only the one that a trailing ``:split`` names.
 
     Raises:
-        DataError: It is not an object, or lacks what a report needs.
+        DataError: The source does not exist or holds no conversations.
+        ConfigError: It does not have the split that was named.
     """
-    if not isinstance(record, dict):
-        raise DataError(f"must be an object with keys, got {type(record).__name__}")
-    checked = Report.from_dict(record)
-    texts = {
-        "id": checked.id,
-        "pre_text": list(checked.pre_text),
-        "table": list(map(list, checked.table)),
-        "post_text": list(checked.post_text),
-    }
-    return Report.from_dict(repaired(texts))
-
-
-def find_report(reference: str, source: str) -> Report:
-    """The one report of a source that has an id, or a part of it.
-
-    Args:
-        reference: A report's or conversation's id, or a part of a conversation's id.
-        source: Conversations, as :func:`experiments.data.conversations.load_conversations` takes them.
-
-    Raises:
-        DataError: No report or several have it, or the source or the report cannot be read.
-    """
-    part = find_part(source)
-    rows = read_records(part.read(), part.name)
-    by_id = {row["id"]: row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)}
-    exact = [row for name, row in by_id.items() if reference in (name, document_of(name))]
-    matches = exact or [row for name, row in by_id.items() if reference in name]
-    reports = {report.id: report for report in reports_of(matches, read_report)}
-    if len(reports) != 1:
-        some = ", ".join(list(reports or dict.fromkeys(map(document_of, by_id)))[:3])
-        there = "is no file and " if Path(reference).suffix else ""
+    if not isinstance(source, str | Path):
+        return _data_set_parts(source, "data set")
+    base, separator, suffix = str(source).rpartition(":")
+    if separator and suffix in SPLIT_OF_FILE.values() and not Path(source).exists():
+        return [find_part(base, suffix)]
+    path = SAMPLE_FOLDER if source == "sample" else Path(source)
+    is_saved = any((path / name).is_file() for name in _SAVED_DATA_SET)
+    if str(source).startswith(_HUB) or is_saved or (path.is_file() and path.suffix.lower() in _LOADERS):
+        return _data_set_parts(_opened_data_set(str(source)), path.name)
+    if not any((path / name).is_file() for name in SPLIT_OF_FILE) and (path / _ARCHIVE).is_file():
+        path /= _ARCHIVE
+    if path.is_dir():
+        files = [path / name for name in SPLIT_OF_FILE if (path / name).is_file()]
+        parts = [
+            ConversationFile(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", file.read_bytes) for file in files
+        ]
+    elif not path.is_file():
         raise DataError(
-            f"{reference!r} {there}names {len(reports)} reports, it must name one ({some}, ...)", file=source
+            "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, a data.zip, hf:NAME "
+            "or 'sample'; `finpath data fetch` fetches ConvFinQA",
+            file=str(source),
         )
-    return next(iter(reports.values()))
+    elif zipfile.is_zipfile(path):
+        parts = _members(path)
+    else:
+        parts = [ConversationFile(SPLIT_OF_FILE.get(path.name, "data"), path.name, path.read_bytes)]
+    if not parts:
+        raise DataError(f"holds none of {', '.join(SPLIT_OF_FILE)}", file=str(source))
+    by_split: dict[str, ConversationFile] = {}
+    for part in parts:
+        if (other := by_split.setdefault(part.split, part)) != part:
+            rule = f"holds two files of the split {part.split!r}: {other.name} and {part.name}"
+            raise DataError(rule, file=str(source))
+    return parts
 
 
-def train_reports(sources: Sequence[str]) -> Iterator[Report]:
-    """The reports of a train split; those that cannot be read are reported and left out."""
-    for source in sources:
-        for name, place, record in read_records_of(source):
-            try:
-                yield read_report(record)
-            except DataError as error:
-                say(f"{name}: {place}: {error}; left out")
+def _opened_data_set(source: str) -> Any:
+    """The data set of a name on the hub, of a file of Parquet or JSON Lines, or of a folder of ``save_to_disk``."""
+    import datasets
+
+    loader = _LOADERS.get(Path(source).suffix.lower())
+    try:
+        if source.startswith(_HUB):
+            return datasets.load_dataset(source[len(_HUB) :])
+        if loader is None:
+            return datasets.load_from_disk(source)
+        split = SPLIT_OF_FILE.get(f"{Path(source).stem}.json", "data")
+        return datasets.load_dataset(loader, data_files={split: source})
+    except Exception as error:  # datasets raises errors of the hub, of files and of its own
+        raise DataError(f"cannot be read as a data set: {error}", file=source) from error
 
 
-def read_ontology(path: str | None, train: Sequence[str]) -> Ontology:
-    """The ontology of a Turtle file or, without one, that of a train split.
+def _data_set_parts(data: Any, name: str) -> list[ConversationFile]:
+    """The splits of a data set; ``validation`` is ``dev``."""
+    splits = dict(data) if isinstance(data, Mapping) else {"data": data}
+    names = {split: f"{name}/{split}" if len(splits) > 1 else name for split in splits}
+    return [
+        ConversationFile(_SPLIT_OF_NAME.get(split, "data"), names[split], partial(_rows_as_json, rows))
+        for split, rows in splits.items()
+    ]
+
+
+def _rows_as_json(rows: Iterable[Any]) -> bytes:
+    return json.dumps(list(rows), default=str).encode()
+
+
+def _members(path: Path) -> list[ConversationFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            # A Mac's archiver adds a shadow of every file under __MACOSX.
+            members = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+    except UNREADABLE as error:
+        raise DataError(f"cannot be read: {error}", file=path.name) from error
+    return [
+        ConversationFile(split, f"{path.name}/{member}", partial(_unpacked, path, member))
+        for name, split in SPLIT_OF_FILE.items()
+        for member in members
+        if PurePosixPath(member).name == name
+    ]
+
+
+def _unpacked(path: Path, member: str) -> bytes:
+    with zipfile.ZipFile(path) as archive, archive.open(member) as packed:
+        content = packed.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise DataError(f"unpacks to more than {MOST_BYTES} bytes", file=f"{path.name}/{member}")
+    return content
+
+
+def read_records(data: bytes, name: str) -> list[Any]:
+    """The elements of a JSON list; numbers stay texts as they are written.
 
     Raises:
-        DataError: The file cannot be read or is not Turtle.
+        DataError: The bytes are not a JSON list in UTF-8; the message has line and column.
     """
-    if path is None:
-        return build_ontology(train_reports(train))
-    return Ontology.from_turtle(read_text(path))
+    try:
+        records = json.loads(data.decode("utf-8-sig"), parse_float=str, parse_int=str, parse_constant=str)
+    except UnicodeDecodeError as error:
+        raise DataError(f"is not UTF-8 text: byte {error.start} is {data[error.start]:#04x}", file=name) from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise DataError(f"is not a JSON list of conversations: {error.msg}", file=name, place=place) from error
+    except RecursionError as error:
+        raise DataError("is not a JSON list of conversations: it is nested too deeply", file=name) from error
+    if not isinstance(records, list):
+        raise DataError(f"is not a JSON list of conversations: it is a {type(records).__name__}", file=name)
+    return records
+
+
+_PAGE = re.compile(r"(?:Single_|Double_)?[^/]+/(?:19|20)\d\d/page_\d+\.pdf(?:-\d+)?")
+_CHARACTERS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), character)
+    for pattern, character in (
+        (r"(?<![\w.])(?:2018 )?2018(?=[a-z])", "‘"),
+        (r"(?<=[\w.)]) 2019(?=\s?(?:s|t|re|ve|ll)\b)\s?|(?<=\b[dlo]) 2019(?=[a-z])", "’"),
+        (r"(?<=[a-z.,]) 2019 2019(?!\d)", "’"),
+        (r"(?<![\w.])201c ?", "“"),
+        (r" ?(?<![\w.])201d", "”"),
+        (r"(?<![\w.])20ac", "€"),
+        (r"(?<![\w.])(?:25cf|f0b7)", "•"),
+        (r"(?<![\w.])a0(?: |(?=[a-z\d]))(?=[a-z\d])", ""),
+        (r"(?<![\w.])fffd", "\ufffd"),
+    )
+)
+_DASHES = {"2013": "–", "2014": "—"}
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_FIGURE = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d-]+")
+
+
+def repaired(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of a page of ConvFinQA with its characters in sentences, cells and questions; any other as it is.
+
+    Gold programs and answers stay.
+    """
+    lists = [record.get("pre_text"), record.get("post_text"), *(record.get("table") or ())]
+    is_text = all(isinstance(texts, list) and all(map(_is_ascii, texts)) for texts in lists)
+    if not is_text or _PAGE.fullmatch(str(record.get("id"))) is None:
+        return dict(record)
+    found: dict[str, Any] = {
+        **record,
+        **{key: list(map(repaired_text, record[key])) for key in ("pre_text", "post_text")},
+        "table": [
+            [_repaired_cell(record["table"], row, column) for column in range(len(cells))]
+            for row, cells in enumerate(record["table"])
+        ],
+    }
+    annotation = record.get("annotation")
+    if isinstance(annotation, Mapping) and "dialogue_break" in annotation:
+        questions = list(map(repaired_text, annotation["dialogue_break"]))
+        found["annotation"] = {**annotation, "dialogue_break": questions}
+    return found
+
+
+def _is_ascii(text: object) -> bool:
+    return isinstance(text, str) and text.isascii()
+
+
+def repaired_text(text: str) -> str:
+    """A text with the characters whose codes are no year in any context."""
+    for pattern, character in _CHARACTERS:
+        text = pattern.sub(character, text)
+    return text
+
+
+def _repaired_cell(table: Sequence[Sequence[str]], row: int, column: int) -> str:
+    """A cell; the code of a dash is one with a currency's sign, and among figures where there is no other year."""
+    cell = table[row][column]
+    code = cell.replace("$", "").strip()
+    if code not in _DASHES or not row or not column:
+        return repaired_text(cell)
+    others = [text.strip() for text in (*table[row][1:], *(line[column] for line in table[1:] if column < len(line)))]
+    years = {text for text in others if _YEAR.fullmatch(text)} - {code}
+    has_figures = any(_FIGURE.fullmatch(text) and not _YEAR.fullmatch(text) for text in others)
+    return cell.replace(code, _DASHES[code]) if "$" in cell or (has_figures and not years) else cell

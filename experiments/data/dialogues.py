@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, model_validator
 
+from experiments.console import read_text
 from kg.errors import DataError, ProgramError
 from kg.search import Derivation
 
@@ -25,13 +27,7 @@ Dialogue = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Dialogues:
-    """The dialogues of a file.
-
-    Attributes:
-        name: The file's name.
-        sha256: Hash of its bytes.
-        items: Each with as many programs as questions.
-    """
+    """The dialogues of a file, each with as many programs as questions, with its name and the hash of its text."""
 
     name: str
     sha256: str
@@ -39,13 +35,21 @@ class Dialogues:
 
     def without(self, ids: Collection[str]) -> Dialogues:
         """Those that are not among conversations that are known with their reports."""
-        return Dialogues(self.name, self.sha256, tuple(item for item in self.items if item[0] not in ids))
+        return replace(self, items=tuple(item for item in self.items if item[0] not in ids))
 
 
 class _Line(BaseModel):
     id: str
     dialogue_break: tuple[str, ...]
     turn_program: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _has_programs(self) -> Self:
+        if len(self.dialogue_break) != len(self.turn_program):
+            raise ValueError(f"has {len(self.turn_program)} programs for {len(self.dialogue_break)} questions")
+        for program in self.turn_program:
+            Derivation.parse(program)
+        return self
 
 
 def read_dialogues(path: str | Path) -> Dialogues:
@@ -54,26 +58,13 @@ def read_dialogues(path: str | Path) -> Dialogues:
     Raises:
         DataError: The file cannot be read, or a line is no dialogue; the message names the line.
     """
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-        lines = data.decode("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", file=str(path)) from error
-    items = tuple(_dialogue(line, number, path.name) for number, line in enumerate(lines, start=1) if line.strip())
-    return Dialogues(path.name, hashlib.sha256(data).hexdigest(), items)
-
-
-def _dialogue(line: str, number: int, name: str) -> Dialogue:
-    try:
-        read = _Line.model_validate_json(line)
-        for program in read.turn_program:
-            Derivation.parse(program)
-        if len(read.dialogue_break) != len(read.turn_program):
-            raise ProgramError(f"has {len(read.turn_program)} programs for {len(read.dialogue_break)} questions")
-    except ValidationError as error:
-        rule = "must be an object with id, dialogue_break and turn_program"
-        raise DataError(rule, file=name, place=f"line {number}") from error
-    except ProgramError as error:
-        raise DataError(str(error), file=name, place=f"line {number}") from error
-    return read.id, read.dialogue_break, read.turn_program
+    text, name, items = read_text(path), Path(path).name, list[Dialogue]()
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            read = _Line.model_validate_json(line) if line.strip() else None
+        except (ValidationError, ProgramError) as error:
+            rule = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+            raise DataError(f"is no dialogue: {rule}", file=name, place=f"line {number}") from error
+        if read is not None:
+            items.append((read.id, read.dialogue_break, read.turn_program))
+    return Dialogues(name, hashlib.sha256(text.encode()).hexdigest(), tuple(items))

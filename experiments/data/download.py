@@ -7,17 +7,14 @@ PosixPath('convfinqa/data.zip')
 from __future__ import annotations
 
 import hashlib
-import http.client
 import io
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from experiments.console import check_address
-from experiments.data.sources import find_parts
+from experiments.data.conversations import find_parts
 from kg.errors import ConfigError, DataError
 from kg.files import replacing
 
@@ -69,15 +66,15 @@ def fetch(url: str, destination_folder: str | Path, sha256: Mapping[str, str]) -
 
 
 def _received(url: str) -> bytes:
-    request = urllib.request.Request(url, headers={"User-Agent": "finpath"})  # noqa: S310 - fetch() checks the scheme
+    import httpx
+
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:  # noqa: S310
-            content: bytes = response.read()
-            return content
-    except urllib.error.HTTPError as error:
-        raise DataError(f"the server answered {error.code} {error.reason}", file=url) from error
-    except (OSError, http.client.HTTPException) as error:
-        raise DataError(f"could not be fetched: {getattr(error, 'reason', error)}", file=url) from error
+        response = httpx.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS)
+    except httpx.HTTPError as error:
+        raise DataError(f"could not be fetched: {error}", file=url) from error
+    if response.is_error:
+        raise DataError(f"the server answered {response.status_code} {response.reason_phrase}", file=url)
+    return response.content
 
 
 def _member(archive: bytes, name: str, url: str) -> bytes:
@@ -104,16 +101,10 @@ def unpack(archive: Path) -> list[Path]:
     Raises:
         DataError: The archive holds no conversations, or a file cannot be written or exists with other content.
     """
-    files = []
-    for part in find_parts(archive):
-        file = archive.with_name(PurePosixPath(part.name).name)
-        content = part.read()
-        try:
-            if file.exists() and file.read_bytes() != content:
-                raise DataError(f"is not the {file.name} of {archive.name}; move it away first", file=str(file))
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", file=str(file)) from error
+    files = {archive.with_name(PurePosixPath(part.name).name): part.read() for part in find_parts(archive)}
+    for file, content in files.items():
+        if file.exists() and file.read_bytes() != content:
+            raise DataError(f"is not the {file.name} of {archive.name}; move it away first", file=str(file))
         with replacing(file) as written:
             written.write(content)
-        files.append(file)
-    return files
+    return list(files)

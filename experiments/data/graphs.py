@@ -5,25 +5,26 @@
     ...     graph.topics(question.question, question.topics)
     Topics(entities=('Tom Hanks',), linked=None, unknown=())
 
-The name and the first line of a source show its format: N-Triples (``.nt``), Turtle (``.ttl``), or triples separated by
-tabs or ``|``. Other sources are an index (``.npz``), the folder of an Oxigraph database, and
-a SPARQL endpoint (``http://...``). Of an endpoint only the neighbourhood of each question's topics is fetched. A line
-that is no triple is counted and reported; the others are read.
+The ending of a file's name is that of an RDF format or of an index (``.npz``); any other file has a triple a line with
+tabs or ``|`` between its parts. Other sources are the folder of an Oxigraph database and a SPARQL endpoint
+(``http://...``), of which only the neighbourhood of each question's topics is fetched. A line that is no triple is
+counted and reported; the others are read.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from experiments.console import SAMPLE_FOLDER, check_address, say
 from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
 from kg.errors import ConfigError, DataError
 from kg.graphs import (
     INVERSE,
+    RDF_FILES,
     GraphIndex,
     labelled,
     name_triples,
@@ -34,8 +35,6 @@ from kg.graphs import (
 )
 from kg.graphs import Triple as GraphTriple
 from kg.paths import SEPARATOR, QuestionGraph
-
-Form = Literal["tabs", "bars", "ntriples", "turtle"]
 
 _SAID = 20
 _LABEL_WORDS = 6
@@ -91,9 +90,6 @@ class OneGraph(GraphSource):
     Args:
         graph: The graph, or its index.
         name: As the user would recognise it.
-
-    Attributes:
-        graph: The graph with what its entities are also called.
     """
 
     def __init__(self, graph: QuestionGraph | GraphIndex, name: str = "graph") -> None:
@@ -111,54 +107,51 @@ class OneGraph(GraphSource):
         return self.graph
 
 
-class FileGraph(OneGraph):
+def read_graph(path: Path) -> OneGraph:
     """A graph in a file.
 
     Raises:
         DataError: It cannot be read, or holds no triple.
     """
+    source, data = OneGraph(GraphIndex.from_triples(()), path.name), path.read_bytes()
+    source.sha256 = hashlib.sha256(data).hexdigest()
+    if path.suffix == ".npz":
+        source.graph = QuestionGraph(GraphIndex.load(path))
+    elif path.suffix in RDF_FILES and path.suffix != ".nt":
+        source.graph = named_graph(read_rdf("\n".join(_lines(data, source)), path.suffix, what=str(path)))
+    elif path.suffix == ".nt":
+        source.graph = named_graph(read_ntriples(_lines(data, source), source.problem))
+    else:
+        source.graph = QuestionGraph(GraphIndex.from_triples(_separated(data, source, path)))
+    if not len(source.index):
+        first = f"; the first line that is none: {source.problems[0]}" if source.problems else ""
+        raise DataError(f"no triple can be read{first}", file=str(path))
+    return source
 
-    def __init__(self, path: Path) -> None:
-        GraphSource.__init__(self)
-        self.name = path.name
-        digest = hashlib.sha256()
-        if path.suffix == ".npz":
-            self.graph = QuestionGraph(GraphIndex.load(path))
-            digest.update(path.read_bytes())
-        else:
-            self.graph = self._read(path, digest.update)
-        self.sha256 = digest.hexdigest()
-        if not len(self.index):
-            first = f"; the first line that is none: {self.problems[0]}" if self.problems else ""
-            raise DataError(f"no triple can be read{first}", file=str(path))
 
-    def _read(self, path: Path, update: Callable[[bytes], object]) -> QuestionGraph:
-        form = form_of(path)
-        lines = self._lines(path, update)
-        if form == "turtle":
-            return named_graph(read_rdf("".join(lines), ".ttl", what=str(path)))
-        if form == "ntriples":
-            return named_graph(read_ntriples(lines, self.problem))
-        return QuestionGraph(GraphIndex.from_triples(self._split(lines, "\t" if form == "tabs" else "|")))
+def _lines(data: bytes, source: GraphSource) -> Iterator[str]:
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        try:
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            source.problem(f"line {number}: is not UTF-8")
+            yield ""
 
-    def _lines(self, path: Path, update: Callable[[bytes], object]) -> Iterator[str]:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                update(raw)
-                try:
-                    yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError:
-                    self.problem(f"line {number}: is not UTF-8")
-                    yield ""
 
-    def _split(self, lines: Iterable[str], separator: str) -> Iterator[Triple]:
-        for number, line in enumerate(lines, start=1):
-            parts = [part.strip() for part in line.split(separator)]
-            rule = triple_problem(parts, "tabs" if separator == "\t" else "|")
-            if rule is None:
-                yield parts[0], parts[1], parts[2]
-            elif line.strip():
-                self.problem(f"line {number}: {rule}: {line.strip()[:80]!r}")
+def _separated(data: bytes, source: GraphSource, path: Path) -> Iterator[Triple]:
+    first = next((line for line in data.split(b"\n") if line.strip()), b"")
+    separator, name = ("\t", "tabs") if b"\t" in first else ("|", "|")
+    if separator.encode() not in first:
+        written = first.decode("utf-8", "replace").strip()[:80]
+        rule = f"is no RDF file, index or table of triples with tabs or | between them; its first line is {written!r}"
+        raise DataError(rule, file=str(path))
+    for number, line in enumerate(_lines(data, source), start=1):
+        parts = [part.strip() for part in line.split(separator)]
+        problem = triple_problem(parts, name)
+        if problem is None:
+            yield parts[0], parts[1], parts[2]
+        elif line.strip():
+            source.problem(f"line {number}: {problem}: {line.strip()[:80]!r}")
 
 
 def triple_problem(parts: Sequence[str], separator: str = "tabs") -> str | None:
@@ -276,7 +269,7 @@ def open_graph(source: str | None, *, depth: int = 3) -> GraphSource:
         return _stored_graph(path)
     if not path.is_file():
         raise DataError("is not there", file=source)
-    return FileGraph(path)
+    return read_graph(path)
 
 
 def named_graph(triples: Iterable[GraphTriple], *, truncated: bool = False, iris: Iterable[str] = ()) -> QuestionGraph:
@@ -284,33 +277,6 @@ def named_graph(triples: Iterable[GraphTriple], *, truncated: bool = False, iris
     named = name_triples(triples)
     others = dict(named.other_names) | {iri: (named.names[iri],) for iri in iris if iri in named.names}
     return QuestionGraph(GraphIndex.from_triples(named.triples), others, truncated)
-
-
-def form_of(path: Path) -> Form:
-    """Returns the format of a file of triples, by its ending or else by its first line.
-
-    Raises:
-        DataError: The format is not known.
-    """
-    if path.suffix in (".nt", ".ntriples"):
-        return "ntriples"
-    if path.suffix in (".ttl", ".turtle"):
-        return "turtle"
-    with path.open("rb") as file:
-        first = next((line for line in file if line.strip()), b"").decode("utf-8-sig", "replace")
-    if first.count("\t") == 2:
-        return "tabs"
-    if first.count("|") == 2:
-        return "bars"
-    if first.startswith(("@prefix", "@base", "PREFIX", "BASE", "prefix")):
-        return "turtle"
-    if first.lstrip().startswith(("<", "_:")):
-        return "ntriples"
-    raise DataError(
-        "cannot be told to be Turtle, N-Triples, or triples with tabs or | between them; its first line is "
-        f"{first.strip()[:80]!r}",
-        file=str(path),
-    )
 
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}

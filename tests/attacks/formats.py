@@ -21,9 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from experiments.console import read_text
-from experiments.data.conversations import checked_rows
+from experiments.data.conversations import find_parts, load_conversations
 from experiments.data.graphs import open_graph
-from experiments.data.sources import find_parts
 from experiments.facade import resolve_report
 from kg.graphs import FactGraph, GraphIndex, read_file
 from kg.parsing import QuestionReader
@@ -137,7 +136,7 @@ def _parquet() -> bytes:
 
 FORMATS = (
     Format("report JSON", RECORD, lambda path: resolve_report([str(path)], "sample:dev")),
-    Format("ConvFinQA JSON", [RECORD], lambda path: list(checked_rows(path.read_bytes(), path.name))),
+    Format("ConvFinQA JSON", [RECORD], lambda path: load_conversations(path)),
     Format(
         "data.zip",
         _zip(json.dumps([RECORD]).encode(), "dev.json"),

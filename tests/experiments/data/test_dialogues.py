@@ -22,8 +22,8 @@ def test_dialogues_are_read_and_filtered(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", r"d\.jsonl: line 1: must be an object"),
-        ("[]", "must be an object"),
+        ("{", r"d\.jsonl: line 1: is no dialogue"),
+        ("[]", "is no dialogue"),
         (json.dumps({**GOOD, "turn_program": ["what"]}), "neither|no step"),
         (json.dumps({**GOOD, "turn_program": []}), "has 0 programs for 1 questions"),
     ],

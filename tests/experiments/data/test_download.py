@@ -99,7 +99,7 @@ def test_fetches_once_and_loads(server: Server, tmp_path: Path) -> None:
 
 def test_a_broken_connection_leaves_nothing(server: Server, tmp_path: Path) -> None:
     server.drops = [1000]
-    with pytest.raises(DataError, match="could not be fetched: IncompleteRead"):
+    with pytest.raises(DataError, match="could not be fetched: "):
         fetch(server.url, tmp_path / "new", HASHES)
     assert not (tmp_path / "new").exists()
 

@@ -1,4 +1,4 @@
-"""Conversations in the forms of the datasets library: what finpath writes it reads."""
+"""Conversations in the forms of the datasets library."""
 
 from __future__ import annotations
 
@@ -9,21 +9,33 @@ import datasets
 import pytest
 
 from experiments.data import load_conversations
-from experiments.data.conversations import conversation_features
 from kg.errors import ConfigError, DataError
 
 PAGE = {"pre_text": ["cash was $ 5 million ."], "post_text": [], "table": [["", "2009"], ["net income", "$ 7"]]}
 PROGRAMS = {"dialogue_break": ["and in 2009?"], "turn_program": ["7"], "exe_ans_list": ["7.0"], "qa_split": [0]}
-NAMES = {"dialogue_break": ["which year?", "and who?"], "answers": ['["2009"]', "null"]}
+NAMES = {"dialogue_break": ["which year?", "and who?"], "answers": ['["2009"]', None]}
 RECORDS: list[dict[str, Any]] = [
     {"id": "A-1", "margin": 9.5, **PAGE, "annotation": {**PROGRAMS, "answers": None}},
     {"id": "A-2", "margin": None, **PAGE, "annotation": {**dict.fromkeys(PROGRAMS), **NAMES}},
 ]
+TEXT = datasets.Value("string")
+TEXTS = datasets.List(TEXT)
+ANNOTATION = {**dict.fromkeys([*PROGRAMS, "answers"], TEXTS), "qa_split": datasets.List(datasets.Value("int32"))}
+FEATURES = datasets.Features(
+    {
+        "id": TEXT,
+        "pre_text": TEXTS,
+        "post_text": TEXTS,
+        "table": datasets.List(TEXTS),
+        "margin": datasets.Value("float64"),
+        "annotation": ANNOTATION,
+    }
+)
 
 
 @pytest.fixture
 def data() -> Any:
-    return datasets.Dataset.from_list(RECORDS, features=conversation_features())
+    return datasets.Dataset.from_list(RECORDS, features=FEATURES)
 
 
 def test_every_form_gives_the_same_conversations(data: Any, tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""The reports of conversation files, and the ontology of a train split.
+
+>>> find_report("ACME/2020/page_7.pdf", "sample").table[0]
+('', '2020', '2019')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.console import read_text, say
+from experiments.data.conversations import document_of, find_part, find_parts, read_records, repaired, shared_report
+from kg.errors import DataError
+from kg.reports import Ontology, Report, build_ontology
+
+
+def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
+    """The records of a source, each with the name of its file and its place there.
+
+    Raises:
+        DataError: A file cannot be read, or is not a JSON list.
+    """
+    for part in find_parts(source):
+        for number, record in enumerate(read_records(part.read(), part.name), start=1):
+            yield part.name, f"record number {number}", record
+
+
+def read_report(record: Any) -> Report:
+    """Returns the report of one record of a file; the record may hold more.
+
+    Raises:
+        DataError: It is not an object, or lacks what a report needs.
+    """
+    if not isinstance(record, dict):
+        raise DataError(f"must be an object with keys, got {type(record).__name__}")
+    return Report.from_dict(repaired(record))
+
+
+def find_report(reference: str, source: str) -> Report:
+    """The one report of a source that has an id, or a part of it.
+
+    Args:
+        reference: A report's or conversation's id, or a part of a conversation's id.
+        source: Conversations, as :func:`experiments.data.conversations.load_conversations` takes them.
+
+    Raises:
+        DataError: No report or several have it, or the source or the report cannot be read.
+    """
+    part = find_part(source)
+    rows = read_records(part.read(), part.name)
+    by_id = {row["id"]: row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)}
+    exact = [row for name, row in by_id.items() if reference in (name, document_of(name))]
+    matches = exact or [row for name, row in by_id.items() if reference in name]
+    known: dict[str, Report] = {}
+    reports = {report.id: report for report in (shared_report(repaired(row), known) for row in matches)}
+    if len(reports) != 1:
+        some = ", ".join(list(reports or dict.fromkeys(map(document_of, by_id)))[:3])
+        there = "is no file and " if Path(reference).suffix else ""
+        raise DataError(
+            f"{reference!r} {there}names {len(reports)} reports, it must name one ({some}, ...)", file=source
+        )
+    return next(iter(reports.values()))
+
+
+def train_reports(sources: Sequence[str]) -> Iterator[Report]:
+    """The reports of a train split; those that cannot be read are reported and left out."""
+    for source in sources:
+        for name, place, record in read_records_of(source):
+            try:
+                yield read_report(record)
+            except DataError as error:
+                say(f"{name}: {place}: {error}; left out")
+
+
+def read_ontology(path: str | None, train: Sequence[str]) -> Ontology:
+    """The ontology of a Turtle file or, without one, that of a train split.
+
+    Raises:
+        DataError: The file cannot be read or is not Turtle.
+    """
+    if path is None:
+        return build_ontology(train_reports(train))
+    return Ontology.from_turtle(read_text(path))
