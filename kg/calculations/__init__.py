@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.calculations.candidate import Candidate
     from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
-    from kg.calculations.conversions import with_conversions
     from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
     from kg.calculations.final_ranker import FINAL_FEATURES, FinalRanker, feature_matrix
     from kg.calculations.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
     from kg.calculations.idf import Idf
-    from kg.calculations.names import same_name
+    from kg.calculations.names import as_float, same_name
     from kg.calculations.network import ChoiceNetwork
     from kg.calculations.operand_features import (
         JOINT_NAMES,
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     )
     from kg.calculations.pointers import EncoderBlend
     from kg.calculations.question_features import QuestionFeatures
-    from kg.calculations.ranking import as_float, features_of, pool, scores_of_pool
+    from kg.calculations.ranking import Candidate, features_of, pool, scores_of_pool
     from kg.calculations.report_index import ReportIndex
     from kg.calculations.scorer import DerivationScorer, role_features
     from kg.calculations.series import SeriesReader

@@ -12,14 +12,14 @@ They join the candidates of the search (:mod:`kg.calculations.naming`), and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import FloatArray
 from kg.calculations.forms import ParsedForm
 from kg.calculations.line_pointers import NAMED, LinePointers
 from kg.calculations.lines import FigureLine, written_labels
@@ -28,7 +28,7 @@ from kg.calculations.question_names import Bounds
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.space import DerivationSpace
 from kg.reports import SentenceSource
-from kg.search import LABELLED_OPERATIONS, Constant, Derivation, Labelled, Operand, Step
+from kg.search import Constant, Derivation, Labelled, Operand, Step
 from kg.text import find_dates
 
 MOST = 160
@@ -256,7 +256,6 @@ class LineComparisons(LinePointers):
             "bounded": float(one.is_filter and bounded),
             "unbounded": float(not one.is_filter and bounded),
             "signed": float(one.is_filter and not bounded),
-            "same_measure": float(bool(self._before) and self._measure_before == one.template[6:]),
             **self._signs(one),
         }
 
@@ -270,7 +269,6 @@ class LineComparisons(LinePointers):
             "largest_below": below * largest,
             "smallest_below": below * (not largest),
             "falls_largest": falls * plain * largest,
-            "falls_smallest": falls * plain * (not largest),
             "falls_below": falls * float(below > 0) * (not largest),
         }
 
@@ -283,15 +281,12 @@ class LineComparisons(LinePointers):
         cells = list(line.cells)
         fixed, other = ("label", "column") if line.named_by == "column" else ("column", "label")
         latest = max(self.periods_of_columns.values(), default=-1)
-        years = set(self.years)
-        between = line.dated and len(years) > 1 and {*map(int, line.labels)} <= set(range(min(years), max(years) + 1))
         looked_up = self._looked_up[cells]
         return {
             "timed_asked": float(line.timed and time),
             "timed_unasked": float(line.timed and not time and not asked.names_time),
             "untimed_asked": float(not line.timed and time),
             "named": float(named),
-            "named_either": float(named and asked.either),
             "named_share": float(np.mean(self.named_shares(line))) if named else 0.0,
             "section": float(line.extent == "section"),
             "options": float(line.extent == "options"),
@@ -301,7 +296,6 @@ class LineComparisons(LinePointers):
             "fixed_agreement": float(self.overlaps[f"{fixed}_agreement"][cells].mean()),
             "other_words": float(self.overlaps[other][cells].mean()),
             "year_fits": float(period >= 0 and period in self.years),
-            "year_differs": float(period >= 0 and bool(self.years) and period not in self.years),
             "latest": float(period >= 0 and not self.years and period == latest),
             "across": float(line.across),
             "size": float(np.log(len(cells))),
@@ -309,13 +303,7 @@ class LineComparisons(LinePointers):
             "structural": 1.0,
             "looked_up": max(float(np.logaddexp.reduce(looked_up)), _LEAST) / 3,
             "weakest": max(float(looked_up.min()), _LEAST) / 3,
-            "years_between": float(between),
-            "years_unused": float(len(years) > 1 and not line.dated),
-            "same_figures": _shared(set(cells), set(self._before)),
-            "same_rows": _shared(self._places(cells, self.index.row), self._places(self._before, self.index.row)),
-            "same_columns": _shared(
-                self._places(cells, self.index.column), self._places(self._before, self.index.column)
-            ),
+            "years_unused": float(len(set(self.years)) > 1 and not line.dated),
         }
 
     def _of_date(self, place: int) -> dict[str, float]:
@@ -335,25 +323,6 @@ class LineComparisons(LinePointers):
             return np.full(len(self.index.observations), _LEAST, dtype=np.float32)
         return self.logs(form, 0, -1)
 
-    @cached_property
-    def _before(self) -> tuple[int, ...]:
-        """The figures of the last turn, if it has more than one."""
-        turns = self.space.histories[self.history].turns
-        figures = turns[-1].all_figures if turns else ()
-        return figures if len(figures) > 1 else ()
-
-    @cached_property
-    def _measure_before(self) -> str:
-        """The measure of the last comparison: empty for values; a space if the last turn compared nothing."""
-        derivation = self.space.histories[self.history].turns[-1].derivation
-        operation = derivation.steps[-1].operation if derivation is not None else ""
-        if operation not in LABELLED_OPERATIONS:
-            return " "
-        return next((suffix for suffix in ("_difference", "_change") if operation.endswith(suffix)), "")
-
-    def _places(self, cells: Sequence[int], of: IntArray) -> set[int]:
-        return {int(of[cell]) for cell in cells if self.index.row[cell] >= 0}
-
     def derivation(self, one: LineComparison) -> Derivation:
         """Returns the calculation of a comparison."""
         cells: list[tuple[int, ...]] = (
@@ -365,11 +334,6 @@ class LineComparisons(LinePointers):
         for label, figures in zip(names, cells, strict=True):
             operands.append(Labelled(label, tuple(self.number(figure) for figure in figures)))
         return Derivation((Step(one.operation, tuple(operands)),))
-
-
-def _shared(one: set[int], other: set[int]) -> float:
-    """The share of two sets that they have in common, in [0, 1]."""
-    return len(one & other) / len(one | other) if one and other else 0.0
 
 
 def _forms(template: str) -> tuple[str, ...]:

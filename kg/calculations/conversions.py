@@ -10,20 +10,14 @@ often go with one. Here it follows from the figure's own scale::
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray
 from kg.calculations.space import CONSTANT, DerivationSpace
-from kg.search import Frontier, SearchResult
 from kg.text import stem, tokens
 
 CONVERTED = 12
 """Looked-up figures of each history whose conversions are proposed: the most probable ones."""
-
-_NOTHING = -2
-"""Fills the place of an operand that a state does not have."""
 
 _SCALE_WORDS = {stem("thousand"): 3.0, stem("million"): 6.0, stem("billion"): 9.0, stem("dollar"): 0.0}
 _POWERS = {"const_1000": 3.0, "const_1000000": 6.0, "const_1000000000": 9.0}
@@ -50,22 +44,6 @@ def own_powers(space: DerivationSpace, operands: IntArray) -> FloatArray:
     return result
 
 
-def with_conversions(space: DerivationSpace, result: SearchResult) -> SearchResult:
-    """A search's result with the conversions of what it looked up among its completed states."""
-    if not result.completed:
-        return result
-    columns = max(frontier.choices.shape[1] for frontier in result.completed)
-    states = [_widened(frontier.choices, max(columns, 4)) for frontier in result.completed]
-    scores = [frontier.scores for frontier in result.completed]
-    found = Frontier(*conversions(space, np.concatenate(states), np.concatenate(scores)))
-    return replace(result, completed=(*result.completed, found)) if len(found) else result
-
-
-def _widened(choices: IntArray, columns: int) -> IntArray:
-    missing = np.full((len(choices), columns - choices.shape[1]), _NOTHING)
-    return np.concatenate([choices, missing], axis=1)
-
-
 def conversions(space: DerivationSpace, states: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
     """The conversions that bring looked-up figures to the scale that is asked for, as further completed states.
 
@@ -77,27 +55,21 @@ def conversions(space: DerivationSpace, states: IntArray, scores: FloatArray) ->
         states: Completed states, ``(history, form, first, second)`` a row.
         scores: Their log-probabilities.
     """
-    names = {form.name: number for number, form in enumerate(space.scorer.parsed)}
-    forms = {
-        shift(form.operation, form.constants): number
-        for number, form in enumerate(space.scorer.parsed)
-        if form.kinds == ("A", "C") and shift(form.operation, form.constants)
-    }
-    look_up = names.get("select(A)")
-    none = states[:0], scores[:0]
+    parsed = space.scorer.parsed
+    shifts = [shift(form.operation, form.constants) for form in parsed]
+    forms = {power: number for number, power in enumerate(shifts) if power and parsed[number].kinds == ("A", "C")}
+    look_up = next((number for number, form in enumerate(parsed) if form.name == "select(A)"), None)
     if look_up is None or not forms:
-        return none
+        return states[:0], scores[:0]
     places = _most_probable(states, scores, look_up)
     asked = asked_power(space.question.questions[-1])
     apart = (0.0 if asked is None else asked) - own_powers(space, states[places, 2])
-    known = [(place, forms[change]) for place, change in zip(places, apart.tolist(), strict=True) if change in forms]
-    if not known:
-        return none
-    chosen, converted = (np.array(column) for column in zip(*known, strict=True))
+    converted = np.array([forms.get(power, -1) for power in apart.tolist()], dtype=np.int64)
+    chosen, converted = places[converted >= 0], converted[converted >= 0]
     found = states[chosen].copy()
     found[:, 1], found[:, 3] = converted, CONSTANT
-    seen = {tuple(state) for state in states.tolist()}
-    new = np.array([tuple(state) not in seen for state in found.tolist()])
+    known = set(map(tuple, states.tolist()))
+    new = np.array([tuple(state) not in known for state in found.tolist()], dtype=bool)
     log_forms = space.form_log_probabilities[found[:, 0]]
     gained = log_forms[np.arange(len(found)), converted] - log_forms[:, look_up]
     return found[new], (scores[chosen] + gained)[new]

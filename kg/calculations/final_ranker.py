@@ -23,16 +23,15 @@ from kg.errors import DataError
 
 NAME_FEATURES = (
     "name", "expected", "demanded",
-    "form", "first", "second", "timed_asked", "timed_unasked", "untimed_asked", "named", "named_either",
-    "named_share", "section", "part", "fixed_words", "fixed_agreement", "other_words", "year_fits", "year_differs",
+    "form", "first", "second", "timed_asked", "timed_unasked", "untimed_asked", "named",
+    "named_share", "section", "part", "fixed_words", "fixed_agreement", "other_words", "year_fits",
     "latest", "across", "size", "spread", "difference", "change", "bounded", "unbounded", "signed", "structural",
-    "support", "unsupported", "total", "looked_up", "weakest", "years_between", "years_unused", "same_figures",
-    "same_rows", "same_columns", "same_measure", "length_fits", "length_differs", "demands", "closing", "options",
-    "largest_below", "smallest_below", "falls_largest", "falls_smallest", "falls_below", "plural_one",
-    "plural_several", "several", "date", "date_extreme", "date_sentence", "date_near", "other",
+    "unsupported", "total", "looked_up", "weakest", "years_unused",
+    "length_fits", "length_differs", "demands", "closing", "options",
+    "largest_below", "smallest_below", "falls_largest", "falls_below", "plural_one",
+    "plural_several", "several", "date", "date_extreme", "date_sentence", "date_near",
 )  # fmt: skip
-"""The features of a candidate whose answer is a name; ``support`` is the log-probability of the same names without
-comparisons. They are 0 for numbers."""
+"""The features of a candidate whose answer is a name; they are 0 for numbers."""
 
 FINAL_FEATURES = ("ranker", *(f"read_{name}" for name in MORE_JOINT), *NAME_FEATURES)
 """The features of a candidate: the network's score, what the encoder reads, and those of names."""

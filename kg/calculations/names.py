@@ -13,8 +13,11 @@ from operator import eq
 
 from kg.arrays import BoolArray, DoubleArray
 from kg.reports import base_label
-from kg.search import Names
+from kg.search import Answer
 from kg.text import MONTHS, find_dates
+
+VERDICT = 1e300
+"""Stands for yes among the values, and its negative for no: no calculation over a report gives either."""
 
 _NAME_CODE = 1e280
 _FINER = ("date", "day", "quarter", "period", "week", "month")
@@ -93,13 +96,21 @@ def spoken_names(names: Sequence[str], written: Sequence[str], time: str) -> lis
     return list(names)
 
 
-def name_code(names: Names) -> float:
-    """Returns a number for names, equal for equal names and larger than any figure."""
-    text = "|".join(_words_of(name) for name in names)
-    return _NAME_CODE * (1.0 + zlib.crc32(text.encode()) / 2**32)
+def as_float(answer: Answer) -> float:
+    """Returns an answer as a number, equal for equal answers.
+
+    Numbers have five decimal places. Yes and no are ``VERDICT`` and its negative; names are a number that is larger
+    than any figure.
+    """
+    if isinstance(answer, str):
+        return VERDICT if answer == "yes" else -VERDICT
+    if isinstance(answer, tuple):
+        text = "|".join(_words_of(name) for name in answer)
+        return _NAME_CODE * (1.0 + zlib.crc32(text.encode()) / 2**32)
+    return float(round(answer, 5)) if answer.adjusted() < 20 else float(answer)
 
 
 def is_name_code(values: DoubleArray) -> BoolArray:
-    """Returns which values stand for names: those that :func:`name_code` gives."""
+    """Returns which values stand for names: the numbers that :func:`as_float` gives to them."""
     names: BoolArray = (values >= _NAME_CODE) & (values <= 2 * _NAME_CODE)
     return names

@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import logsumexp
 
-from kg.arrays import DoubleArray
 from kg.calculations.comparisons import LineComparison, LineComparisons
 from kg.calculations.final_ranker import NAME_FEATURES, feature_matrix
 from kg.calculations.lines import is_total
-from kg.calculations.names import is_name_code
-from kg.calculations.ranking import Pool, answered_at, as_float, scores_of_pool
+from kg.calculations.names import as_float, is_name_code
+from kg.calculations.ranking import Pool, answered_at
 from kg.calculations.space import DerivationSpace
 from kg.errors import ProgramError
 from kg.search import Derivation, Names
@@ -52,13 +50,13 @@ def with_comparisons(space: DerivationSpace, beam: Pool) -> Pool:
         found = answered_at(space, beam, place)
         if found is not None and isinstance(found[1], tuple):
             answers[place] = found[1]
-    support = _support(space, beam)
+    known = set(beam.values.tolist())
     rows: list[dict[str, float]] = [{} for _ in range(len(pool))]
     for number, (comparison, _, _) in enumerate(executed):
         rows[len(beam) + number] = comparisons.features_of(comparison)
     for place, names in answers.items():
         own = {"expected": max(float(np.log(max(share, 1e-6))), _LEAST) / 3}
-        rows[place] |= own | _of_answer(comparisons, names, rows[place], support.get(as_float(names)))
+        rows[place] |= own | _of_answer(comparisons, names, rows[place], supported=as_float(names) in known)
     return Pool(pool.states, pool.scores, pool.values, pool.compared, feature_matrix(rows, NAME_FEATURES), answers)
 
 
@@ -98,21 +96,10 @@ def _joined(beam: Pool, comparisons: LineComparisons, executed: list[tuple[LineC
     )
 
 
-def _support(space: DerivationSpace, beam: Pool) -> Mapping[float, float]:
-    """The log-probability of each name among the names of the beam, by its code."""
-    places = np.flatnonzero(is_name_code(beam.values))
-    if not len(places):
-        return {}
-    logs = scores_of_pool(space, beam).blended[places]
-    total = float(logsumexp(logs))
-    codes: DoubleArray = beam.values[places]
-    return {float(code): float(logsumexp(logs[codes == code])) - total for code in np.unique(codes)}
-
-
 def _of_answer(
-    comparisons: LineComparisons, answer: Names, row: Mapping[str, float], support: float | None
+    comparisons: LineComparisons, answer: Names, row: Mapping[str, float], *, supported: bool
 ) -> dict[str, float]:
-    """The features of a candidate's names, and of what the beam without comparisons gives to them."""
+    """The features of a candidate's names, which are ``supported`` if the beam without comparisons gives them, too."""
     asked = comparisons.asked
     demanding = asked.rank > 1 or asked.every or asked.excepts or asked.bounds is not None
     plural = asked.plural and not asked.extreme and not asked.options
@@ -120,8 +107,7 @@ def _of_answer(
     return {
         "name": 1.0,
         "demanded": float(asked.demands_time),
-        "support": max(support, _LEAST) / 3 if support is not None else _LEAST / 3,
-        "unsupported": float(support is None),
+        "unsupported": float(not supported),
         "total": float(any(map(is_total, answer))),
         "closing": float(any(name in comparisons.table.closing_labels for name in answer)),
         "length_fits": fits,
@@ -130,7 +116,6 @@ def _of_answer(
         "plural_one": float(plural and len(answer) == 1),
         "plural_several": float(plural and len(answer) > 1),
         "several": float(len(answer) > 1),
-        "other": float(any(name.lower().startswith("other") for name in answer)),
     }
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kg.arrays import DoubleArray, FloatArray, IntArray, log_softmax
-from kg.calculations.candidate import Candidate
 from kg.calculations.candidate_features import joint_features
+from kg.calculations.conversions import conversions
 from kg.calculations.final_ranker import NAME_FEATURES, final_features
-from kg.calculations.names import name_code
+from kg.calculations.names import VERDICT
 from kg.calculations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
 from kg.reports import Source
@@ -38,8 +38,24 @@ MOST_SERIES = 160
 ABSENT = -2
 """The number of a second operand that a form does not have."""
 
-_VERDICT = 1e300
-"""Stands for yes among the values, and its negative for no: no calculation over a report gives either."""
+
+@dataclass(frozen=True)
+class Candidate:
+    """One proposed answer.
+
+    Attributes:
+        derivation: How it is calculated, complete: nothing refers to another turn.
+        answer: The exact result.
+        score: Natural logarithm of its probability among the candidates of its turn, at most 0.
+        path: The derivation with every figure written as its path through the graph.
+        sources: Where each figure of the derivation was read, in the order of ``derivation.numbers``.
+    """
+
+    derivation: Derivation
+    answer: Answer
+    score: float
+    path: str
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,32 +84,22 @@ class Pool:
 
 
 def pool(space: DerivationSpace, result: SearchResult, size: int) -> Pool:
-    """The best completed states of a search whose arithmetic has a result."""
-    padded = [_padded(frontier) for frontier in result.completed]
-    if not padded:
-        return Pool(np.zeros((0, 4), dtype=np.int64), np.zeros(0, dtype=np.float32), np.zeros(0))
-    states = np.concatenate([frontier.choices for frontier in padded])
-    scores = np.concatenate([frontier.scores for frontier in padded])
+    """The best completed states of a search and conversions of what it looked up, where the arithmetic has a result."""
+    states = np.concatenate([np.zeros((0, 4), dtype=np.int64), *map(_padded, result.completed)])
+    scores = np.concatenate([np.zeros(0, dtype=np.float32), *(frontier.scores for frontier in result.completed)])
+    converted, their_scores = conversions(space, states, scores)
+    states, scores = np.concatenate([states, converted]), np.concatenate([scores, their_scores])
     values = _values(space, states)
-    _series_values(space, states, np.concatenate([frontier.scores for frontier in padded]), values)
+    _series_values(space, states, scores, values)
     places = np.flatnonzero(np.isfinite(values))
     order = places[np.argsort(-scores[places], kind="stable")][:size]
     return Pool(states[order], scores[order], values[order])
 
 
-def as_float(answer: Answer) -> float:
-    """An answer as a pool's values have it: to five decimal places, yes and no as numbers that nothing else has."""
-    if isinstance(answer, str):
-        return _VERDICT if answer == "yes" else -_VERDICT
-    if isinstance(answer, tuple):
-        return name_code(answer)
-    return float(round(answer, 5)) if answer.adjusted() < 20 else float(answer)
-
-
-def _padded(frontier: Frontier) -> Frontier:
-    missing = 4 - frontier.choices.shape[1]
-    padding = np.full((len(frontier), missing), ABSENT)
-    return Frontier(np.concatenate([frontier.choices, padding], axis=1), frontier.scores)
+def _padded(frontier: Frontier) -> IntArray:
+    """The states with an absent operand where they have fewer than two."""
+    missing = np.full((len(frontier), 4 - frontier.choices.shape[1]), ABSENT)
+    return np.concatenate([frontier.choices, missing], axis=1)
 
 
 def _operand_values(space: DerivationSpace, states: IntArray, position: int) -> DoubleArray:
@@ -124,7 +130,7 @@ def _values(space: DerivationSpace, states: IntArray) -> DoubleArray:
             "subtract": first - second,
             "multiply": first * second,
             "divide": first / second,
-            "greater": np.where(np.isnan(first - second), np.nan, np.where(first > second, _VERDICT, -_VERDICT)),
+            "greater": np.where(np.isnan(first - second), np.nan, np.where(first > second, VERDICT, -VERDICT)),
             "exp": np.power(first, second),
             "change_ratio": (first - second) / second,
             "average": (first + second) / 2,
@@ -209,23 +215,17 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
     order = np.lexsort((-log_probabilities, -weight))
     members: dict[object, list[int]] = {}
     candidates: dict[object, Candidate] = {}
-    seen: dict[int, object] = {}
-    for place in order:
+    key_of: dict[int, object] = {}
+    for place in order.tolist():
         group = int(groups[place])
-        if group in seen:
-            members[seen[group]].append(int(place))
-            continue
-        if len(candidates) >= top_k:
-            continue
-        candidate = _candidate(space, found, int(place), float(min(weight[place], 0.0)))
-        if candidate is None:
-            continue
-        key = merge_key(candidate.answer)
-        seen[group] = key
-        if key in candidates:
-            members[key].append(int(place))
-        else:
-            candidates[key], members[key] = candidate, [int(place)]
+        if group not in key_of:
+            full = len(candidates) >= top_k
+            candidate = None if full else _candidate(space, found, place, float(min(weight[place], 0.0)))
+            if candidate is None:
+                continue
+            key_of[group] = merge_key(candidate.answer)
+            candidates.setdefault(key_of[group], candidate)
+        members.setdefault(key_of[group], []).append(place)
     ranked = tuple(tuple(places) for places in members.values())
     return Ranking(tuple(candidates.values()), ranked, log_probabilities, found, scores)
 
@@ -278,19 +278,12 @@ def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
 
 
 def answered_at(space: DerivationSpace, found: Pool, place: int) -> tuple[Derivation, Answer] | None:
-    """The complete derivation at a place of a pool with its exact answer; ``None`` when there is none."""
-    if place in found.compared:
-        derivation = space.index.spelled_out(found.compared[place])
-        return derivation, derivation.execute()
-    return answered(space, found.states[place])
+    """The complete derivation at a place of a pool with its exact answer.
 
-
-def answered(space: DerivationSpace, state: IntArray) -> tuple[Derivation, Answer] | None:
-    """A state's complete derivation with its exact answer; ``None`` when there is none.
-
-    It has none when it refers to a turn without a derivation, or calculates with an earlier "yes".
+    There is none when it refers to a turn without a derivation, or calculates with an earlier "yes".
     """
-    derivation = derivation_of(space, state)
+    compared = found.compared.get(place)
+    derivation = derivation_of(space, found.states[place]) if compared is None else space.index.spelled_out(compared)
     if derivation is None:
         return None
     try:
@@ -304,13 +297,9 @@ def _candidate(space: DerivationSpace, found: Pool, place: int, score: float) ->
     if result is None:
         return None
     derivation, answer = result
-    return Candidate(derivation, answer, score, derivation.path, sources_of(space, derivation))
-
-
-def sources_of(space: DerivationSpace, derivation: Derivation) -> tuple[Source, ...]:
-    """Where each figure of a derivation was read; figures without a source are left out."""
-    by_id = {observation.id: observation.source for observation in space.index.observations}
-    return tuple(by_id[n.source] for n in derivation.numbers if n.source is not None and n.source in by_id)
+    places = (space.index.place_of.get(number.source or "") for number in derivation.numbers)
+    sources = tuple(space.index.observations[place].source for place in places if place is not None)
+    return Candidate(derivation, answer, score, derivation.path, sources)
 
 
 def best_states(ranked: Ranking, count: int) -> Sequence[int]:

@@ -15,12 +15,11 @@ period between two that have one. Two figures that are not the ends of such a ru
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
 
-from kg.calculations.names import name_code, spoken_names
+from kg.calculations.names import as_float, spoken_names
 from kg.calculations.report_index import ReportIndex
 from kg.errors import ProgramError
 from kg.search import (
@@ -107,18 +106,12 @@ class SeriesReader:
         return self._changes(operation, ends, variant, count)
 
     def value(self, operation: str, first: int, second: int, count: int = 1) -> float:
-        """The result as a float, names by :func:`name_code`; ``nan`` where there is none."""
+        """The result by :func:`as_float`; ``nan`` where there is none."""
         derivation = self.derivation(operation, first, second, count)
-        if derivation is None:
-            return float("nan")
         try:
-            answer = derivation.execute()
+            return float("nan") if derivation is None else as_float(derivation.execute())
         except ProgramError:
             return float("nan")
-        if isinstance(answer, tuple):
-            return name_code(answer)
-        assert isinstance(answer, Decimal)
-        return float(round(answer, 5)) if answer.adjusted() < 20 else float(answer)
 
     def collapse(self, derivation: Derivation) -> TurnOperation | None:
         """Reads a sum, an average or a comparison as an operation over the two ends of its series.

@@ -15,11 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kg.calculations.candidate import Candidate
-from kg.calculations.conversions import with_conversions
 from kg.calculations.naming import with_comparisons
 from kg.calculations.operand_features import HistoryTurn, extend_history, read_history
-from kg.calculations.ranking import Pool, Ranking, answered_at, best_states, pool, rank
+from kg.calculations.ranking import Candidate, Pool, Ranking, answered_at, best_states, pool, rank
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.space import DerivationSpace, WeightedHistory
@@ -146,7 +144,7 @@ def search_turn(
 def completed(space: DerivationSpace, config: BeamConfig, size: int) -> tuple[Pool, SearchStatistics]:
     """Returns the candidates of a space: the best ``size`` of the beam with conversions, and comparisons."""
     result = beam_search(space, config)
-    return with_comparisons(space, pool(space, with_conversions(space, result), size)), result.statistics
+    return with_comparisons(space, pool(space, result, size)), result.statistics
 
 
 def _log_ratio(first: float, second: float) -> float:

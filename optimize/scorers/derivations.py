@@ -49,7 +49,6 @@ from kg.calculations import (
     question_terms,
     question_words,
     role_features,
-    with_conversions,
 )
 from kg.errors import DataError
 from kg.search import Constant, Number, Reference, beam_search
@@ -286,7 +285,7 @@ def ranking_choice(turn: TrainingTurn, scorer: DerivationScorer, beam: Derivatio
     if not turn.has_report:
         return None
     space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
-    found = pool(space, with_conversions(space, beam_search(space, beam)), beam.pool)
+    found = pool(space, beam_search(space, beam), beam.pool)
     right = np.isclose(np.round(found.values, 5), as_float(turn.answer), rtol=1e-9, atol=1e-6)
     if not right.any():
         return None

@@ -14,7 +14,7 @@ import pytest
 from experiments.data import ConversationRecord, LoadedData
 from experiments.saved import SavedProgram
 from experiments.tracking import Tracker, TrackingConfig
-from kg.calculations.candidate import Candidate
+from kg.calculations.ranking import Candidate
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from programs.turns.conversation import State

@@ -11,7 +11,7 @@ from experiments.commands import main as cli
 from experiments.data import find_report
 from experiments.facade.reports import resolve_report
 from experiments.pages import describe_source, describe_turn
-from kg.calculations.candidate import Candidate
+from kg.calculations.ranking import Candidate
 from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report

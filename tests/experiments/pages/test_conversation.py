@@ -15,7 +15,7 @@ from experiments.pages.html import conversation_page, page_files, render
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
-from kg.calculations.candidate import Candidate
+from kg.calculations.ranking import Candidate
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from kg.search.derivation import Derivation

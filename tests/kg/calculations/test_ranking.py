@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.calculations.candidate import Candidate
 from kg.calculations.forms import FormScorer
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.operand_features import JOINT_NAMES
-from kg.calculations.ranking import derivation_of
+from kg.calculations.ranking import Candidate, derivation_of
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.calculations.turn_search import START, DerivationConfig, TurnSearch, fixed_history, search_turn

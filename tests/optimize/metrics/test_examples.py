@@ -5,7 +5,7 @@ from decimal import Decimal
 import dspy
 import pytest
 
-from kg.calculations.candidate import Candidate
+from kg.calculations.ranking import Candidate
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from optimize import metric

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kg.calculations.candidate import Candidate
+from kg.calculations.ranking import Candidate
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from optimize.metrics.feedback import misunderstandings, words

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.calculations.candidate import Candidate
+from kg.calculations.ranking import Candidate
 from kg.errors import ConfigError, DataError
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
