@@ -7,7 +7,6 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.growing.basis import BasicFact, facts_behind
     from kg.growing.change import Applied, Origin
-    from kg.growing.facts import Edge, Node
     from kg.growing.graph import GrowingGraph
     from kg.growing.history import BuiltOnError, HistoryEntry, Replaced
     from kg.growing.likeness import SAME_MEANING, TypeMeaning, spelled
@@ -15,9 +14,10 @@ if TYPE_CHECKING:
     from kg.growing.proposals import TypePolicy, TypeProposals
     from kg.growing.query import QueryLimits, QueryResult
     from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema
+    from kg.growing.store import Edge, Node
     from kg.growing.support import supporting_span
     from kg.growing.terms import NODE, node_term
     from kg.growing.triples import graph_triples
-    from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update, parse_update
+    from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 else:
     __getattr__ = lazy_exports(__name__, __file__)

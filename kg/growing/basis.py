@@ -10,17 +10,16 @@ were returned. Patterns under NOT EXISTS and MINUS state no fact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kg.growing import terms
-from kg.growing.graph import GrowingGraph
+from kg.growing.graph import USUAL_LIMITS, GrowingGraph
 from kg.growing.history import HistoryEntry
 from kg.growing.query import QueryLimits, QueryResult
 from kg.text import STOPWORDS, tokens
 
 _TRIVIAL = (terms.RDF_TYPE.value, terms.LABEL.value)
-_ENDS = {terms.FROM.value, terms.TO.value, terms.EDGE_TYPE.value}
 
 MOST_FACTS = 40
 """Facts of one answer at the most."""
@@ -48,55 +47,28 @@ class BasicFact:
 
 
 def facts_behind(
-    graph: GrowingGraph, query: str, found: QueryResult, limits: QueryLimits | None = None
+    graph: GrowingGraph, query: str, rows: QueryResult, limits: QueryLimits = USUAL_LIMITS
 ) -> tuple[BasicFact, ...]:
     """Returns the facts that the rows of a query rest on, at most :data:`MOST_FACTS`.
 
     Args:
-        graph: The graph that was asked.
+        graph: The graph.
         query: The query.
-        found: Its rows.
+        rows: Its rows.
         limits: The limits of the second evaluation.
 
     Raises:
         QueryError: The second evaluation failed.
     """
-    triples = graph.matched(query, found, limits if limits is not None else QueryLimits())
+    triples = graph.matched(query, rows, limits).rows
     names = {terms.node_term(node.key).value: node.key.name for node in graph.nodes()}
     entries = [entry for entry in graph.history() if not entry.undone]
-    facts: dict[str, BasicFact] = {}
-    telling = [one for one in triples if one[1] not in _TRIVIAL]
-    for subject, predicate, value in _directed(graph, telling if telling else triples):
-        statement = _statement(names, subject, predicate, value)
-        facts.setdefault(statement, _stated(statement, (subject, predicate, value), entries))
-    return tuple(facts.values())[:MOST_FACTS]
-
-
-def _directed(graph: GrowingGraph, triples: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Returns the triples with an edge's own resource replaced by the edge from node to node."""
-    found: dict[tuple[str, str, str], None] = {}
-    edges: Mapping[str, tuple[str, str, str]] | None = None
-    for subject, predicate, value in triples:
-        if not subject.startswith(terms.EDGE):
-            found[subject, predicate, value] = None
-            continue
-        edges = edges if edges is not None else _edges(graph)
-        if subject in edges:
-            found[edges[subject]] = None
-            if predicate not in _ENDS:
-                found[edges[subject][0], predicate, value] = None
-    return list(found)
-
-
-def _edges(graph: GrowingGraph) -> dict[str, tuple[str, str, str]]:
-    return {
-        terms.edge_term(edge.type, edge.source, edge.target).value: (
-            terms.node_term(edge.source).value,
-            terms.edge_type_term(edge.type).value,
-            terms.node_term(edge.target).value,
-        )
-        for edge in graph.edges()
-    }
+    telling = [triple for triple in triples if triple[1] not in _TRIVIAL]
+    facts: dict[str, Sequence[str]] = {}
+    for triple in telling if telling else triples:
+        facts.setdefault(_statement(names, *triple), triple)
+    first = list(facts.items())[:MOST_FACTS]
+    return tuple(_stated(statement, triple, entries) for statement, triple in first)
 
 
 def _statement(names: Mapping[str, str], subject: str, predicate: str, value: str) -> str:
@@ -110,7 +82,7 @@ def _statement(names: Mapping[str, str], subject: str, predicate: str, value: st
     return f"{name}: {predicate.removeprefix(terms.PROPERTY)} {value}"
 
 
-def _stated(statement: str, triple: tuple[str, str, str], entries: Iterable[HistoryEntry]) -> BasicFact:
+def _stated(statement: str, triple: Sequence[str], entries: Iterable[HistoryEntry]) -> BasicFact:
     """Returns a fact with the sources that state its triple, and the passage with most of its words."""
     start = f"<{triple[0]}> <{triple[1]}> "
     stating = [

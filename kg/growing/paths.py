@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from urllib.parse import unquote
 
 from kg.errors import QueryError
 from kg.graphs import GraphIndex
+from kg.growing import terms
 from kg.growing.graph import GrowingGraph
 from kg.growing.query import QueryResult
-from kg.growing.terms import EDGE, EDGE_TYPE, FROM, LABEL, NODE, PROPERTY, TO
 from kg.growing.triples import without_legal_form
 from kg.paths import LearnedRelationScorer, PathConfig, QuestionGraph, answer_question
 
@@ -34,29 +33,22 @@ COLUMNS = ("answer", "path")
 
 def question_graph(graph: GrowingGraph) -> QuestionGraph:
     """Returns the graph as it is now as arrays, in which paths are searched."""
-    labels: dict[str, str] = {}
-    values: list[tuple[str, str, str]] = []
-    edges: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for subject, predicate, value in graph.triples():
-        if predicate in (EDGE_TYPE.value, FROM.value, TO.value):
-            edges[subject][predicate] = value
-        elif subject.startswith(NODE) and predicate == LABEL.value:
-            labels[subject] = value
-        elif subject.startswith(NODE) and predicate.startswith(PROPERTY):
-            values.append((subject, predicate.removeprefix(PROPERTY), value))
-    borne = Counter(labels.values())
-    names = {node: label if borne[label] == 1 else f"{label} ({_type_of(node)})" for node, label in labels.items()}
-    triples = [(names[node], name, value) for node, name, value in values]
-    for edge in edges.values():
-        relation = edge[EDGE_TYPE.value].removeprefix(EDGE)
-        triples.append((names[edge[FROM.value]], relation, names[edge[TO.value]]))
+    nodes = list(graph.nodes())
+    shared = Counter(node.key.name for node in nodes)
+    names = {key: key.name if shared[key.name] == 1 else f"{key.name} ({key.type})" for key in (n.key for n in nodes)}
+    triples = [
+        (names[node.key], name, terms.value_term(value, {}).value)
+        for node in nodes
+        for name, value in node.properties.items()
+    ]
+    triples += [(names[edge.source], edge.type, names[edge.target]) for edge in graph.edges()]
     index = GraphIndex.from_triples(sorted(triples))
-    called: dict[str, set[str]] = {}
-    for node, label in labels.items():
-        if index.find(names[node]) is not None:
-            for other in {label, without_legal_form(label)} - {names[node]}:
-                called.setdefault(other, set()).add(names[node])
-    return QuestionGraph(index, {label: tuple(sorted(owners)) for label, owners in called.items()})
+    others: defaultdict[str, set[str]] = defaultdict(set)
+    for key, name in names.items():
+        if index.find(name) is not None:
+            for other in {key.name, without_legal_form(key.name)} - {name}:
+                others[other].add(name)
+    return QuestionGraph(index, {label: tuple(sorted(owners)) for label, owners in others.items()})
 
 
 def retrieved_paths(
@@ -89,7 +81,3 @@ def retrieved_paths(
     chosen = set(found.chosen)
     rows = tuple((path.answer, str(path)) for path in found.paths if path.answer in chosen)
     return QueryResult(COLUMNS, rows[:most], more=len(rows) > most)
-
-
-def _type_of(node: str) -> str:
-    return unquote(node.removeprefix(NODE).partition("/")[0])

@@ -52,20 +52,13 @@ class TypeProposals:
         Raises:
             SchemaError: It is refused; the message says why.
         """
-        self._check_allowed()
         with self._graph.writing:
-            if self.policy == "auto":
-                changed = self._graph.schema.with_type(new)
-                self._check_meaning(new, self._graph.schema, differs_from)
-                self._graph.change_schema(changed)
-                return "accepted"
-            waiting = self._graph.proposed
-            # It may lead to a type that waits, and may not repeat one.
-            known = Schema((*self._graph.schema.types, *waiting.types))
+            # In review it may lead to a type that waits, and may not repeat one.
+            waiting = self.pending() if self.policy == "review" else ()
+            known = Schema((*self._graph.schema.types, *waiting))
             known.with_type(new)
             self._check_meaning(new, known, differs_from)
-            self._graph.change_proposed(replace(waiting, types=(*waiting.types, new)))
-        return "pending"
+            return self._decided(new)
 
     def extend(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
         """Takes a proposal of further properties of a type, which make its next version.
@@ -78,45 +71,39 @@ class TypeProposals:
         Raises:
             SchemaError: It is refused; the message says why.
         """
-        self._check_allowed()
         with self._graph.writing:
-            return self._extended(name, properties, justification)
-
-    def _extended(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
-        schema = self._graph.schema
-        edge = any(kind.name == name for kind in schema.edge_types())
-        current = schema.edge_type(name) if edge else schema.node_type(name)
-        taken = [one for one in properties if one in current.properties]
-        if taken or not properties:
-            raise SchemaError(f"{name!r} has {', '.join(taken)} already" if taken else "properties must not be empty")
-        if any(kind.name == name for kind in self.pending()):
-            raise SchemaError(f"a change of {name!r} waits for review: use its present properties until then")
-        merged = {**current.properties_schema.get("properties", {}), **properties}
-        changed = replace(
-            current,
-            properties_schema={**current.properties_schema, "properties": merged},
-            created_by="agent",
-            justification=justification,
-        )
-        revised = schema.with_version(changed)
-        if self.policy == "auto":
-            self._graph.change_schema(revised)
-            return "accepted"
-        waiting = self._graph.proposed
-        self._graph.change_proposed(replace(waiting, types=(*waiting.types, revised.types[-1])))
-        return "pending"
+            schema = self._graph.schema
+            edge = any(kind.name == name for kind in schema.edge_types())
+            current = schema.edge_type(name) if edge else schema.node_type(name)
+            taken = [own for own in properties if own in current.properties]
+            if taken or not properties:
+                raise SchemaError(
+                    f"{name!r} has {', '.join(taken)} already" if taken else "properties must not be empty"
+                )
+            if any(kind.name == name for kind in self.pending()):
+                raise SchemaError(f"a change of {name!r} waits for review: use its present properties until then")
+            rules = {**current.properties_schema.get("properties", {}), **properties}
+            changed = replace(
+                current,
+                properties_schema={**current.properties_schema, "properties": rules},
+                created_by="agent",
+                justification=justification,
+            )
+            return self._decided(schema.with_version(changed).types[-1])
 
     def pending(self) -> tuple[NodeType | EdgeType, ...]:
         """The proposals that wait, the oldest first."""
         return self._graph.proposed.types
 
-    def known(self) -> tuple[NodeType | EdgeType, ...]:
-        """Returns the types of the graph and those that wait."""
-        return (*self._graph.schema.types, *self.pending())
-
-    def _check_allowed(self) -> None:
+    def _decided(self, new: NodeType | EdgeType) -> Verdict:
+        """Adds a type, or keeps it for a person, by the policy."""
         if self.policy == "never":
             raise SchemaError("new types are not allowed here: use an existing one")
+        if self.policy == "review":
+            self._graph.change_proposed(Schema((*self.pending(), new)))
+            return "pending"
+        self._graph.change_schema(Schema((*self._graph.schema.types, new)))
+        return "accepted"
 
     def _check_meaning(self, new: NodeType | EdgeType, schema: Schema, differs_from: Collection[str]) -> None:
         """Raises SchemaError where an existing type means the same and the proposal does not insist."""

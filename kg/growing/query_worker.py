@@ -1,10 +1,9 @@
-"""The process that runs queries written by a language model over a copy of a graph.
+"""The process that runs a query written by a language model over a copy of a graph.
 
-Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one JSON object a line: ``{"load":
-N-Triples}`` once, then ``{"id": number, "query": SPARQL, "limit": rows, "seconds": time}``. It answers each query with
-one line that repeats the number. An alarm ends a query that the parent, gone itself, cannot stop. With ``"matched":
-{"columns": [...], "rows": [...]}`` the answer is not the query's rows, but the triples of its pattern that led to these
-rows.
+Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one line of JSON, ``{"query":
+SPARQL, "rows": limit, "seconds": time, "start": seconds to load, "matched": null}``, and then the graph as N-Triples.
+It writes its answer as JSON. An alarm ends it after its time, also in the middle of a call. With the columns and rows
+of an answer in ``matched`` it does not write the query's rows, but the triples of its pattern that led to these rows.
 """
 
 from __future__ import annotations
@@ -23,16 +22,13 @@ from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.evaluate import evalPart
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.sparql import QueryContext
-from rdflib.term import Identifier
+from rdflib.term import URIRef
 
 from kg.graphs import is_parse_error
-from kg.growing.terms import PREFIXES
+from kg.growing.terms import EDGE_TYPE, FROM, PREFIXES, PROPERTY, TO
 
 MEMORY = 4 * 1024**3
 """The most bytes that the process may map, where the system can limit it."""
-
-GRACE = 5.0
-"""Seconds after its time for which a query waits to be stopped by the parent."""
 
 MOST_CHARACTERS = 1_000_000
 """Characters of all rows of an answer."""
@@ -41,33 +37,32 @@ _DECLARED = "".join(f"PREFIX {name}: <{namespace}>\n" for name, namespace in PRE
 
 
 def main() -> None:
-    """Answers queries until the input ends."""
+    """Answers one query."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    store, facts = Store(), ""
-    for line in sys.stdin:
-        message = json.loads(line)
-        if "load" in message:
-            facts = message["load"]
-            store.load(facts.encode(), format=RdfFormat.N_TRIPLES)
-            continue
-        _set_alarm(message["seconds"] + GRACE)
-        try:
-            if "matched" in message:
-                answer = _matched(facts, message["query"], message["matched"], message["limit"])
-            else:
-                answer = _answer(store, message["query"], message["limit"])
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            answer = {"error": str(error) or type(error).__name__}
-        except Exception as error:
-            if not is_parse_error(error):
-                raise
-            answer = {"error": f"the query cannot be parsed: {error}"}
-        sys.stdout.write(json.dumps({"id": message["id"], **answer}) + "\n")
-        sys.stdout.flush()
-        _set_alarm(0)
+    message = json.loads(sys.stdin.buffer.readline())
+    _set_alarm(message["start"])
+    facts = sys.stdin.buffer.read()
+    query, limit = message["query"], message["rows"]
+    try:
+        if message["matched"] is None:
+            store = Store()
+            store.load(facts, format=RdfFormat.N_TRIPLES)
+            _set_alarm(message["seconds"])
+            answer = _answer(store, query, limit)
+        else:
+            graph = Graph().parse(data=facts, format="nt")
+            _set_alarm(message["seconds"])
+            answer = _matched(graph, query, message["matched"], limit)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        answer = {"error": str(error) or type(error).__name__}
+    except Exception as error:
+        if not is_parse_error(error):
+            raise
+        answer = {"error": f"the query cannot be parsed: {error}"}
+    sys.stdout.write(json.dumps(answer))
 
 
 def _set_alarm(seconds: float) -> None:
@@ -108,27 +103,37 @@ def _checked(query: str) -> Any:
     return parsed
 
 
-def _matched(facts: str, query: str, found: Mapping[str, Any], limit: int) -> dict[str, Any]:
+def _matched(graph: Graph, query: str, result: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """Returns the triples of a query's pattern that led to some rows, at most ``limit`` of them."""
     translated = translateQuery(_checked(query))
     pattern = _pattern(translated.algebra)
-    graph = Graph().parse(data=facts, format="nt")
     context = QueryContext(graph)
     context.prologue = translated.prologue
     wanted = list(_triples(pattern))
-    triples: dict[tuple[str, str, str], None] = {}
+    triples: dict[tuple[str, ...], None] = {}
     for solution in evalPart(context, pattern):
         bound = {str(name): str(value) for name, value in solution.items()}
-        if not any(_leads_to(bound, found["columns"], row) for row in found["rows"]):
+        if not any(_leads_to(bound, result["columns"], row) for row in result["rows"]):
             continue
         for triple in wanted:
-            terms = tuple(solution.get(part, part) for part in triple)
-            if all(isinstance(term, Identifier) for term in terms) and (terms[0], terms[1], terms[2]) in graph:
-                triples[str(terms[0]), str(terms[1]), str(terms[2])] = None
+            subject, predicate, value = (solution.get(part, part) for part in triple)
+            if (subject, predicate, value) in graph:
+                triples |= dict.fromkeys(_directed(graph, subject, predicate, value))
         if len(triples) >= limit:
             break
     rows = [list(triple) for triple in triples]
     return {"columns": ["subject", "predicate", "object"], "rows": rows[:limit], "more": len(rows) > limit}
+
+
+def _directed(graph: Graph, subject: Any, predicate: Any, value: Any) -> Iterator[tuple[str, str, str]]:
+    """Yields a triple; in place of one of an edge's own resource, the edge from node to node and its property."""
+    kind, source, target = (graph.value(subject, URIRef(term.value)) for term in (EDGE_TYPE, FROM, TO))
+    if kind is None:
+        yield str(subject), str(predicate), str(value)
+        return
+    yield str(source), str(kind), str(target)
+    if predicate.startswith(PROPERTY):
+        yield str(source), str(predicate), str(value)
 
 
 def _pattern(algebra: Any) -> Any:

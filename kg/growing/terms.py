@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -51,8 +51,11 @@ PREFIXES = {
 }
 """The prefixes that every query may use without declaring them."""
 
+NOTES = (VERSION, ADDED)
+"""Properties that note the writing of a node or an edge; they are no facts, and go with it."""
+
+JSON = NamedNode(PREFIXES["rdf"] + "JSON")
 _XSD = PREFIXES["xsd"]
-_JSON = NamedNode(PREFIXES["rdf"] + "JSON")
 _STRING, _BOOLEAN, _INTEGER, _DECIMAL = (NamedNode(_XSD + name) for name in ("string", "boolean", "integer", "decimal"))
 _TIMES = {"date": NamedNode(_XSD + "date"), "date-time": NamedNode(_XSD + "dateTime")}
 
@@ -88,6 +91,11 @@ def edge_term(kind: str, source: NodeKey, target: NodeKey) -> NamedNode:
     return NamedNode(f"{EDGE}{kind}/{hashlib.sha256(written.encode()).hexdigest()[:24]}")
 
 
+def type_version_term(name: str, version: int) -> NamedNode:
+    """The resource of a version of a type."""
+    return NamedNode(f"{BASE}type-version/{quote(f'{name}/{version}', safe='')}")
+
+
 def source_term(document: str) -> NamedNode:
     """A document that facts come from."""
     return NamedNode(SOURCE + quote(document, safe=""))
@@ -118,7 +126,7 @@ def value_term(value: Any, rule: Mapping[str, Any]) -> Literal:
         return Literal(format(Decimal(str(value)), "f"), datatype=_DECIMAL)
     if isinstance(value, str):
         return _text_term(value, rule.get("format"))
-    return Literal(json.dumps(value, ensure_ascii=False, sort_keys=True), datatype=_JSON)
+    return Literal(json.dumps(value, ensure_ascii=False, sort_keys=True), datatype=JSON)
 
 
 def _text_term(value: str, written_as: str | None) -> Literal:
@@ -139,10 +147,18 @@ def json_value(term: Literal) -> Any:
         return int(term.value)
     if term.datatype == _DECIMAL:
         return Decimal(term.value)
-    return json.loads(term.value) if term.datatype == _JSON else term.value
+    return json.loads(term.value) if term.datatype == JSON else term.value
 
 
 def property_terms(kind: NodeType, properties: Mapping[str, Any]) -> dict[str, Literal]:
     """The literals of a node's or an edge's properties; those without a value are left out."""
     rules = kind.properties_schema.get("properties", {})
     return {name: value_term(value, rules.get(name, {})) for name, value in properties.items() if value is not None}
+
+
+def properties_of(about: Mapping[NamedNode, Sequence[Any]]) -> dict[str, Literal]:
+    """The literals of the properties among the values of a resource, sorted by name."""
+    named = {
+        term.value.removeprefix(PROPERTY): own[0] for term, own in about.items() if term.value.startswith(PROPERTY)
+    }
+    return dict(sorted(named.items()))

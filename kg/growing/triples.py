@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 
 from kg.graphs import Triple
 from kg.growing import terms
-from kg.growing.change import plain_properties
 from kg.growing.graph import GrowingGraph
 from kg.growing.updates import NodeKey
 from kg.text import spaced
@@ -45,7 +44,7 @@ def graph_triples(graph: GrowingGraph) -> Iterator[Triple]:
         yield Triple(subject, _LABEL, node.key.name, is_literal=True)
         for other in {without_legal_form(node.key.name), *aliases[node.key]} - {node.key.name}:
             yield Triple(subject, _OTHER_LABEL, other, is_literal=True)
-        for name, value in (*_agreed(graph, node.key), *plain_properties(node.properties).items()):
+        for name, value in (*_agreed(graph, node.key), *node.properties.items()):
             if name != _NAME:
                 text = str(value).removesuffix(_MIDNIGHT)
                 yield Triple(subject, terms.property_term(name).value, text, is_literal=True)

@@ -11,14 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import dspy
+from pydantic import TypeAdapter
 
 from kg.errors import SchemaError
-from kg.growing import AddNode, Applied, Origin, parse_update, supporting_span
+from kg.growing import AddEdge, AddNode, Applied, Origin, SetProperty, Update, supporting_span
 from programs.thoughts.work import NAVIGATION, GraphStep, Work
 from programs.tools import NOTHING, ToolManager
 from programs.turns import ToolCall
 from programs.wording import rendered_types
 from signatures.thoughts import DefineToolCalls, ProposeTypes, ToolRequest, UpdateGraph
+
+_READERS = {kind.__name__: TypeAdapter[Update](kind) for kind in (AddNode, AddEdge, SetProperty)}
 
 MOST_ROUNDS = 4
 """Choices of calls in one insert, where the earlier ones stated no facts."""
@@ -116,7 +119,7 @@ def _applied(work: Work, updates: Sequence[Any], made: ToolCall) -> Applied:
         SchemaError: An operation does not fit the schema, or the output does not state it.
     """
     graph, arguments = work.graph, json.dumps(made.arguments, sort_keys=True, default=str)
-    written = [parse_update(update.model_dump(), place) for place, update in enumerate(updates)]
+    written: list[Update] = [_READERS[update.op].validate_python(update.model_dump()) for update in updates]
     graph.check(written)
     added = [update.key for update in written if isinstance(update, AddNode)]
     spans = [supporting_span(update, f"{made.output}\n{arguments}", graph, added) for update in written]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyoxigraph import Store
 
 from experiments.commands import main as cli
 from experiments.data import read_documents
@@ -159,8 +160,7 @@ def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys
 
 def _content(graph: str) -> str:
     """All that the graph holds, types and proposals included."""
-    with GrowingGraph(graph) as opened:
-        return "\n".join(sorted(str(quad) for quad in opened._store))
+    return "\n".join(sorted(map(str, Store.read_only(graph))))
 
 
 def test_a_text_that_has_changed_since_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

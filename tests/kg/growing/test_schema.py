@@ -24,26 +24,40 @@ REGULATION = NodeType(
 )
 
 
+DEEP: dict[str, object] = {"type": "array"}
+for _ in range(6):
+    DEEP = {"items": DEEP}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"name": "regulation"}, "PascalCase"),
-        ({"description": "  "}, "needs a description"),
+        ({"description": "  "}, "description: .* does not match"),
         ({"justification": ""}, "needs a justification"),
         ({"created_by": "robot"}, "created_by must be one of"),
-        ({"properties_schema": {"type": "array"}}, "must describe an object"),
+        ({"properties_schema": {"type": "array"}}, "'object' was expected"),
         ({"properties_schema": {"type": "object", "properties": {"name": {"type": "strin"}}}}, "not valid"),
-        ({"properties_schema": {"type": "object", "properties": {"n": {"$ref": "http://x/y"}}}}, "refers to another"),
+        (
+            {"properties_schema": {"type": "object", "properties": {"n": {"$ref": "http://x/y"}}}},
+            r"'\$ref' was unexpected",
+        ),
         ({"properties_schema": {"type": "object", "required": ["who"]}}, "requires who"),
-        ({"properties_schema": {"type": "object", "properties": {"a b": {}}}}, "letters, digits and _"),
-        ({"properties_schema": "x"}, "must be an object, got str"),
-        ({"properties_schema": {"type": "object", "properties": {"name": True}}}, "name must be an object, got True"),
-        ({"properties_schema": {"type": "object", "if": {}}}, "the keyword 'if' is not allowed"),
+        ({"properties_schema": {"type": "object", "properties": {"a b": {}}}}, "'a b' does not match"),
+        ({"properties_schema": "x"}, "'x' is not of type 'object'"),
+        ({"properties_schema": {"type": "object", "properties": {"name": True}}}, "name: True is not of type 'object'"),
+        ({"properties_schema": {"type": "object", "if": {}}}, "'if' was unexpected"),
         (
             {"properties_schema": {"type": "object", "properties": {"n": {"pattern": "^a$"}}}},
-            "'pattern' is not allowed",
+            "'pattern' was unexpected",
         ),
         ({"properties_schema": {"type": "object", "properties": {"n": {"title": "\ud800"}}}}, "is not JSON"),
+        (
+            {"properties_schema": {"type": "object", "properties": {"n": {"x-labels": [" "]}}}},
+            "' ' does not",
+        ),
+        ({"labels": ("x" * 61,)}, "labels.0: .* is too long"),
+        ({"properties_schema": {"type": "object", "properties": {"n": DEEP}}}, "rules deep"),
         ({"example": {"effective": "2024-01-01"}}, "'name' is a required property"),
         ({"example": {"name": "x", "effective": "soon"}}, "is not a 'date'"),
         ({"example": {"name": "x", "colour": "red"}}, "not a property of the type"),
