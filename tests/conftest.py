@@ -79,15 +79,6 @@ def tracking_uri(mlflow_template: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture(scope="session")
-def full_data() -> Path:
-    """The folder of the full data sets; tests that ask for it are skipped where there is none."""
-    folder = os.environ.get("FINPATH_DATA")
-    if folder is None or not (Path(folder) / "convfinqa").is_dir():
-        pytest.skip("the full data sets are not here (FINPATH_DATA)")
-    return Path(folder)
-
-
-@pytest.fixture(scope="session")
 def embedded_model() -> Callable[[str], Path]:
     """Finds the file of an embedded model; a test is skipped where that or the runtime is not here."""
     from experiments.lms.weights import model_named, models_folder

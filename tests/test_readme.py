@@ -23,19 +23,19 @@ POINTS = 1.3
 """Two figures are the same up to this difference: one turn, also at the ends of an interval."""
 
 
-def finpath(arguments: Sequence[str], folder: Path) -> str:
+def finpath(arguments: Sequence[str], folder: Path) -> tuple[str, str]:
+    """Standard output and standard error of a command."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith(("MLFLOW_", "FINPATH_LM"))}
     command = [sys.executable, str(ROOT / "finpath.py"), *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("demo")
-    printed = finpath(["demo", "--json", "out.json"], folder)
-    figures = json.loads((folder / "out.json").read_text(encoding="utf-8"))
+    written, printed = finpath(["demo", "--json", "-"], tmp_path_factory.mktemp("demo"))
+    figures = json.loads(written)  # alone on standard output
     assert len(figures["runs"]) == 3
     assert figures["difference"] > 0
     return printed
@@ -81,6 +81,6 @@ def test_the_table_of_the_demo_is_what_it_prints(page: str, demo: str) -> None:
 
 def test_the_answers_on_the_first_page_are_what_ask_prints(tmp_path: Path) -> None:
     command, _, shown = block("README.md", "$ finpath ask").partition("\n")
-    printed = finpath(shlex.split(command.removeprefix("$ finpath ")), tmp_path)
+    printed, _ = finpath(shlex.split(command.removeprefix("$ finpath ")), tmp_path)
     assert differences(shown, printed) == []
     assert shown.count("\nA  ") + shown.startswith("A  ") == printed.count("\nA  ")

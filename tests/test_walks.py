@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 import threading
 import tomllib
@@ -14,11 +15,12 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
+from experiments.console import SAMPLE_FOLDER
 
 ROOT = Path(__file__).resolve().parent.parent
 FAST = ["--set", "scorer.form_steps=1", "--set", "scorer.folds=0", "--set", "scorer.ensemble=1"]
 WALKS = {
-    "compile": ["compile", "beam", "--optimizer", "scorer", *FAST, "--train", "sample:train"],
+    "compile": ["compile", "beam", "--optimizer", "scorer", *FAST, "--train", "few.json"],
     "evaluate": ["evaluate", "beam", "--data", "sample:dev", "--limit", "1"],
 }
 MOST = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["finpath"]["walks"]
@@ -45,7 +47,9 @@ def files_of(arguments: Sequence[str]) -> set[Path]:
 
 
 @pytest.mark.parametrize("walk", WALKS)
-def test_a_walk_visits_few_files(walk: str, tracking_uri: str) -> None:
+def test_a_walk_visits_few_files(walk: str, tracking_uri: str, tmp_path: Path) -> None:
+    conversations = json.loads((SAMPLE_FOLDER / "train.json").read_text(encoding="utf-8"))
+    (tmp_path / "few.json").write_text(json.dumps(conversations[:12]), encoding="utf-8")
     files = sorted(str(file.relative_to(ROOT)) for file in files_of(WALKS[walk]))
     assert "programs/beam.py" in files
     assert len(files) <= MOST[walk], f"{len(files)} files: {', '.join(files)}"

@@ -47,9 +47,6 @@ def _knn(program: Any, train: list[dspy.Example], lm: GuardedLM) -> Any:
 
 
 COMPILES: dict[str, Compile] = {
-    "bootstrap": lambda program, train, _: dspy.BootstrapFewShot(metric=metric, max_bootstrapped_demos=1).compile(
-        program, trainset=train
-    ),
     "miprov2": _miprov2,
     "gepa": _gepa,
     "simba": lambda program, train, lm: dspy.SIMBA(

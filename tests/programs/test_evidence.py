@@ -11,7 +11,7 @@ import pytest
 from dspy import lm15
 
 from kg.errors import ConfigError
-from programs.aggregate import BEAM_ALONE, Blend, Evidence, EvidenceConfig, EvidencePlan, evidence_of
+from programs.aggregate import Blend, Evidence, EvidenceConfig, EvidencePlan, evidence_of
 from programs.lm import ReplyToken, tokens_of
 
 SCORES = [math.log(0.5), math.log(0.3), math.log(0.1)]
@@ -43,13 +43,6 @@ def test_settings_are_read_as_they_were_written() -> None:
     plan = EvidencePlan(5, Blend({"beam": 0.9, "share": 0.1}))
     config = EvidenceConfig(page_tokens=99, seed=3, plans={"x": plan})
     assert EvidenceConfig.from_dict(config.to_dict()) == config
-
-
-def test_likelihoods_of_earlier_revisions_have_no_weight() -> None:
-    blend = {"weights": {"beam": 1.0, "share": 0.2, "likelihood": 0.1, "first": 0.3}, "none": {"likelihood": 0.1}}
-    old = {"prompt": "shown", "shown": 10, "blend": blend, "decides": False}
-    config = EvidenceConfig.from_dict({"page_tokens": 3000, "demonstrations": [], "plans": {BEAM_ALONE: old}})
-    assert config.plan_for(None).blend == Blend({"beam": 1.0}, {})
 
 
 @pytest.mark.parametrize(

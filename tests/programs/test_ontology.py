@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import dspy
 import pytest
 from dspy.utils import DummyLM
 
 from kg.errors import LMError
-from kg.reports.kinds import figure_kinds
-from kg.reports.layout import analyse_table
-from kg.reports.learning import build_ontology, line_items
-from kg.reports.ontology import Ontology, table_context
+from kg.reports.learning import build_ontology
+from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from programs.ontology import OntologyBuilder
 
@@ -65,13 +61,6 @@ def test_two_rows_of_one_table_are_not_merged() -> None:
     assert builder.refused == ["a: 'apples' and 'pears' are two rows of the table, not both 'Pear'"]
 
 
-def test_a_name_of_the_model_does_not_part_what_the_rules_merge() -> None:
-    other = Report("b", ("the fruit we own .",), (("", "2009"), ("apple ( 1 )", "$ 5")), ())
-    replies = [_reply(items=[{"label": "apples", "name": "pome fruit"}]), _reply(cues=["apple"])]
-    ontology, _, _ = _build(*replies, reports=[REPORT, other])
-    assert ontology.property_for("apple ( 1 )") == ontology.property_for("apples") is not None
-
-
 def test_a_kind_that_nothing_shows_is_refused() -> None:
     ontology, builder, _ = _build(_reply(kind="Pension", cues=["plan assets"]))
     assert builder.refused == ["a: neither the table nor the text next to it shows that it is 'Pension'"]
@@ -116,25 +105,3 @@ def test_a_model_that_cannot_be_reached_is_an_error() -> None:
 def test_a_report_without_labels_costs_no_call() -> None:
     _, _, model = _build(reports=[Report("empty", (), (), ())])
     assert model.history == []
-
-
-@pytest.mark.slow
-def test_an_embedded_model_builds_an_ontology(embedded_model: Callable[[str], Path]) -> None:
-    from experiments.data import train_reports
-    from experiments.lms.config import LMConfig, lm_settings
-
-    reports = list({report.table: report for report in train_reports(["sample:train"])}.values())[:3]
-    embedded_model("qwen2.5-coder-0.5b")
-    context = lm_settings(LMConfig("local/qwen2.5-coder-0.5b", max_tokens=600))
-    builder = OntologyBuilder()
-    with dspy.context(**context):
-        ontology = builder(reports=reports)
-    assert not [line for line in builder.refused if "cannot be read" in line or "failed" in line]
-    known = {kind.name for kind in figure_kinds()} | {"GeneralTable", "Disclosure"}
-    assert "CashFlow" in ontology.classes
-    assert set(ontology.classes) <= known, "a new kind needs cues that the table holds"
-    labels = [
-        label for report in reports for label, _ in line_items(analyse_table(report.table, table_context(report)))
-    ]
-    assert all(ontology.property_for(label) for label in labels)
-    assert Ontology.from_turtle(ontology.to_turtle()) == ontology

@@ -25,12 +25,6 @@ def described(source: CellSource | SentenceSource) -> str:
     return describe_source(source, REPORT)
 
 
-def test_sources_show_the_text_they_point_to() -> None:
-    cell = describe_source(CellSource(1, 1, 2, 3), REPORT)
-    assert cell == 'table, row 2 "revenue", column 2 "2020": $ [5]'
-    assert describe_source(SentenceSource(0, 8, 10), REPORT) == "sentence 1: we sold [12] ships in 2020 ."
-
-
 def test_a_turn_shows_what_it_rests_on() -> None:
     derivation = Derivation.parse("add(5, 12)")
     sources = (CellSource(1, 1, 2, 3), SentenceSource(0, 8, 10))

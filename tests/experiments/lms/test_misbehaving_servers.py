@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
-from dspy.utils.exceptions import LMError as DSPyLMError
 
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig, evaluate
@@ -25,29 +23,12 @@ from tests.experiments.lms.servers import (
 )
 
 
-def test_a_rate_limit_is_waited_out_as_long_as_the_server_says(
-    serve: Callable[..., BadServer], pauses: list[float]
-) -> None:
-    limited = Reply(429, "slow down", {"Retry-After": "7"})
-    server = serve(limited, limited, GOOD)
-    assert asked(server.config(retries=2)) == ["ok"]
-    assert pauses == [7, 7]
-    assert len(server.bodies) == 3
-
-
 def test_failures_that_may_pass_are_tried_again_with_growing_pauses(
     serve: Callable[..., BadServer], pauses: list[float]
 ) -> None:
     server = serve(Reply(500, "broken"), Reply(503, "busy"), Reply(drop=True), GOOD)
     assert asked(server.config(retries=3)) == ["ok"]
     assert pauses == [1, 2, 4]
-
-
-def test_what_cannot_pass_is_not_tried_again(serve: Callable[..., BadServer], pauses: list[float]) -> None:
-    server = serve(Reply(400, "no such setting"))
-    with pytest.raises(DSPyLMError, match="no such setting"):
-        asked(server.config(retries=3))
-    assert (len(server.bodies), pauses) == (1, [])
 
 
 def test_a_failed_turn_costs_its_own_answer_only(serve: Callable[..., BadServer], pauses: list[float]) -> None:
@@ -89,16 +70,6 @@ def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[
     for (conversation, place), turn in evaluation.turns.items():
         sent = {len(body) for body in bodies if json.dumps(turn.question)[1:-1] in body}
         assert any(turn.usage.prompt_tokens >= size for size in sent), (conversation, place)
-    one_by_one = evaluate(
-        find_program("beam"),
-        ConvFinQA(data),
-        EvaluationConfig(replace(server.config(), max_tokens=1023), limit=6, threads=1),
-    )
-    assert {key: turn.usage.lm_calls for key, turn in one_by_one.turns.items()} == {
-        key: turn.usage.lm_calls for key, turn in evaluation.turns.items()
-    }
-    apart = {key: turn.usage.prompt_tokens for key, turn in one_by_one.turns.items()}
-    assert apart == {key: turn.usage.prompt_tokens for key, turn in evaluation.turns.items()}
 
 
 class _Evil:

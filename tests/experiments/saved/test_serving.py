@@ -9,7 +9,6 @@ from pathlib import Path
 import mlflow
 import pytest
 
-from experiments.commands import main as cli
 from experiments.data import find_report
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram, find_program, load_program, save_program
@@ -68,13 +67,3 @@ def test_a_logged_graph_program_has_its_graph_or_takes_triples(tracker: Tracker,
         bare.predict({"questions": ["who directed Alien?"]})
     [row] = bare.predict({"questions": ["who directed Duel?"], "topics": ["Duel"], "triples": TRIPLES})["answers"]
     assert row["answers"] == ["Steven Spielberg"]
-
-
-def test_a_trained_program_loads_by_pyfunc(tracker: Tracker, tmp_path: Path) -> None:
-    words = ["--graph", "sample:graph", "--train", "sample:train", "--format", "metaqa"]
-    assert cli.main(["compile", "kgqa", *words, "--out", str(tmp_path / "mine")]) == 0
-    [record] = tracker.search(["kgqa"], limit=1)
-    loaded = mlflow.pyfunc.load_model(record.tags["finpath.model_uri"])
-    [row] = loaded.predict({"questions": ["from which year is The Crimson Orchard"]})["answers"]
-    assert (row["answers"], row["abstained"]) == (["1599"], False)
-    assert row["facts"]

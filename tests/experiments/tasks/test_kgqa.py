@@ -14,7 +14,7 @@ from experiments.compiling import fit_graphs
 from experiments.data import GraphSource, LoadedQuestions
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
 from experiments.lms.config import LMConfig
-from experiments.saved import SavedProgram, find_program, load_program, save_program, with_graph_settings
+from experiments.saved import SavedProgram, load_program, save_program, with_graph_settings
 from experiments.tasks import KGQuestions
 from experiments.tracking import Tracker
 from kg.paths.space import PathConfig
@@ -103,12 +103,3 @@ def test_a_saved_program_answers_as_before(program: KGQA, tmp_path: Path) -> Non
         assert again.program(**asked).predictions == program(**asked).predictions
     changed = with_graph_settings(again, {"beam_width": 3})
     assert changed.program.config.beam_width == 3
-
-
-def test_without_training_relations_are_known_by_their_words() -> None:
-    untrained = with_graph_settings(find_program("untrained"), {"max_depth": 1})
-    loaded = dataclasses.replace(
-        LOADED, questions=(dataclasses.replace(QUESTIONS[0], question="who directed film0 ?"),)
-    )
-    figures = evaluated(untrained, GRAPH, loaded).figures
-    assert (figures["hit_at_1"], figures["program"]) == (1.0, "untrained")

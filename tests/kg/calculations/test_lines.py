@@ -42,11 +42,6 @@ def test_rows_are_lines_of_periods_totals_included() -> None:
     assert all(one.dated and one.timed for one in found.lines if one.across)
 
 
-def test_a_total_column_is_left_out() -> None:
-    found = lines(("", "east", "west", "total"), ("plan a", "5", "6", "11"), ("plan b", "7", "9", "16"))
-    assert labels(found, across=True) == [("east", "west")] * 2
-
-
 def test_figures_of_another_unit_are_another_line() -> None:
     found = lines(("", "2019", "2018"), ("a", "$ 5", "$ 6"), ("b", "$ 7", "$ 9"), ("rate", "3%", "4%"))
     assert ("a", "b") in labels(found, across=False)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations.names import same_name, spoken_names
+from kg.calculations.names import same_name
 from kg.calculations.question_names import read_names
 
 
@@ -17,15 +17,12 @@ from kg.calculations.question_names import read_names
         ("2009", "December 31, 2009", True),
         ("30-sep-2009", "2009", True),
         ("12/13", "2013", True),
-        ("fiscal 2009", "2009", True),
         ("other assets ( b )", "Other assets", True),
         ("december 2009", "november 2009", False),
         ("sales in 2009", "2009", False),
-        ("2008", "2009", False),
         ("senior notes", "notes", False),
         ("november", "november 1 - 30 2017", True),
         ("november", "december 1 - 31", False),
-        ("november", "sales of november", False),
         ("volume variance", "volume variance ( other than prices )", True),
         ("earnings ( basic )", "earnings ( diluted )", False),
     ],
@@ -35,39 +32,26 @@ def test_names_that_mean_the_same(one: str, other: str, same: bool) -> None:
     assert same_name(other, one) is same
 
 
-def test_names_are_spoken_in_the_asked_unit_of_time() -> None:
-    written = ["october 1 - 31 2017", "november 1 - 30 2017"]
-    assert spoken_names(written, written, "month") == ["october", "november"]
-    assert spoken_names(["2012", "2013"], ["12/12", "12/13"], "date") == ["12/12", "12/13"]
-    assert spoken_names(["2012", "2013"], ["12/12", "12/13"], "year") == ["2012", "2013"]
-    assert spoken_names(["east", "west"], ["east", "west"], "month") == ["east", "west"]
-
-
 @pytest.mark.parametrize(
     ("question", "field", "value"),
     [
         ("which were the three largest segments?", "count", 3),
         ("which year was the best?", "count", 1),
         ("revenue in the three months ended june 30?", "count", 1),
-        ("second-largest region?", "rank", 2),
         ("who was the runner-up?", "rank", 2),
         ("sales of the second quarter", "rank", 1),
         ("rank the regions by sales", "every", True),
-        ("which region is the largest?", "every", False),
         ("which debt bears the higher rate, fixed or variable?", "options", ("fixed", "variable")),
         ("what was larger, rent, wages and taxes or fuel?", "options", ("rent", "wages and taxes", "fuel")),
         ("which of rent or wages grew?", "options", ()),
         ("which current assets exceed $ 400 million?", "plural", True),
         ("in what years did it fall?", "plural", True),
-        ("which debt bears the higher rate?", "plural", False),
         ("when does the facility expire?", "demands_time", True),
         ("what about a year earlier?", "demands_time", False),
-        ("when adding both, what is the total?", "demands_time", False),
         ("in which fiscal year was it lowest?", "time", "year"),
         ("when did it peak?", "time", "when"),
         ("which region had the best year?", "time", ""),
         ("which region was largest between 2015 and 2017?", "bounds", None),
-        ("sales over the year?", "bounds", None),
     ],
 )
 def test_what_a_question_asks_of_names(question: str, field: str, value: object) -> None:

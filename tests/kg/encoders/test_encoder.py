@@ -68,15 +68,6 @@ def _index(report: Report = REPORT) -> ReportIndex:
     return ReportIndex(graph.observations, report.sentences, Idf({}, 1.0))
 
 
-def test_a_line_is_read_alike_beside_longer_and_shorter_ones(encoder: TextEncoder) -> None:
-    """The states of a sequence do not depend on the padding of its batch, but for int8's rounding."""
-    alone = Report("b", (), REPORT.table[:2], ())
-    pages = [encoder.page(index.observations, index.sentences) for index in (_index(), _index(alone))]
-    vectors = [page.vectors[page.order] for page in pages]
-    for vector in vectors[1]:
-        assert np.abs(vectors[0] - vector).max(axis=1).min() < 0.05
-
-
 def test_histories_are_told_apart(encoder: TextEncoder) -> None:
     index = _index()
     page = encoder.page(index.observations, index.sentences)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from datetime import date
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from kg.encoders import word_pieces
 from kg.news import Passage, SpanAnswers, SpanReader
-from kg.news.answers import AnswerConfidence
 from kg.news.library import LONGEST, Library
-from kg.news.spans import MOST_PIECES, QUESTION_PIECES, SPAN_PIECES, WindowScores, windows_of
+from kg.news.spans import MOST_PIECES, QUESTION_PIECES, windows_of
 from tests.demonstrations import needs_reader
 
 BID = (
@@ -69,16 +67,6 @@ def test_a_long_document_is_read_in_parts_that_overlap_by_a_sentence() -> None:
     assert len(windows_of(passages(long=("A headline", "word " * 900 + "end."))[:2])) == 1
 
 
-def test_the_mass_of_a_span_is_that_of_its_neighbours() -> None:
-    spans = np.full((6, SPAN_PIECES), -10.0, dtype=np.float32)
-    spans[1, 2] = 4.0
-    scores = WindowScores(spans, 0.0, 0.0)
-    assert [one[:2] for one in scores.best(1)] == [(1, 3)]
-    assert scores.mass(1, 3) == pytest.approx(4.0, abs=0.01)
-    assert scores.mass(2, 3) == pytest.approx(4.0, abs=0.01)
-    assert scores.mass(4, 5) < -5
-
-
 def test_yes_and_no(reader: SpanReader) -> None:
     windows = windows_of(passages(bid=BID))
     [said] = reader.read("Will Corvex buy Talbridge?", windows)
@@ -112,9 +100,3 @@ def test_answers_and_abstentions(reader: SpanReader) -> None:
     assert {"Omar Benk", "Liv Dahl"} <= set(several.values)
     assert several.shares
     assert SpanAnswers([]).answer("Who?").values == ()
-
-
-def test_a_confidence_is_a_logistic_function_of_the_features() -> None:
-    model = AnswerConfidence(about="a test", weights={"share": 2.0, "intercept": -1.0}, threshold=0.5)
-    assert model.confidence({"share": 0.5}) == 0.5
-    assert model.confidence({"share": 1.0}) > 0.7

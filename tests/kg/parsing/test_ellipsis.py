@@ -8,7 +8,6 @@ import pytest
 from experiments.saved import shipped_encoder
 from kg.graphs import FactGraph, read_table
 from kg.parsing import DialogueTurn, Parse, QuestionReader
-from kg.parsing.analysis import asks_of
 
 _TODAY = date(2026, 11, 22)
 _BRIDGES = """
@@ -93,19 +92,6 @@ def test_names_are_asked_for_after_a_count_or_a_superlative(
 )
 def test_what_was_checked_is_checked_of_others(reader: QuestionReader, questions: list[str], *, holds: bool) -> None:
     assert _last(reader, questions).holds is holds
-
-
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("what age is Ida Holm?", "age"),
-        ("and her age?", "age"),
-        ("what is the age limit?", "set"),
-        ("who is of the same age?", "who"),
-    ],
-)
-def test_age_asks_how_old(question: str, asks: str) -> None:
-    assert asks_of(question.rstrip("?").lower().split())[0] == asks
 
 
 def test_an_answer_is_no_surer_than_what_it_refers_to(reader: QuestionReader) -> None:

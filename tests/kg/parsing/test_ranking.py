@@ -21,12 +21,6 @@ def _network() -> FeatureNetwork:
     )
 
 
-def test_a_network_adds_its_units_to_its_linear_part() -> None:
-    rows = np.array([[1.0, 0.0], [3.0, 2.0], [3.0, 5.0]], np.float32)
-    assert _network()(rows).tolist() == [1.0, 3.0, 5.0]
-    assert _network().of({"cost": 3.0, "unknown": 9.0}) == 3.0
-
-
 def test_a_network_is_read_as_it_was_written() -> None:
     again = FeatureNetwork.from_arrays(_network().arrays("x_"), "x_")
     assert again.of({"cost": 3.0, "names": 5.0}) == 5.0

@@ -22,7 +22,7 @@ from kg.parsing import (
     telling,
 )
 from kg.parsing.ranking import features
-from kg.parsing.reader import QUESTION_PIECES, pieces_of, with_reading
+from kg.parsing.reader import pieces_of, with_reading
 
 
 def test_the_answer_is_the_span_that_is_scored() -> None:
@@ -80,12 +80,6 @@ def test_a_count_and_a_check_are_told_with_their_result(graph: FactGraph) -> Non
     count = Parse(NamedNodes((0, 1)), 0.0, (0, 1), number=Decimal(2), operation="count")
     assert telling(count, graph).endswith(" = 2")
     assert telling(Parse(NamedNodes((0,)), 0.0, (0,), holds=False, operation="check"), graph).endswith(" = no")
-
-
-def test_a_long_question_keeps_its_end() -> None:
-    pieces, _ = pieces_of("word " * 200 + "who runs it?", "company: Valley Line = Stellan Rail")
-    end = word_pieces()("who runs it?")
-    assert pieces[QUESTION_PIECES + 1 - len(end) : QUESTION_PIECES + 1] == end
 
 
 def test_a_later_question_is_read_after_the_two_before(graph: FactGraph) -> None:

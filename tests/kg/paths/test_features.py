@@ -7,7 +7,6 @@ import pytest
 from kg.paths.features import (
     QuestionView,
     RelationFeatures,
-    relation_words,
 )
 
 
@@ -33,18 +32,3 @@ def test_a_question_is_split_at_the_mention(
 def test_nothing_is_learned_of_the_entity_itself() -> None:
     found = [RelationFeatures.of(f"the dad of {name} 's son", [name]) for name in ("Mary_Boleyn", "Bo")]
     assert found[0].at_depth(1) == found[1].at_depth(1)
-
-
-@pytest.mark.parametrize(
-    ("name", "own", "rest"),
-    [
-        ("people.person.place_of_birth", ("place", "of", "birth"), ("people", "person")),
-        ("^starred_actors", ("starred", "actors"), ()),
-        ("http://x.org/ns#birthPlace", ("birth", "place"), ()),
-        ("http://x.org/ns/birthPlace/", ("birth", "place"), ()),
-        ("P19", ("p", "19"), ()),
-        ("", (), ()),
-    ],
-)
-def test_names_are_taken_apart(name: str, own: tuple[str, ...], rest: tuple[str, ...]) -> None:
-    assert relation_words(name) == (own, rest)

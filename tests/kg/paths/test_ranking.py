@@ -79,16 +79,6 @@ def test_answered_questions_are_remembered_but_for_those_about_the_same() -> Non
     assert not ranker.features(found, ("Rear Window",))[place, 16:].any()
 
 
-def test_a_written_ranker_is_read() -> None:
-    (question,) = vectors(["who shot it"])
-    memory = QuestionMemory(question[None], (((("film.film.directed_by",), 1.0),),), (("Rear Window",),))
-    ranker = PathRanker(vectors, {**BY_NAME, "same path": 9.0}, memory)
-    read = PathRanker.from_arrays(vectors, ranker.to_arrays())
-    assert read.weights == ranker.weights
-    assert asked(read, "who shot Apollo 13", "Apollo 13") == asked(ranker, "who shot Apollo 13", "Apollo 13")
-    assert PathRanker.from_arrays(vectors, PathRanker(vectors, BY_NAME).to_arrays()).memory is None
-
-
 def test_a_reader_reads_the_best_paths_in_words() -> None:
     seen: list[tuple[str, str]] = []
 

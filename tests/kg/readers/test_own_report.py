@@ -13,7 +13,7 @@ from experiments.commands import main as cli
 from experiments.facade.reports import resolve_report
 from kg.errors import ConfigError, DataError
 from kg.readers import OwnReport, is_file_list, read_files
-from kg.readers.content import Place, cell_name
+from kg.readers.content import Place
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.observation import CellSource
@@ -171,14 +171,6 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, data: bytes, mes
         read_files([tmp_path / name])
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such file"):
-        read_files([tmp_path / "none.csv"])
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match="no such file"):
-        read_files([tmp_path / "folder.csv"])
-
-
 def test_a_library_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ConfigError, match=r"needs openpyxl, which is not installed: pip install openpyxl"):
@@ -197,10 +189,6 @@ def test_an_id_is_found_as_before() -> None:
     assert found.describe(CellSource(1, 1, 0, 1)).startswith("table, row 2")
     with pytest.raises(DataError, match="one report or files"):
         resolve_report(["MRLW", "other"], "sample:dev")
-
-
-def test_cells_are_named_as_spreadsheets_do() -> None:
-    assert [cell_name(0, 0), cell_name(2, 25), cell_name(9, 26), cell_name(0, 701)] == ["A1", "Z3", "AA10", "ZZ1"]
 
 
 def test_asking_about_files(tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]) -> None:

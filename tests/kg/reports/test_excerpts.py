@@ -37,13 +37,6 @@ def test_what_earlier_answers_used_is_kept() -> None:
     assert found.sentences[9_000]
 
 
-def test_a_cell_keeps_its_place_and_facts_go_along() -> None:
-    found = ReportWords(_report()).excerpt(["what were the net harbour fees?"])
-    [(start, part)] = found.tables
-    row = [line[0] for line in part.table].index("net harbour fees")
-    assert found.place_of(start, row, 2) == (2_000, 2)
-
-
 def test_tables_without_a_kept_row_are_left_out() -> None:
     parts = tuple(TablePart(start) for start in range(0, 3_000, 10))
     report = Report("r", (), ROWS[:3_000], (), parts)

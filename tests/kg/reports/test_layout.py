@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kg.reports.layout import analyse_table
 from kg.reports.sentences import read_sentence
@@ -105,26 +103,6 @@ def test_respectively_lists_are_aligned() -> None:
         ("7", "2007", 10**6),
     ]
     assert all(mention.is_date for mention in mentions[3:])
-
-
-_CELLS = st.one_of(st.text(max_size=12), st.sampled_from(["2009", "2014", "$ 5", "-3 ( 3 )", "total", "", "6%"]))
-
-
-@given(st.integers(0, 4).flatmap(lambda width: st.lists(st.tuples(*[_CELLS] * width), max_size=6)))
-def test_any_table_is_analysed(table: list[tuple[str, ...]]) -> None:
-    layout = analyse_table(tuple(table))
-    assert len(layout.rows) == len(layout.sections) == len(table)
-    assert 0 <= layout.header_rows <= len(table)
-    for row in range(len(layout.rows)):
-        for column in range(len(layout.columns)):
-            for figure in layout.figures(row, column):
-                layout.unit(row, column, figure)
-
-
-@given(st.text())
-def test_any_sentence_is_read(sentence: str) -> None:
-    for mention in read_sentence(sentence):
-        assert mention.period is None or mention.period.isdigit()
 
 
 def test_a_count_takes_no_unit_from_its_neighbours() -> None:

@@ -21,8 +21,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 from optimize.encoders.export import export_encoder, to_onnx  # noqa: E402
-from optimize.encoders.model import Encoder, Reader, padded  # noqa: E402
-from optimize.encoders.training import EncoderPass, batches, by_page, thinned, train_encoder  # noqa: E402
+from optimize.encoders.model import Reader, padded  # noqa: E402
+from optimize.encoders.training import EncoderPass, by_page, train_encoder  # noqa: E402
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 SMALL = EncoderConfig(epochs=2, tokens=400, frozen=0, form_count=1, rate=1e-3, head_rate=3e-3)
@@ -106,14 +106,6 @@ def test_a_killed_training_continues_with_the_same_result(
         train_encoder(base_model, data, config, seed=1, checkpoint=tmp_path / "training.pt")
 
 
-def test_frozen_layers_and_embeddings_stay(data: EncoderData, base_model: Path) -> None:
-    base = Encoder.pretrained(base_model).state_dict()
-    after = train_encoder(base_model, data, replace(SMALL, epochs=1, frozen=1)).encoder.state_dict()
-    kept = {name for name, value in base.items() if torch.equal(value, after[name])}
-    assert {"words.weight", "places.weight", "layers.0.up.weight"} <= kept
-    assert "layers.1.up.weight" not in kept
-
-
 def test_export_calculates_the_same_states(model: Reader, data: EncoderData) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     sequences = [one.sequence for one in data.examples[:4]]
@@ -153,24 +145,3 @@ def test_the_exported_encoder_scores_as_the_trained_one(
             shares[page.order] = scores
             own = [one for sequence in data.pages[example.page] for one in sequence.figures.values()]
             assert np.corrcoef(shares[own], operands[0].scores.numpy())[0, 1] > 0.98
-
-
-def test_batches_hold_every_example_once(data: EncoderData) -> None:
-    found = batches(by_page(data.examples), data.pages, np.random.default_rng(0), 300)
-    assert len(found) > 3
-    examples = [id(one) for units in found for _, own in units for one in own]
-    assert sorted(examples) == sorted(id(one) for one in data.examples if one.template)
-
-
-def test_thinning_keeps_the_figures_that_are_used(data: EncoderData) -> None:
-    page, examples = next(iter(by_page(data.examples).items()))
-    pages, units = thinned(data.pages, [(page, examples)], np.random.default_rng(0), 0.9, mask=5)
-    kept = {one for sequence in pages[page] for one in sequence.figures.values()}
-    on_page = {one for sequence in data.pages[page] for one in sequence.figures.values()}
-    assert set().union(*(one.figures() for one in examples)) & on_page <= kept
-    masked = units[0][1][0].sequence
-    assert 5 in masked.tokens
-    assert masked.tokens[:3] == examples[0].sequence.tokens[:3]
-    assert [token for token, special in zip(masked.tokens, masked.specials, strict=True) if special] == [
-        0 for special in masked.specials if special
-    ]

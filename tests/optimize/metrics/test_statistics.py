@@ -7,16 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kg.errors import ConfigError
 from optimize.metrics.comparison import holm, mcnemar
 from optimize.metrics.turns import expected_calibration_error, with_intervals
-
-GROUPS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), min_size=1, max_size=20).map(
-    lambda pairs: [(min(pair), max(pair)) for pair in pairs]
-)
 
 
 def interval(
@@ -47,16 +41,6 @@ def test_turns_that_stand_or_fall_together_widen_the_interval() -> None:
     right = [i // 10 % 2 for i in range(200)]
     together, apart = interval(right, groups=[i // 10 for i in range(200)]), interval(right)
     assert together[2] - together[1] > 2 * (apart[2] - apart[1])
-
-
-@given(GROUPS, st.integers(0, 3))
-def test_laws_of_an_accuracy(groups: list[tuple[int, int]], seed: int) -> None:
-    hits, most = [hit for hit, _ in groups], [total for _, total in groups]
-    value, low, high = interval(hits, most, seed=seed, resamples=200)
-    assert 0 <= low <= high <= 1
-    assert value == pytest.approx(sum(hits) / sum(most))
-    misses = interval([t - h for h, t in groups], most, seed=seed, resamples=200)
-    assert misses[1] == pytest.approx(1 - high)
 
 
 def test_a_figure_that_few_turns_or_none_count_for() -> None:
@@ -95,14 +79,6 @@ def test_mcnemar_of_many_turns() -> None:
     # The exact test nears the normal approximation: z = 100 / sqrt(1100), with the correction for continuity.
     assert mcnemar(500, 600) == pytest.approx(math.erfc(99 / math.sqrt(1100) / math.sqrt(2)), rel=0.02)
     assert 0 < mcnemar(0, 1000) < 1e-300
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_laws(first: int, second: int) -> None:
-    p = mcnemar(first, second)
-    assert 0 < p <= 1
-    assert p == mcnemar(second, first)
-    assert p >= mcnemar(min(first, second), max(first, second) + 1)
 
 
 def test_holm_corrects_step_by_step() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -59,30 +57,3 @@ def test_it_is_saved_and_read() -> None:
 def test_it_needs_both_kinds_of_turns() -> None:
     with pytest.raises(DataError, match="turns that they do not"):
         fit_confidence([one for one in examples() if one.answerable])
-
-
-@pytest.mark.slow
-def test_kinds_count_alike_for_the_threshold() -> None:
-    known = examples(1000)
-    rare = [replace(one, kind="rare" if place % 10 == 0 else "frequent") for place, one in enumerate(known)]
-    hard = [
-        replace(one, features={**one.features, CONFIDENCE_FEATURES[0]: one.features[CONFIDENCE_FEATURES[0]] - 2})
-        if one.kind == "rare" and one.answerable
-        else one
-        for one in rare
-    ]
-    model = fit_confidence(hard, abstained_wrong=0.2)
-    below = {
-        kind: np.mean(
-            [
-                model.judge(one.features).answerable < model.least_answerable
-                for one in hard
-                if one.answerable and one.kind == kind
-            ]
-        )
-        for kind in ("rare", "frequent")
-    }
-    assert below["rare"] > 2 * below["frequent"]
-    assert 0.1 < sum(below.values()) / 2 <= 0.25
-    uncounted = [replace(one, kind="" if one.kind == "rare" else one.kind) for one in hard]
-    assert fit_confidence(uncounted, abstained_wrong=0.2).least_answerable > model.least_answerable

@@ -14,14 +14,12 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from optimize.scorers import derivations as scorer_training
 from optimize.scorers.derivations import (
-    fit_forms,
     fit_ranker,
     fit_scorer,
-    operand_choices,
     ranking_choice,
 )
 from optimize.scorers.turns import TrainingTurn, training_turns
-from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, SMALL, TINY, UNKNOWN, report_index
+from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, TINY, UNKNOWN, report_index
 
 
 def test_the_ranker_never_learns_from_candidates_of_a_search_that_knew_their_report(
@@ -61,28 +59,6 @@ def test_a_turn_s_candidates_are_right_where_their_answer_is() -> None:
     assert ranking_choice(replace(change, answer=Decimal("123456")), scorer, beam) is None, "none is right"
     assert ranking_choice(replace(change, answer="yes"), scorer, beam) is None, "no verdict is proposed"
     assert ranking_choice(replace(change, index=UNKNOWN), scorer, beam) is None
-
-
-def test_earlier_answers_are_learned_from_dialogues_too() -> None:
-    *_, change, _ = training_turns("r", UNKNOWN, QUESTIONS, PROGRAMS)
-    found = operand_choices(change)
-    assert found["A"] == [], "its figures are not known"
-    assert [choice.right.tolist() for choice in found["R"]] == [[True, False], [False, True]]
-    assert not change.has_report
-
-
-def test_forms_are_learned_from_words() -> None:
-    questions = [["what was it?"], ["what is the sum of both?"], ["what is the difference?"]] * 4
-    programs = [["5"], ["add(5, 6)"], ["subtract(5, 6)"]] * 4
-    turns = [
-        turn
-        for number, (asked, gold) in enumerate(zip(questions, programs, strict=True))
-        for turn in training_turns(str(number), UNKNOWN, asked, gold)
-    ]
-    model = fit_forms(turns, replace(SMALL, feature_count=1))
-    for asked, form in zip(questions[:3], ["select(A)", "add(A, A)", "subtract(A, A)"], strict=True):
-        best = model.log_probabilities(asked, [[]])[0].argmax()
-        assert model.forms[best] == form
 
 
 @pytest.mark.parametrize("program", ["77", "nonsense("])

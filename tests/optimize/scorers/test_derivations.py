@@ -20,7 +20,7 @@ from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.merging import merge_key
 from kg.search.steps import Answer
-from optimize.scorers import FitScorer, document_name, training_data
+from optimize.scorers import FitScorer, training_data
 from programs.beam import ConversationQA
 from programs.turns.turn import Turn
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
@@ -156,19 +156,6 @@ def test_dialogues_without_documents_teach_forms_and_earlier_answers(
     assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
     assert more.operands["R"].to_dict() != plain.operands["R"].to_dict()
     assert "2 dialogues" in more.trained_on
-
-
-@pytest.mark.parametrize(
-    ("conversation", "page"),
-    [
-        ("Double_ACME/2020/page_7.pdf-1", "ACME/2020/page_7.pdf"),
-        ("ACME/2020/page_7.pdf-12", "ACME/2020/page_7.pdf"),
-        ("Single_ACME/2020/page_7.pdf", "ACME/2020/page_7.pdf"),
-        ("my report", "my report"),
-    ],
-)
-def test_the_page_that_a_conversation_is_about(conversation: str, page: str) -> None:
-    assert document_name(conversation) == page
 
 
 def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: ConversationQA) -> None:

@@ -116,14 +116,6 @@ def test_an_answer_that_is_not_grounded_is_refused(ask: Callable[..., list[Turn]
     assert "over no figure" in constant.tool_calls[-1].output
 
 
-def test_an_answer_that_is_not_grounded_does_not_end_the_loop(ask: Callable[..., list[Turn]]) -> None:
-    replies = [PLAN, query("2009"), step("finish", answer="42"), step("finish", answer="f1")]
-    [turn] = ask(replies, "net income in 2009?")
-    assert (turn.answer, turn.failure) == (103102, None)
-    assert [(call.tool, call.failed) for call in turn.tool_calls[1:]] == [("finish", True), ("finish", False)]
-    assert turn.usage.lm_calls == 4
-
-
 def test_a_model_that_reads_the_page_names_figures_by_their_identifiers(
     scripted_lm: Callable[..., dspy.LM],
 ) -> None:

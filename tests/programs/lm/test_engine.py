@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import json
 import pickle
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -95,31 +93,6 @@ def test_replies_are_held_to_the_fields_types(lm: dspy.LM) -> None:
             assert 0 <= reply.confidence <= 1
             assert isinstance(dspy.Predict(Nested)(question=question).figure, Figure)
     assert len(lm.history) == 6
-
-
-@pytest.mark.slow
-def test_probabilities_of_tokens_come_with_the_reply(lm: dspy.LM) -> None:
-    [output] = lm("Capital of France?", logprobs=True, top_logprobs=3, max_tokens=4)
-    tokens = output["logprobs"]["content"]
-    assert "".join(token["token"] for token in tokens) == output["text"]
-    assert all(token["logprob"] <= 0 and len(token["top_logprobs"]) == 3 for token in tokens)
-
-
-@pytest.mark.slow
-def test_threads_get_their_own_replies(engine: EmbeddedEngine) -> None:
-    replies: dict[int, str] = {}
-
-    def ask(number: int) -> None:
-        schema = {"type": "object", "properties": {"number": {"enum": [number]}}}
-        form = {"type": "json_schema", "schema": schema}
-        replies[number] = engine.complete(request("A number?", max_tokens=20, response_format=form)).message.text or ""
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert {number: json.loads(reply) for number, reply in replies.items()} == {n: {"number": n} for n in range(8)}
 
 
 def test_the_async_engine_answers(lm: dspy.LM) -> None:

@@ -109,13 +109,10 @@ def test_what_cannot_be_fetched_is_said(web: str, path: str, message: str) -> No
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("http://127.0.0.1/", "of this machine or its network"),
         ("http://localhost:80/", "of this machine or its network"),
         ("http://[::1]/", "of this machine or its network"),
-        ("http://10.0.0.1/", "of this machine or its network"),
         ("http://169.254.169.254/latest/meta-data", "of this machine or its network"),
         ("file:///etc/passwd", "must begin with http"),
-        ("ftp://example.org/", "must begin with http"),
     ],
 )
 def test_addresses_of_the_own_network_are_refused(address: str, message: str) -> None:

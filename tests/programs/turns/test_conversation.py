@@ -84,7 +84,7 @@ def test_any_turn_program_will_do() -> None:
     assert conversation.ask("a").words == "1"
 
 
-@pytest.mark.parametrize("stop", range(len(GEOGRAPHY)))
+@pytest.mark.parametrize("stop", [1, 4])
 def test_a_saved_conversation_about_a_graph_goes_on_as_if_never_stopped(graph: QuestionReader, stop: int) -> None:
     whole, half = Conversation(*_of_graph(graph)), Conversation(*_of_graph(graph))
     for question in GEOGRAPHY:
@@ -104,7 +104,7 @@ def _entities(turn: AnyTurn) -> list[str]:
     return [entity.node for entity in turn.context.entities]
 
 
-@pytest.mark.parametrize("stop", range(len(QUESTIONS)))
+@pytest.mark.parametrize("stop", [0, 2])
 def test_a_saved_conversation_about_a_report_goes_on_with_its_kept_histories(stop: int) -> None:
     whole, half = Conversation(*_of_report()), Conversation(*_of_report())
     for question in QUESTIONS:

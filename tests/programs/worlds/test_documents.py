@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -59,19 +58,6 @@ def test_a_document_may_be_an_object_a_path_or_files(program: Any, tmp_path: Pat
         assert program(report=document, question=QUESTION).answer == "103"
 
 
-def test_what_is_no_document_is_refused(program: Any, tmp_path: Path) -> None:
-    (tmp_path / "list.json").write_text("[]")
-    (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(DataError, match="no such file"):
-        program(report=tmp_path / "none.csv", question=QUESTION)
-    with pytest.raises(DataError, match=r"none\.json: cannot be read"):
-        program(report=tmp_path / "none.json", question=QUESTION)
-    with pytest.raises(DataError, match="must be an object"):
-        program(report=tmp_path / "list.json", question=QUESTION)
-    with pytest.raises(DataError, match="is not JSON"):
-        program(report=tmp_path / "broken.json", question=QUESTION)
-
-
 def test_a_text_is_not_a_list_of_questions(program: Any, report: Report) -> None:
     with pytest.raises(ConfigError, match="questions must be a list of texts, got the text 'why\\?'; use question"):
         program(report=report, questions="why?")
@@ -104,13 +90,6 @@ def test_messages_with_calculations_and_without_answers() -> None:
     )
     with pytest.raises(DataError, match="must have a question, got the keys role"):
         past_turns(dspy.History(messages=[{"role": "user"}]))
-
-
-def test_a_prediction_pickles(program: Any, report: Report) -> None:
-    found = program(report=report, questions=[QUESTION, "and in 2008?"])
-    again = pickle.loads(pickle.dumps(found))
-    assert again.turns == found.turns
-    assert again.answers == found.answers
 
 
 def test_a_state_keeps_the_use_of_language_models(program: Any, tmp_path: Path) -> None:

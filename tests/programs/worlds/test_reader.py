@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 from kg.calculations.scorer import DerivationScorer
 from kg.reports.learning import build_ontology
@@ -27,13 +26,6 @@ def test_a_report_is_read_once() -> None:
     assert again[0] is graph
     assert again[1] is index
     assert reader.read(_report(6))[0] is not graph
-
-
-def test_several_threads_may_read() -> None:
-    reader = _reader()
-    with ThreadPoolExecutor(4) as threads:
-        sizes = list(threads.map(lambda number: len(reader.read(_report(number % 3))[1]), range(24)))
-    assert len(set(sizes)) == 1
 
 
 def test_a_reader_is_pickled_by_what_it_knows() -> None:

@@ -23,7 +23,6 @@ from programs.worlds.news.reading import (
     quote,
     quote_messages,
     quoting_model,
-    reply_grammar,
 )
 
 TEXTS = {
@@ -170,14 +169,6 @@ def test_the_reply_is_held_to_quotes_and_has_its_probabilities() -> None:
     form = engine.requests[0].config.response_format
     assert form is not None
     assert form["schema"]["grammar"].startswith('root ::= "none" | "yes" | "no" | span ("; " span){0,7}\n')
-
-
-def test_a_span_is_words_of_one_sentence_that_follow_each_other() -> None:
-    rules = dict(line.split(" ::= ", 1) for line in reply_grammar(["It paid $340 million.", "One, two"]).splitlines())
-    assert rules["span"] == "w0 | w1 | w2 | w3 | w4 | w5"
-    assert rules["w2"] == '"$340" (" " w3)?'
-    assert rules["w3"] == '"million"'  # a span ends with its sentence
-    assert rules["w4"] == '"One" (", " w5)?'
 
 
 class Named:
