@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
     from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
     from kg.calculations.final_ranker import FINAL_FEATURES, FinalRanker, feature_matrix
-    from kg.calculations.forms import FormScorer, ParsedForm, PastForm, history_terms, question_terms, question_words
+    from kg.calculations.forms import FormScorer, ParsedForm, history_terms, past_turn, question_terms, question_words
     from kg.calculations.idf import Idf
     from kg.calculations.names import as_float, same_name
     from kg.calculations.network import ChoiceNetwork

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kg.errors import DataError
 from kg.logistic import LogisticModel
 
 CONFIDENCE_FEATURES = (
@@ -27,6 +26,8 @@ CONFIDENCE_FEATURES = (
     "elsewhere", "rarest_elsewhere", "years_asked", "year_missed", "year_undated", "year_beside",
 )  # fmt: skip
 """The features of a search's result (:mod:`kg.calculations.confidence_features`), of the order of 1."""
+
+_MODELS = ("answerable", "right")
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,7 @@ class ConfidenceModel:
     def to_dict(self) -> dict[str, Any]:
         """Returns the weights with four digits."""
         return {
-            "answerable": self.answerable.to_dict(),
-            "right": self.right.to_dict(),
+            **{name: getattr(self, name).to_dict() for name in _MODELS},
             "least_answerable": round(self.least_answerable, 4),
             "fitted_on": self.fitted_on,
         }
@@ -77,10 +77,8 @@ class ConfidenceModel:
         """Reads what :meth:`to_dict` wrote.
 
         Raises:
-            DataError: A part is missing, or a weight is of no feature.
+            DataError: A weight is no number, or of no feature.
+            KeyError: A part is missing.
         """
-        try:
-            parts = [LogisticModel.from_dict(record[name], CONFIDENCE_FEATURES) for name in ("answerable", "right")]
-            return cls(parts[0], parts[1], float(record["least_answerable"]), str(record["fitted_on"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"the scorer's confidence cannot be read: {error!r}") from error
+        answerable, right = (LogisticModel.from_dict(record[name], CONFIDENCE_FEATURES) for name in _MODELS)
+        return cls(answerable, right, float(record["least_answerable"]), str(record["fitted_on"]))

@@ -9,11 +9,11 @@ once a question::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from kg.arrays import BoolArray, FloatArray, IntArray
+from kg.arrays import FloatArray, IntArray
 from kg.calculations.report_index import ReportIndex
 
 _AROUND = 11
@@ -101,58 +101,8 @@ def _relative(index: ReportIndex, anchor: int) -> FloatArray:
     return np.stack(parts, axis=1).astype(np.float32)
 
 
-class _Pair:
-    """Two operands, as arrays of observations: what :data:`_PAIRS` compares.
-
-    Args:
-        index: The report.
-        first: Observations, -1 for none.
-        second: Observations, -1 for none.
-    """
-
-    def __init__(self, index: ReportIndex, first: IntArray, second: IntArray) -> None:
-        self.known = (first >= 0) & (second >= 0)
-        self.same = self.known & (first == second)
-        self.across = index.column[second] - index.column[first]
-        self.down = index.row[second] - index.row[first]
-        self.apart = index.sentence[second] - index.sentence[first]
-        self.later = index.period[first] - index.period[second]
-        in_table = index.row[first] >= 0, index.row[second] >= 0
-        self.cells = self.known & in_table[0] & in_table[1]
-        self.mixed = self.known & (in_table[0] != in_table[1])
-        self.dated = self.known & (index.period[first] >= 0) & (index.period[second] >= 0)
-        self.texts = self.known & (index.sentence[first] >= 0) & (index.sentence[second] >= 0)
-        self.row, self.column = self.cells & (self.down == 0), self.cells & (self.across == 0)
-        self.unit = index.unit[first] == index.unit[second]
-        self.scale = index.scale[first] == index.scale[second]
-        self.amount = index.amounts[first] == index.amounts[second]
-
-
-_PAIRS: dict[str, Callable[[_Pair], BoolArray]] = {
-    "same_figure": lambda pair: pair.same,
-    "same_row": lambda pair: pair.row,
-    "same_column": lambda pair: pair.column,
-    "next_column": lambda pair: pair.row & (pair.across == 1),
-    "previous_column": lambda pair: pair.row & (pair.across == -1),
-    "next_row": lambda pair: pair.column & (pair.down == 1),
-    "previous_row": lambda pair: pair.column & (pair.down == -1),
-    "other_row_and_column": lambda pair: pair.cells & ~pair.row & ~pair.column,
-    "same_sentence": lambda pair: pair.texts & (pair.apart == 0),
-    "neighbouring_sentence": lambda pair: pair.texts & (np.abs(pair.apart) == 1),
-    "table_and_text": lambda pair: pair.mixed,
-    "same_year": lambda pair: pair.dated & (pair.later == 0),
-    "one_year_later": lambda pair: pair.dated & (pair.later == 1),
-    "later": lambda pair: pair.dated & (pair.later > 0),
-    "earlier": lambda pair: pair.dated & (pair.later < 0),
-    "unknown": lambda pair: ~pair.known,
-    "same_unit": lambda pair: pair.known & pair.unit,
-    "other_unit": lambda pair: pair.known & ~pair.unit,
-    "other_scale": lambda pair: pair.known & ~pair.scale,
-    "same_amount": lambda pair: pair.known & pair.amount,
-}
-"""The relations of a second operand to the first one, in the order on which fitted weights depend."""
-
-PAIR_FEATURES = len(_PAIRS)
+PAIR_FEATURES = 20
+"""The number of relations of a second operand to the first one."""
 
 
 def pair_features(index: ReportIndex, first: IntArray, second: IntArray) -> FloatArray:
@@ -166,5 +116,36 @@ def pair_features(index: ReportIndex, first: IntArray, second: IntArray) -> Floa
     Returns:
         Shape ``(*broadcast shape, PAIR_FEATURES)``.
     """
-    pair = _Pair(index, first, second)
-    return np.stack([feature(pair) for feature in _PAIRS.values()], axis=-1).astype(np.float32)
+    known = (first >= 0) & (second >= 0)
+    across, down = index.column[second] - index.column[first], index.row[second] - index.row[first]
+    in_table = index.row[first] >= 0, index.row[second] >= 0
+    cells = known & in_table[0] & in_table[1]
+    texts = known & (index.sentence[first] >= 0) & (index.sentence[second] >= 0)
+    apart = index.sentence[second] - index.sentence[first]
+    dated = known & (index.period[first] >= 0) & (index.period[second] >= 0)
+    later = index.period[first] - index.period[second]
+    row, column = cells & (down == 0), cells & (across == 0)
+    same_unit = index.unit[first] == index.unit[second]
+    relations = {  # Fitted weights depend on the order.
+        "same_figure": known & (first == second),
+        "same_row": row,
+        "same_column": column,
+        "next_column": row & (across == 1),
+        "previous_column": row & (across == -1),
+        "next_row": column & (down == 1),
+        "previous_row": column & (down == -1),
+        "other_row_and_column": cells & ~row & ~column,
+        "same_sentence": texts & (apart == 0),
+        "neighbouring_sentence": texts & (np.abs(apart) == 1),
+        "table_and_text": known & (in_table[0] != in_table[1]),
+        "same_year": dated & (later == 0),
+        "one_year_later": dated & (later == 1),
+        "later": dated & (later > 0),
+        "earlier": dated & (later < 0),
+        "unknown": ~known,
+        "same_unit": known & same_unit,
+        "other_unit": known & ~same_unit,
+        "other_scale": known & (index.scale[first] != index.scale[second]),
+        "same_amount": known & (index.amounts[first] == index.amounts[second]),
+    }
+    return np.stack(list(relations.values()), axis=-1).astype(np.float32)

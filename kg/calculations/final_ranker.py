@@ -19,7 +19,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.calculations.pointers import MORE_JOINT
-from kg.errors import DataError
+from kg.logistic import LogisticModel
 
 NAME_FEATURES = (
     "name", "expected", "demanded",
@@ -75,22 +75,14 @@ class FinalRanker:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the weights with four digits."""
-        weights = {name: round(float(value), 4) for name, value in self.weights.items()}
-        return {"weights": weights, "fitted_on": self.fitted_on}
+        return {"weights": LogisticModel(self.weights).to_dict(), "fitted_on": self.fitted_on}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> FinalRanker:
         """Reads what :meth:`to_dict` wrote.
 
         Raises:
-            DataError: A part is missing, or a weight is of no feature.
+            DataError: A weight is no number, or of no feature.
+            KeyError: A part is missing.
         """
-        try:
-            weights = {str(name): float(value) for name, value in record["weights"].items()}
-            ranker = cls(weights, str(record["fitted_on"]))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataError(f"the scorer's final ranking cannot be read: {error!r}") from error
-        unknown = sorted(set(ranker.weights) - set(FINAL_FEATURES))
-        if unknown:
-            raise DataError(f"the scorer's final ranking has a weight for {unknown[0]!r}, which is no feature")
-        return ranker
+        return cls(LogisticModel.from_dict(record["weights"], FINAL_FEATURES).weights, str(record["fitted_on"]))

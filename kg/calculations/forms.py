@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from kg.arrays import FloatArray, log_softmax
+from kg.encoders import TurnOperands
 from kg.errors import DataError
 from kg.search import OPERATIONS, Reference, TurnOperation
 from kg.text import YEAR, tokens
@@ -69,19 +70,11 @@ class ParsedForm:
         return cls(name, match[1], kinds, constants)
 
 
-@dataclass(frozen=True)
-class PastForm:
-    """An earlier turn as the form model knows it: its form and which turns it used."""
-
-    form: str
-    used: tuple[int, ...]
-
-    @classmethod
-    def of(cls, collapsed: TurnOperation | None) -> PastForm:
-        """The record of a turn; ``?`` where it failed or is more than one operation."""
-        if collapsed is None:
-            return cls("?", ())
-        return cls(collapsed.form, tuple(o.turn for o in collapsed.operands if isinstance(o, Reference)))
+def past_turn(collapsed: TurnOperation | None) -> TurnOperands:
+    """An earlier turn as the form model knows it, without its figures: ``?`` unless it is one operation."""
+    if collapsed is None:
+        return TurnOperands("?", (), ())
+    return TurnOperands(collapsed.form, tuple(o.turn for o in collapsed.operands if isinstance(o, Reference)), ())
 
 
 def question_words(question: str) -> list[str]:
@@ -104,9 +97,9 @@ def question_terms(questions: Sequence[str]) -> list[str]:
     return features
 
 
-def history_terms(past: Sequence[PastForm], words: Sequence[str]) -> list[str]:
+def history_terms(past: Sequence[TurnOperands], words: Sequence[str]) -> list[str]:
     """The features of the forms of earlier turns, alone and joined with the question's words."""
-    forms = [turn.form for turn in past]
+    forms = [turn.template for turn in past]
     last = forms[-1] if forms else "-"
     before = forms[-2] if len(forms) > 1 else "-"
     used = {turn for record in past for turn in record.used}
@@ -144,7 +137,7 @@ class FormScorer:
         """The rows of those features that the model knows."""
         return [self.features[name] for name in names if name in self.features]
 
-    def log_probabilities(self, questions: Sequence[str], histories: Sequence[Sequence[PastForm]]) -> FloatArray:
+    def log_probabilities(self, questions: Sequence[str], histories: Sequence[Sequence[TurnOperands]]) -> FloatArray:
         """Of each form under each history of earlier turns; shape ``(len(histories), len(forms))``."""
         words = question_words(questions[-1])
         shared = self.weights[[0, *self.rows(question_terms(questions))]].sum(axis=0)

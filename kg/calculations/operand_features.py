@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray
 from kg.calculations.figure_relations import FigureRelations
-from kg.calculations.forms import PastForm
+from kg.calculations.forms import past_turn
 from kg.calculations.question_features import QuestionFeatures
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.series import SeriesReader
+from kg.encoders import TurnOperands
 from kg.search import OPERATIONS, Derivation, PastTurn, collapse
 from kg.text import content_tokens, years
 
@@ -26,22 +28,22 @@ MAX_DISTANCE = 4
 
 
 @dataclass(frozen=True)
-class HistoryTurn:
-    """An earlier turn as the features see it.
+class HistoryTurn(TurnOperands):
+    """An earlier turn as the features see it: its form, the turns it used, and its own figures.
 
     Attributes:
-        derivation: How it was answered, complete.
+        derivation: How it was answered, complete; ``None`` for a turn that failed.
         value: Its answer as a float, or ``nan``.
-        form: Its form and the turns it used.
-        figures: The observations of its own operands (not of those of the turns it used), in order.
         all_figures: The observations of its complete derivation.
     """
 
-    derivation: Derivation | None
-    value: float
-    form: PastForm
-    figures: tuple[int, ...]
-    all_figures: tuple[int, ...]
+    derivation: Derivation | None = None
+    value: float = float("nan")
+    all_figures: tuple[int, ...] = ()
+
+
+FAILED = HistoryTurn("?", (), ())
+"""An earlier turn without an answer."""
 
 
 def read_history(index: ReportIndex, past: Sequence[PastTurn]) -> tuple[HistoryTurn, ...]:
@@ -55,19 +57,19 @@ def read_history(index: ReportIndex, past: Sequence[PastTurn]) -> tuple[HistoryT
 def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: PastTurn) -> HistoryTurn:
     """One more turn after ``earlier``."""
     if turn.derivation is None:
-        return HistoryTurn(None, float("nan"), PastForm.of(None), (), ())
-    value = float(turn.answer) if turn.answer is not None and not isinstance(turn.answer, str | tuple) else float("nan")
+        return FAILED
+    value = float(turn.answer) if isinstance(turn.answer, Decimal) else float("nan")
     derived = index.derived_place(turn.derivation)
     if derived is not None:
-        return HistoryTurn(turn.derivation, value, PastForm("select(A)", ()), (derived,), (derived,))
+        return HistoryTurn("select(A)", (), (derived,), turn.derivation, value, (derived,))
     collapsed = collapse(turn.derivation, [one.derivation for one in earlier])
     if collapsed is None and len(index):
         collapsed = SeriesReader(index).collapse(turn.derivation)
-    form = PastForm.of(collapsed)
+    form = past_turn(collapsed)
     every = index.align(turn.derivation, turn.question)
     inherited = {figure for used in form.used for figure in earlier[used].all_figures}
     own = tuple(figure for figure in every if figure not in inherited) if form.used else every
-    return HistoryTurn(turn.derivation, value, form, own, every)
+    return HistoryTurn(form.template, form.used, own, turn.derivation, value, every)
 
 
 def history_item_features(relations: FigureRelations, history: Sequence[HistoryTurn]) -> FloatArray:
@@ -86,8 +88,8 @@ def history_item_features(relations: FigureRelations, history: Sequence[HistoryT
     blocks += [relations.around(*anchor[:1]), relations.around(*anchor[1:2])]
     features = np.concatenate(blocks, axis=1)[index.base]
     flags = np.zeros((len(index), 2), dtype=np.float32)
-    flags[:, 0] = float(bool(last and last.form.form.startswith("select")))
-    flags[:, 1] = float(bool(last and last.form.form.startswith("?")))
+    flags[:, 0] = float(bool(last and last.template.startswith("select")))
+    flags[:, 1] = float(bool(last and last.template.startswith("?")))
     return np.concatenate([features, flags], axis=1)
 
 
@@ -96,12 +98,12 @@ REFERENCE_WIDTH = MAX_DISTANCE + len(OPERATIONS) + 10
 
 def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> FloatArray:
     """Features of each earlier answer as an operand; shape ``(len(history), REFERENCE_WIDTH)``."""
-    used = [turn for record in history for turn in record.form.used]
+    used = [turn for record in history for turn in record.used]
     words = set(question.words)
     result = np.zeros((len(history), REFERENCE_WIDTH), dtype=np.float32)
     for turn, record in enumerate(history):
         distance = min(len(history) - turn, MAX_DISTANCE)
-        operation = record.form.form.partition("(")[0]
+        operation = record.template.partition("(")[0]
         result[turn, distance - 1] = 1
         if operation in OPERATIONS:
             result[turn, MAX_DISTANCE + OPERATIONS.index(operation)] = 1

@@ -15,13 +15,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from pydantic import FiniteFloat, TypeAdapter
 
 from kg.arrays import FloatArray, IntArray, log_softmax
 from kg.calculations.forms import ParsedForm
-from kg.calculations.operand_features import HistoryTurn
 from kg.calculations.report_index import ReportIndex
 from kg.encoders import EncodedPage, JoinedTurns, TextEncoder, TurnOperands
-from kg.errors import DataError
 
 MORE_JOINT = ("form", "first", "second", "sum", "below_best", "weakest")
 """The encoder's features of a complete candidate: log-probabilities of its form and its operands, their sum, the sum
@@ -30,6 +29,8 @@ below the best candidate's, and the less probable operand."""
 _FLOOR = -12.0
 _UNKNOWN_FORM, _LEAST_FORM = -9.0, -15.0
 _UNKNOWN_OPERAND = -6.0
+
+_PAIRS = TypeAdapter(dict[str, tuple[FiniteFloat, FiniteFloat]])
 
 _Key = tuple[int, str, int, int]
 """History, form, position, and what the first operand is to the encoder."""
@@ -58,17 +59,11 @@ class EncoderBlend:
         """Reads what :meth:`to_dict` wrote.
 
         Raises:
-            DataError: A weight is missing or no number, or there are too many.
+            ValueError: A weight is no finite number, or there are too many or too few.
+            KeyError: A weight is missing.
         """
-        sizes = {one.name: len(one.default) for one in fields(cls) if isinstance(one.default, tuple)}
-        try:
-            read = {name: tuple(float(value) for value in record[name]) for name in sizes}
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"the scorer's encoder blend cannot be read: {error!r}") from error
-        wrong = [name for name, values in read.items() if len(values) != sizes[name] or not np.isfinite(values).all()]
-        if wrong:
-            raise DataError(f"the scorer's encoder blend must have {sizes[wrong[0]]} finite weights for {wrong[0]}")
-        return cls(**read)  # type: ignore[arg-type]
+        read = _PAIRS.validate_python(record)
+        return cls(**{one.name: read[one.name] for one in fields(cls)})
 
 
 _PAGES: WeakKeyDictionary[ReportIndex, tuple[TextEncoder, EncodedPage]] = WeakKeyDictionary()
@@ -97,7 +92,7 @@ class Pointers:
         encoder: TextEncoder,
         index: ReportIndex,
         questions: Sequence[str],
-        histories: Sequence[Sequence[HistoryTurn]],
+        histories: Sequence[Sequence[TurnOperands]],
     ) -> None:
         self._heads = encoder.heads
         self._index = index
@@ -106,10 +101,7 @@ class Pointers:
         self._page = _page_of(encoder, index)
         self._question = encoder.question(questions)
         self._similarities = self._page.similarities(self._question.spoken)
-        earlier = [
-            [TurnOperands(turn.form.form, turn.form.used, turn.figures) for turn in turns] for turns in histories
-        ]
-        self._joined: JoinedTurns = self._heads.join(self._question, earlier, self._page)
+        self._joined: JoinedTurns = self._heads.join(self._question, histories, self._page)
         self._leads: dict[tuple[int, int], FloatArray] = {}
         self._known: dict[_Key, FloatArray | None] = {}
         self._no_lead = np.zeros(self._page.vectors.shape[1], dtype=np.float32)

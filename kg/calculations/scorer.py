@@ -22,13 +22,13 @@ from kg.arrays import FloatArray
 from kg.calculations.confidence import ConfidenceModel
 from kg.calculations.figure_relations import PAIR_FEATURES
 from kg.calculations.final_ranker import FinalRanker
-from kg.calculations.forms import FormScorer, ParsedForm, PastForm
+from kg.calculations.forms import FormScorer, ParsedForm
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.operand_features import (
+    FAILED,
     JOINT_NAMES,
     REFERENCE_WIDTH,
-    HistoryTurn,
     candidate_items,
 )
 from kg.calculations.pointers import EncoderBlend
@@ -65,8 +65,7 @@ def _any_question() -> QuestionFeatures:
 def feature_widths() -> tuple[int, int, int]:
     """The numbers of features that a figure, an earlier answer and a role have."""
     question = _any_question()
-    earlier = HistoryTurn(None, 0.0, PastForm("?", ()), (), ())
-    width = candidate_items(question, [earlier])[0].shape[1]
+    width = candidate_items(question, [FAILED])[0].shape[1]
     role = role_features(ParsedForm.parse("select(A)"), 0, has_history=False)
     return width - REFERENCE_WIDTH - 1, width, len(role) + len(question.context)
 

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray, log_softmax
-from kg.calculations.forms import ParsedForm, PastForm
-from kg.calculations.operand_features import HistoryTurn, earlier_answers, history_item_features
+from kg.calculations.forms import ParsedForm
+from kg.calculations.operand_features import FAILED, HistoryTurn, earlier_answers, history_item_features
 from kg.calculations.pointers import Pointers
 from kg.calculations.question_features import QuestionFeatures
 from kg.calculations.question_names import AskedNames, read_names
@@ -25,10 +25,6 @@ from kg.search import Action, Expansion, Frontier
 
 CONSTANT = -1
 """The number of an operand that is a constant."""
-
-
-FAILED = HistoryTurn(None, float("nan"), PastForm.of(None), (), ())
-"""An earlier turn without an answer."""
 
 FORM_MARGIN = 6.0
 """Forms whose log-probability is this far below the best one's, over all histories, are not expanded.
@@ -148,7 +144,7 @@ class DerivationSpace:
     @cached_property
     def form_log_probabilities(self) -> FloatArray:
         """Of each form under each history; shape ``(histories, forms)``."""
-        pasts = [[turn.form for turn in history.turns] for history in self.histories]
+        pasts = [history.turns for history in self.histories]
         learned = self.scorer.forms.log_probabilities(self.question.questions, pasts)
         if self.pointers is not None:
             own, read = self.scorer.blend.forms
@@ -249,6 +245,3 @@ class DerivationSpace:
 
     def _form(self, state: Sequence[int]) -> ParsedForm:
         return self.scorer.parsed[state[1]]
-
-
-__all__ = ["CONSTANT", "FAILED", "DerivationSpace", "WeightedHistory"]

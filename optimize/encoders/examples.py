@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -133,10 +133,7 @@ def encoder_example(turn: TrainingTurn, wordpiece: WordPiece) -> EncoderExample:
         page=turn.group if turn.has_report else NO_PAGE,
         sequence=sequence,
         places=places,
-        past=tuple(
-            TurnOperands(form.form, form.used, one.figures[:2])
-            for form, one in zip(turn.forms, turn.history, strict=True)
-        ),
+        past=tuple(replace(form, figures=one.figures[:2]) for form, one in zip(turn.forms, turn.history, strict=True)),
         template=template,
         kinds=ParsedForm.parse(template).kinds if template else (),
         right=right,

@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 import dspy
 import numpy as np
 
-from kg.calculations import HistoryTurn, Idf, PastForm, ReportIndex, SeriesReader, extend_history
+from kg.calculations import HistoryTurn, Idf, ReportIndex, SeriesReader, extend_history, past_turn
+from kg.encoders import TurnOperands
 from kg.errors import ProgramError
 from kg.reports import CellSource, Observation, Report
 from kg.search import COMPOUNDS, Answer, Derivation, Number, PastTurn, TurnOperation, collapse
@@ -52,7 +53,7 @@ class TrainingTurn:
     index: ReportIndex
     questions: tuple[str, ...]
     history: tuple[HistoryTurn, ...]
-    forms: tuple[PastForm, ...]
+    forms: tuple[TurnOperands, ...]
     derivation: Derivation
     collapsed: TurnOperation | None
     answer: Answer
@@ -71,7 +72,7 @@ def training_turns(
     turns: list[TrainingTurn] = []
     history: list[HistoryTurn] = []
     derivations: list[Derivation] = []
-    forms: list[PastForm] = []
+    forms: list[TurnOperands] = []
     for place, program in enumerate(programs):
         try:
             derivation = Derivation.parse(program)
@@ -84,7 +85,7 @@ def training_turns(
         asked = tuple(questions[: place + 1])
         turns.append(TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer))
         derivations.append(derivation)
-        forms.append(PastForm.of(collapsed))
+        forms.append(past_turn(collapsed))
         history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
     return turns
 
