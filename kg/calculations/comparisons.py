@@ -26,9 +26,10 @@ from kg.calculations.lines import FigureLine, written_labels
 from kg.calculations.names import month_of, spoken_names
 from kg.calculations.question_names import Bounds
 from kg.calculations.report_index import ReportIndex
+from kg.calculations.series import compared
 from kg.calculations.space import DerivationSpace
 from kg.reports import SentenceSource
-from kg.search import Constant, Derivation, Labelled, Operand, Step
+from kg.search import Constant, Derivation
 from kg.text import find_dates
 
 MOST = 160
@@ -136,7 +137,7 @@ class LineComparisons(LinePointers):
         time, template = self.asked.time, "argmax"
         if not time or template not in self._templates:
             return []
-        is_year = (self.index.period >= 0) & (self.index.amounts == self.index.period) & ~self.usable
+        is_year = (self.index.period >= 0) & (self.index.amounts == self.index.period) & ~self.index.is_figure
         places = np.array([place for place in np.flatnonzero(is_year) if self._is_written(int(place))], dtype=np.int64)
         score = self.said["sentence"][places] + self.said["label"][places]
         named: dict[str, int] = {}
@@ -325,15 +326,11 @@ class LineComparisons(LinePointers):
 
     def derivation(self, one: LineComparison) -> Derivation:
         """Returns the calculation of a comparison."""
-        cells: list[tuple[int, ...]] = (
-            list(zip(one.line.cells, one.earlier, strict=True)) if one.earlier else [(cell,) for cell in one.line.cells]
-        )
-        operands: list[Operand] = list(one.constants)
-        labels = written_labels(self.index, one.line.cells, one.line.named_by)
+        cells = one.line.cells
+        pairs = list(zip(cells, one.earlier, strict=True)) if one.earlier else cells
+        labels = written_labels(self.index, cells, one.line.named_by)
         names = spoken_names(one.line.labels, labels, self.asked.time)
-        for label, figures in zip(names, cells, strict=True):
-            operands.append(Labelled(label, tuple(self.number(figure) for figure in figures)))
-        return Derivation((Step(one.operation, tuple(operands)),))
+        return compared(one.operation, names, pairs, self.index.number, one.constants)
 
 
 def _forms(template: str) -> tuple[str, ...]:

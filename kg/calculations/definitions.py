@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 
 from kg.errors import ProgramError
 from kg.reports import US_GAAP, CellSource, Observation, close_matches, line_item_key
-from kg.search import Derivation, Number, Operand, Step
+from kg.search import Derivation, Number, spelled_out
 from kg.text import Quantity, Unit
 
 PREFIX = "derived:"
@@ -105,19 +105,14 @@ def _derived(definition: _Definition, inputs: Sequence[Observation], row: int) -
     places = {name: str(place) for place, name in enumerate(names)}
     template = Derivation.parse(_INPUT.sub(lambda match: places[match[1]], definition["formula"]))
     numbers = [Number(one.quantity.text, one.path, one.id) for one in inputs]
-
-    def filled(operand: Operand) -> Operand:
-        return numbers[int(operand.text)] if isinstance(operand, Number) else operand
-
-    steps = tuple(Step(step.operation, tuple(map(filled, step.operands))) for step in template.steps)
-    derivation = Derivation(steps)
+    derivation = spelled_out(template, list(map(Derivation.look_up, numbers)))
     try:
         value = derivation.execute()
     except ProgramError:
         return None
     if not isinstance(value, Decimal):
         return None
-    ratio = any(step.operation == "divide" for step in steps)
+    ratio = any(step.operation == "divide" for step in derivation.steps)
     unit: Unit
     unit, scale = ("ratio", 1) if ratio else (first.quantity.unit, first.quantity.scale)
     name = definition["name"]

@@ -12,12 +12,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kg.arrays import BoolArray, FloatArray, IntArray
+from kg.arrays import FloatArray, IntArray
 from kg.calculations.forms import ParsedForm
 from kg.calculations.lines import FigureLine, TableLines
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.space import DerivationSpace
-from kg.search import Number
 from kg.text import content_tokens, years
 
 _TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
@@ -101,7 +100,7 @@ class LinePointers:
         """The most probable figures near which most of the words of one thing are, and fewer of the other things."""
         held = self._holding(words)
         less = self._holding(others)
-        places = np.flatnonzero((held >= NAMED) & (held > less) & self.usable)
+        places = np.flatnonzero((held >= NAMED) & (held > less) & self.index.is_figure)
         score = pointed[places] + 4 * (held[places] - less[places])
         return [int(place) for place in places[np.argsort(-score, kind="stable")[:FIGURES_OF_OPTION]]]
 
@@ -117,11 +116,6 @@ class LinePointers:
         total = sum(self.index.idf(word) for word in words)
         result: FloatArray = (held @ weights / np.float32(total)) if known else np.zeros(len(held), dtype=np.float32)
         return result
-
-    @cached_property
-    def usable(self) -> BoolArray:
-        """Whether each observation is a figure, and no date or header."""
-        return np.array([not one.in_header for one in self.index.observations], dtype=bool)
 
     def period_of(self, cells: Sequence[int]) -> int:
         """The one period of some figures; -1 for none or several."""
@@ -184,11 +178,6 @@ class LinePointers:
         sizes = self.index.amounts[list(cells)]
         sizes = sizes[sizes > 0]
         return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
-
-    def number(self, place: int) -> Number:
-        """The figure of an observation as it is written, with its path."""
-        observation = self.index.observations[place]
-        return Number(self.index.texts[self.item[place]], observation.path, observation.id)
 
 
 def _table(index: ReportIndex) -> TableLines:

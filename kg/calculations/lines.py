@@ -80,7 +80,7 @@ class TableLines:
     def __init__(self, index: ReportIndex) -> None:
         self.index = index
         usable = (index.row >= 0) & (index.ordinal == 0)
-        usable &= np.array([not one.in_header for one in index.observations], dtype=bool)
+        usable &= index.is_figure
         self.cell_at = {(int(index.row[cell]), int(index.column[cell])): int(cell) for cell in np.flatnonzero(usable)}
         self._reported = len(index.reported())
         self._kind = np.array([_KIND_OF_UNIT.get(one.quantity.unit, 0) for one in index.observations], dtype=np.int64)

@@ -260,8 +260,7 @@ def collapsed_of(space: DerivationSpace, state: IntArray) -> TurnOperation:
         if chosen == CONSTANT:
             operands.append(Constant(form.constants[position]))
         elif chosen < items:
-            observation = space.index.observations[space.index.base[chosen]]
-            operands.append(Number(space.index.texts[chosen], observation.path, observation.id))
+            operands.append(space.index.number(int(space.index.base[chosen]), int(space.index.variant[chosen])))
         else:
             operands.append(Reference(chosen - items))
     return TurnOperation(form.operation, tuple(operands))

@@ -137,6 +137,23 @@ class ReportIndex:
         return len(self.texts)
 
     @cached_property
+    def is_figure(self) -> BoolArray:
+        """Whether each observation is a figure, and no date or header."""
+        return np.array([not one.in_header for one in self.observations], dtype=bool)
+
+    @cached_property
+    def _items(self) -> dict[tuple[int, int], int]:
+        """The first item of each observation and variant."""
+        pairs = zip(self.base.tolist(), self.variant.tolist(), strict=True)
+        return {key: item for item, key in reversed(list(enumerate(pairs)))}
+
+    def number(self, place: int, variant: int = 0) -> Number:
+        """The figure of an observation in one of its variants, or else as it is written, with its path."""
+        observation = self.observations[place]
+        item = self._items.get((place, variant), self._items[place, 0])
+        return Number(self.texts[item], observation.path, observation.id)
+
+    @cached_property
     def first_item(self) -> dict[int, int]:
         """The first item of each observation."""
         return {int(base): place for place, base in reversed(list(enumerate(self.base)))}

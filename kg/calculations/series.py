@@ -14,8 +14,9 @@ period between two that have one. Two figures that are not the ends of such a ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from itertools import pairwise, permutations
 
 import numpy as np
 
@@ -30,8 +31,8 @@ from kg.search import (
     Number,
     Operand,
     Step,
-    StepResult,
     TurnOperation,
+    spelled_out,
 )
 
 SUMS = ("sum_of", "average_of")
@@ -39,6 +40,7 @@ EXTREMES = ("max_of", "min_of")
 PAIRS = ("argmax_pair", "argmin_pair")
 
 COMPOUND_GROWTH = "compound_growth"
+_GROWTH = "divide(0, 1), divide(const_1, const_{years}), exp(#0, #1), subtract(#2, const_1)"
 
 LONGEST = 24
 """Cells of a series at the most."""
@@ -55,13 +57,7 @@ class SeriesReader:
     def __init__(self, index: ReportIndex, time: str = "") -> None:
         self.index = index
         self.time = time
-        usable = ((index.row >= 0) & (index.ordinal == 0)) | (index.sentence >= 0)
-        usable &= np.array([not one.in_header for one in index.observations], dtype=bool)
-        self._usable = usable
-        self._items: dict[tuple[int, int], int] = {}
-        for item, (base, variant) in enumerate(zip(index.base.tolist(), index.variant.tolist(), strict=True)):
-            self._items.setdefault((base, variant), item)
-        self._known: dict[tuple[str, int, int, int], Derivation | None] = {}
+        self._usable = ((index.row >= 0) & (index.ordinal == 0) | (index.sentence >= 0)) & index.is_figure
 
     def derivation(self, operation: str, first: int, second: int, count: int = 1) -> Derivation | None:
         """The calculation over the series between two items.
@@ -75,35 +71,34 @@ class SeriesReader:
         Returns:
             ``None`` where the two items are not the ends of a series.
         """
-        key = (operation, first, second, count)
-        if key not in self._known:
-            self._known[key] = self._derivation(*key)
-        return self._known[key]
-
-    def _derivation(self, operation: str, first: int, second: int, count: int) -> Derivation | None:
         index = self.index
         ends = (int(index.base[first]), int(index.base[second]))
         variant = int(index.variant[first])
-        if first == second or ends[0] == ends[1] or not self._usable[list(ends)].all():
+        if ends[0] == ends[1] or not self._usable[list(ends)].all() or variant != index.variant[second]:
             return None
-        if variant != index.variant[second]:
-            return None
+        number = partial(index.number, variant=variant)
         if operation in PAIRS:
             labels = self._labels(ends) if self._aligned(ends) else None
-            return None if labels is None else self._compared(operation.removesuffix("_pair"), labels, ends, variant, 1)
+            return None if labels is None else compared(operation.removesuffix("_pair"), labels, ends, number)
         if operation == COMPOUND_GROWTH:
-            return self._compound_growth(ends, variant)
-        if operation not in NAMED_OPERATIONS or NAMED_OPERATIONS[operation][0] == 1:
-            cells = self._run(ends)
-            if cells is None or len(cells) < (3 if operation in SUMS else 2):
+            years = int(index.period[ends[0]] - index.period[ends[1]])
+            if min(index.period[list(ends)]) < 0 or years < 2 or index.unit[ends[0]] != index.unit[ends[1]]:
                 return None
-            if operation in SUMS:
-                return self._added(operation, [self._number(cell, variant) for cell in cells])
-            if operation in EXTREMES:
-                return Derivation((Step(operation[:3], tuple(self._number(cell, variant) for cell in cells)),))
-            labels = self._labels(cells)
-            return None if labels is None else self._compared(operation, labels, cells, variant, count)
-        return self._changes(operation, ends, variant, count)
+            template = Derivation.parse(_GROWTH.format(years=years))
+            return spelled_out(template, [Derivation.look_up(number(end)) for end in ends])
+        constants = (Constant(f"const_{count}"),) if count > 1 else ()
+        if NAMED_OPERATIONS.get(operation, (1,))[0] == 2:
+            changes = self._changes(ends)
+            return None if changes is None else compared(operation, *changes, number, constants)
+        cells = self._run(ends) or []
+        if len(cells) < (3 if operation in SUMS else 2):
+            return None
+        if operation in SUMS:
+            return _added(operation, [number(cell) for cell in cells])
+        if operation in EXTREMES:
+            return Derivation((Step(operation[:3], tuple(number(cell) for cell in cells)),))
+        labels = self._labels(cells)
+        return None if labels is None else compared(operation, labels, cells, number, constants)
 
     def value(self, operation: str, first: int, second: int, count: int = 1) -> float:
         """The result by :func:`as_float`; ``nan`` where there is none."""
@@ -119,44 +114,31 @@ class SeriesReader:
         Returns:
             ``None`` where the derivation is over no series of the report.
         """
-        found = self._ends(derivation)
-        return None if found is None else TurnOperation(found[0], found[1:])
-
-    def _ends(self, derivation: Derivation) -> tuple[str, Number, Number] | None:
-        growth = _read_growth(derivation)
-        if growth is not None:
-            return growth
-        read = _read(derivation)
-        if read is None:
+        match derivation.tree():
+            case ("subtract", ("exp", ("divide", str(), str()), _), "const_1") if len(derivation.numbers) == 2:
+                return TurnOperation(COMPOUND_GROWTH, derivation.numbers)
+        operation, numbers = _read(derivation) or ("", ())
+        if not operation:
             return None
-        operation, numbers = read
-        texts = [number.text for number in numbers]
-        first, last = numbers[0], numbers[-1]
-        if operation in NAMED_OPERATIONS and NAMED_OPERATIONS[operation][0] == 2:
-            earlier, later = numbers[1], numbers[-2]
-            return (operation, earlier, later) if self._found(operation, earlier, later, texts) else None
-        for one, other in ((first, last), *self._corners(texts)):
-            if self._found(operation, one, other, texts):
-                return operation, one, other
+        ends = [TurnOperation(operation, (numbers[0], numbers[-1]))]
+        if NAMED_OPERATIONS.get(operation, (1,))[0] == 2:
+            ends = [TurnOperation(operation, (numbers[1], numbers[-2]))]
+        else:  # A calculation may name its figures in another order than the table.
+            ends += [
+                TurnOperation(operation, pair) for pair in permutations(numbers, 2) if pair[0].text != pair[1].text
+            ]
         if operation in ("argmax", "argmin") and len(numbers) == 2:
-            pair = f"{operation}_pair"
-            return (pair, first, last) if self._found(pair, first, last, texts) else None
-        return None
+            ends.append(TurnOperation(f"{operation}_pair", numbers))
+        texts = sorted(number.text for number in numbers)
+        return next((one for one in ends if self._gives(one, texts)), None)
 
-    def _corners(self, texts: Sequence[str]) -> list[tuple[Number, Number]]:
-        """All pairs of figures, for calculations that name them in another order than the table."""
-        return [(Number(one), Number(other)) for one in texts for other in texts if one != other]
-
-    def _found(self, operation: str, first: Number, second: Number, texts: Sequence[str]) -> bool:
-        by_text: dict[str, list[int]] = {}
-        for item, text in enumerate(self.index.texts):
-            by_text.setdefault(text, []).append(item)
-        for one in by_text.get(first.text, ()):
-            for other in by_text.get(second.text, ()):
-                derivation = self.derivation(operation, one, other)
-                if derivation is not None and sorted(n.text for n in derivation.numbers) == sorted(texts):
-                    return True
-        return False
+    def _gives(self, operation: TurnOperation, texts: Sequence[str]) -> bool:
+        """Whether an operation over two figures of the report calculates with the figures of some texts."""
+        firsts, seconds = (
+            [item for item, text in enumerate(self.index.texts) if text == str(end)] for end in operation.operands
+        )
+        derivations = (self.derivation(operation.operation, one, other) for one in firsts for other in seconds)
+        return any(one is not None and sorted(n.text for n in one.numbers) == texts for one in derivations)
 
     def _aligned(self, ends: tuple[int, int]) -> bool:
         index, (first, second) = self.index, ends
@@ -203,7 +185,7 @@ class SeriesReader:
         found = [int(self.index.period[cell]) for cell in cells]
         return [str(period) for period in found] if min(found) >= 0 and len(set(found)) == len(found) else None
 
-    def _changes(self, operation: str, ends: tuple[int, int], variant: int, count: int) -> Derivation | None:
+    def _changes(self, ends: tuple[int, int]) -> tuple[list[str], list[tuple[int, int]]] | None:
         """From each cell of a run to the next, or in each row of a block from the earlier to the later column."""
         index, (first, second) = self.index, ends
         cells = self._run(ends)
@@ -212,60 +194,45 @@ class SeriesReader:
             if labels is None or len(cells) < 3:
                 return None
             order = sorted(range(len(cells)), key=lambda place: (int(index.period[cells[place]]), place))
-            pairs = [(cells[later], cells[earlier]) for earlier, later in pairwise(order)]
-            return self._compared(operation, [labels[place] for place in order[1:]], pairs, variant, count)
+            return [labels[place] for place in order[1:]], [(cells[new], cells[old]) for old, new in pairwise(order)]
         if min(index.row[first], index.row[second]) < 0 or self._aligned(ends):
             return None
-        old, new = int(index.column[first]), int(index.column[second])
         low, high = sorted((int(index.row[first]), int(index.row[second])))
         if index.has_gap(low, high):
             return None
-        cell_at = {(int(index.row[c]), int(index.column[c])): int(c) for c in np.flatnonzero(self._usable)}
-        rows = [row for row in range(low, high + 1) if (row, old) in cell_at and (row, new) in cell_at]
-        pairs = [(cell_at[row, new], cell_at[row, old]) for row in rows]
+        old, new = (self._cells_of(column, low, high) for column in index.column[list(ends)])
+        pairs = [(new[row], old[row]) for row in sorted(old.keys() & new.keys())]
         labels = [index.observations[later].label for later, _ in pairs]
         if not 2 <= len(pairs) <= LONGEST or not all(labels) or len(set(labels)) != len(labels):
             return None
-        return self._compared(operation, labels, pairs, variant, count)
+        return labels, pairs
 
-    def _compared(
-        self, operation: str, labels: Sequence[str], cells: Sequence[int | tuple[int, int]], variant: int, count: int
-    ) -> Derivation:
-        operands: list[Operand] = [] if count == 1 else [Constant(f"const_{count}")]
-        for label, cell in zip(labels, cells, strict=True):
-            figures = cell if isinstance(cell, tuple) else (cell,)
-            operands.append(Labelled(label, tuple(self._number(figure, variant) for figure in figures)))
-        return Derivation((Step(operation, tuple(operands)),))
-
-    def _compound_growth(self, ends: tuple[int, int], variant: int) -> Derivation | None:
-        """The mean growth a year from the second figure to the first, over the years between their periods."""
+    def _cells_of(self, column: int, low: int, high: int) -> dict[int, int]:
+        """The cells of a column by their rows, between two rows."""
         index = self.index
-        later, earlier = (int(index.period[end]) for end in ends)
-        if min(later, earlier) < 0 or later - earlier < 2 or index.unit[ends[0]] != index.unit[ends[1]]:
-            return None
-        new, old = (self._number(end, variant) for end in ends)
-        years_between = Constant(f"const_{later - earlier}")
-        one = Constant("const_1")
-        steps = (
-            Step("divide", (new, old)),
-            Step("divide", (one, years_between)),
-            Step("exp", (StepResult(0), StepResult(1))),
-            Step("subtract", (StepResult(2), one)),
-        )
-        return Derivation(steps)
+        chosen = self._usable & (index.column == column) & (index.row >= low) & (index.row <= high)
+        return {int(index.row[cell]): int(cell) for cell in np.flatnonzero(chosen)}
 
-    def _added(self, operation: str, numbers: Sequence[Number]) -> Derivation:
-        steps = [Step("add", (numbers[0], numbers[1]))]
-        for place, number in enumerate(numbers[2:]):
-            steps.append(Step("add", (StepResult(place), number)))
-        if operation == "average_of":
-            steps.append(Step("divide", (StepResult(len(steps) - 1), Constant(f"const_{len(numbers)}"))))
-        return Derivation(tuple(steps))
 
-    def _number(self, place: int, variant: int) -> Number:
-        observation = self.index.observations[place]
-        item = self._items.get((place, variant), self._items[place, 0])
-        return Number(self.index.texts[item], observation.path, observation.id)
+def compared(
+    operation: str,
+    labels: Sequence[str],
+    cells: Sequence[int | tuple[int, int]],
+    number: Callable[[int], Number],
+    constants: Sequence[Constant] = (),
+) -> Derivation:
+    """The comparison of labelled cells, or of labelled pairs of a later and an earlier cell."""
+    operands: list[Operand] = list(constants)
+    for label, cell in zip(labels, cells, strict=True):
+        operands.append(Labelled(label, tuple(map(number, cell if isinstance(cell, tuple) else (cell,)))))
+    return Derivation((Step(operation, tuple(operands)),))
+
+
+def _added(operation: str, numbers: Sequence[Number]) -> Derivation:
+    total = reduce(partial(Derivation.combine, "add"), map(Derivation.look_up, numbers))
+    if operation == "sum_of":
+        return total
+    return Derivation.combine("divide", total, Derivation.look_up(Constant(f"const_{len(numbers)}")))
 
 
 def _read(derivation: Derivation) -> tuple[str, tuple[Number, ...]] | None:
@@ -284,12 +251,3 @@ def _read(derivation: Derivation) -> tuple[str, tuple[Number, ...]] | None:
     if not added or len(numbers) < 3:
         return None
     return "average_of" if averaged else "sum_of", numbers
-
-
-def _read_growth(derivation: Derivation) -> tuple[str, Number, Number] | None:
-    """Both figures of a compound growth rate."""
-    match derivation.tree():
-        case ("subtract", ("exp", ("divide", str(), str()), _), "const_1") if len(derivation.numbers) == 2:
-            new, old = derivation.numbers
-            return COMPOUND_GROWTH, new, old
-    return None

@@ -11,6 +11,7 @@ from kg.search.history import (
     TurnOperation,
     collapse,
     expand,
+    spelled_out,
 )
 from kg.search.merging import merge, merge_key
 from kg.search.space import Action, Expansion, Frontier, Space

@@ -183,15 +183,15 @@ def expand(collapsed: TurnOperation, past: Sequence[Derivation | None]) -> Deriv
     if collapsed.operation == "select":
         return parts[0]
     if collapsed.operation in COMPOUNDS:
-        return _spelled_out(Derivation.parse(COMPOUNDS[collapsed.operation].format(0, 1)), parts)
+        return spelled_out(Derivation.parse(COMPOUNDS[collapsed.operation].format(0, 1)), parts)
     return Derivation.combine(collapsed.operation, parts[0], parts[1])
 
 
-def _spelled_out(template: Derivation, parts: Sequence[Derivation], place: int = -1) -> Derivation:
-    """A template's step over the derivations of its operands."""
+def spelled_out(template: Derivation, parts: Sequence[Derivation], place: int = -1) -> Derivation:
+    """A step of a template over the derivations of its operands, which are the numbers in it, from 0."""
     step = template.steps[place]
     operands = [
-        _spelled_out(template, parts, one.index)
+        spelled_out(template, parts, one.index)
         if isinstance(one, StepResult)
         else Derivation.look_up(one)
         if isinstance(one, Constant)
