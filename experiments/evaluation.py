@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
 import dspy
 from threadpoolctl import threadpool_limits
@@ -46,7 +46,7 @@ from experiments.tracking import (
 from kg.errors import ConfigError, TrackingError
 from kg.files import cache_folder
 from programs.lm import Expenses, GuardedLM, concurrently
-from programs.turns import Turn, read_turn, turn_record
+from programs.turns import read_turn, turn_record
 
 KEY_TAG = "finpath.key"
 """The tag with the hash of an evaluation's settings."""
@@ -87,26 +87,12 @@ class EvaluationConfig:
         return self.threads if self.threads is not None else self.lm.default_threads
 
 
-class Item(Protocol):
-    """A conversation or a question."""
-
-    @property
-    def id(self) -> str:
-        """Unique in its task."""
-        ...
-
-
-ItemT = TypeVar("ItemT", bound=Item)
-TurnT = TypeVar("TurnT", bound=Turn[Any, Any])
-ScoreT = TypeVar("ScoreT")
-
-
 @dataclass(frozen=True)
-class Scored(Generic[TurnT, ScoreT]):
+class Scored:
     """A turn that a program has answered, with its score.
 
     Attributes:
-        item: The id of its item.
+        item: The id of its conversation or question.
         index: Its place in the item, from 0.
         turn: The program's result.
         score: Its score.
@@ -118,8 +104,8 @@ class Scored(Generic[TurnT, ScoreT]):
 
     item: str
     index: int
-    turn: TurnT
-    score: ScoreT
+    turn: Any
+    score: Any
     right: bool
     spans: Sequence[Span] = ()
     start: int = 0
@@ -147,8 +133,8 @@ class Description:
     data: DataInput
 
 
-class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
-    """A set of items with gold: everything in which evaluations differ.
+class Task(ABC):
+    """A set of items (conversations or questions) with gold: everything in which evaluations differ.
 
     Attributes:
         run_kind: The kind of its runs.
@@ -159,8 +145,8 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
     name: str
 
     @abstractmethod
-    def items(self, limit: int | None = None) -> Sequence[ItemT]:
-        """Returns the items, at most ``limit``.
+    def items(self, limit: int | None = None) -> Sequence[Any]:
+        """Returns the items, at most ``limit``, each with an ``id`` of its own.
 
         Raises:
             DataError: There are none, or an item has no gold.
@@ -175,49 +161,47 @@ class Task(ABC, Generic[ItemT, TurnT, ScoreT]):
         """
 
     @abstractmethod
-    def answer(self, program: Any, item: ItemT) -> Iterator[TurnT]:
+    def answer(self, program: Any, item: Any) -> Iterator[Any]:
         """Yields the turns of an item.
 
         A turn that fails is a turn too; an exception ends the whole evaluation.
         """
 
     @abstractmethod
-    def score(self, item: ItemT, index: int, turn: TurnT) -> tuple[ScoreT, bool]:
+    def score(self, item: Any, index: int, turn: Any) -> tuple[Any, bool]:
         """Returns the score of a turn, and whether it is right."""
 
     @abstractmethod
-    def figures(self, scored: Sequence[Scored[TurnT, ScoreT]], *, seed: int) -> dict[str, Any]:
+    def figures(self, scored: Sequence[Scored], *, seed: int) -> dict[str, Any]:
         """Returns the figures under their stable names, with intervals."""
 
     @abstractmethod
-    def log(
-        self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored[TurnT, ScoreT]]
-    ) -> None:
+    def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
         """Logs figures, tables and pages; also called for a part of the items, after a stop, and without tracking."""
 
     @abstractmethod
-    def trace(self, scored: Scored[TurnT, ScoreT]) -> TraceFacts:
+    def trace(self, scored: Scored) -> TraceFacts:
         """Returns the content of a turn's trace in addition to its calls."""
 
 
 @dataclass(frozen=True)
-class Evaluation(Generic[TurnT, ScoreT]):
+class Evaluation:
     """The result of an evaluation.
 
     Attributes:
         name: The run's name.
-        figures: All figures under their stable names, with ``run_id`` and the settings. Figures of turns count each
-            call of a turn (``lm_calls_per_turn``). ``lm_calls``, ``lm_cache_hits``, ``lm_prompt_tokens``,
-            ``lm_completion_tokens`` and ``lm_usd`` are totals of the evaluation, with the first short question to the
-            model. All are 0 without a model.
+        figures: All figures under their stable names, with ``run_id`` (``None`` without a run) and the settings.
+            Figures of turns count each call of a turn (``lm_calls_per_turn``). ``lm_calls``, ``lm_cache_hits``,
+            ``lm_prompt_tokens``, ``lm_completion_tokens`` and ``lm_usd`` are totals of the evaluation, with the first
+            short question to the model. All are 0 without a model.
         scores: The score of every turn.
         turns: Every turn as the program returned it, by item and index.
     """
 
     name: str
     figures: Mapping[str, Any]
-    scores: Sequence[ScoreT]
-    turns: Mapping[tuple[str, int], TurnT]
+    scores: Sequence[Any]
+    turns: Mapping[tuple[str, int], Any]
 
     @property
     def run_id(self) -> str | None:
@@ -228,7 +212,7 @@ class Evaluation(Generic[TurnT, ScoreT]):
 
 def evaluate(
     saved: SavedProgram,
-    task: Task[ItemT, TurnT, ScoreT],
+    task: Task,
     config: EvaluationConfig | None = None,
     *,
     tracker: Tracker | None = None,
@@ -236,7 +220,7 @@ def evaluate(
     run_name: str | None = None,
     resume: bool = False,
     lm: Mapping[str, Any] | None = None,
-) -> Evaluation[TurnT, ScoreT]:
+) -> Evaluation:
     """Runs a program on a task and scores every turn.
 
     Args:
@@ -261,19 +245,19 @@ def evaluate(
     about = task.describe(saved, config)
     saved = replace(saved, program=about.program)
     shaped = json.dumps({**about.key, "finpath": describe_environment().finpath}, sort_keys=True, default=str)
-    key = hashlib.sha256(shaped.encode()).hexdigest()[:32]
+    tags = {**run_tags(config.seed), **about.tags, KEY_TAG: hashlib.sha256(shaped.encode()).hexdigest()[:32]}
     settings = lm if lm is not None else reach_lm(config.lm, saved.program)
-    name = run_name if run_name is not None else f"{written_program(saved, config)} on {task.name}"
-    stopped = _stopped(tracker, task.run_kind, key, resume=resume)
-    tags = {**run_tags(config.seed), **about.tags, KEY_TAG: key}
+    name = run_name if run_name is not None else f"{_named(saved, config)} on {task.name}"
+    stopped = _stopped(tracker, task.run_kind, tags[KEY_TAG], resume=resume)
     resumed = stopped.id if stopped is not None else None
     with open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed) as run:
-        work = _Work(saved, task, items, config, about, run, tracker, settings)
-        if stopped is None:
+        writer = TraceWriter(tracker, run) if tracker is not None and config.traces else None
+        work = _Work(saved, task, {item.id: item for item in items}, config, about, run, settings, writer)
+        if stopped is None or tracker is None:
             run.log_params(about.params)
             run.log_data(about.data)
         else:
-            work.load(stopped)
+            work.load(stopped, tracker)
         try:
             work.answer_all()
         except BaseException:
@@ -282,12 +266,11 @@ def evaluate(
             raise
         figures = work.log_end()
     work.journal.remove()
-    done = work.all()
-    turns = {(scored.item, scored.index): scored.turn for scored in done}
-    return Evaluation(name, figures, [scored.score for scored in done], turns)
+    turns = {(scored.item, scored.index): scored.turn for scored in work.all()}
+    return Evaluation(name, figures, [scored.score for scored in work.all()], turns)
 
 
-def written_program(saved: SavedProgram, config: EvaluationConfig) -> str:
+def _named(saved: SavedProgram, config: EvaluationConfig) -> str:
     """A program's name with the settings that differ from the defaults: ``beam (local, first 20)``."""
     different = [] if config.lm.is_none else [config.lm.name]
     different += [f"first {config.limit}"] if config.limit is not None else []
@@ -295,53 +278,44 @@ def written_program(saved: SavedProgram, config: EvaluationConfig) -> str:
     return f"{saved.name} ({', '.join(different)})" if different else saved.name
 
 
-class _Work(Generic[ItemT, TurnT, ScoreT]):
+@dataclass
+class _Work:
     """The turns of one evaluation, from the journal and new ones, and the end of its run."""
 
-    def __init__(
-        self,
-        saved: SavedProgram,
-        task: Task[ItemT, TurnT, ScoreT],
-        items: Sequence[ItemT],
-        config: EvaluationConfig,
-        about: Description,
-        run: Run,
-        tracker: Tracker | None,
-        settings: Mapping[str, Any],
-    ) -> None:
-        self.saved, self.task, self.config, self.about, self.run = saved, task, config, about, run
-        self.items = {item.id: item for item in items}
-        self.journal = journal_of(run.id)
-        self.tracker = tracker
-        self.settings = settings
-        self.writer = TraceWriter(tracker, run) if tracker is not None and config.traces else None
-        self._done: dict[str, list[Scored[TurnT, ScoreT]]] = {}
-        self._lock = threading.Lock()
-        self._loaded, self._spent_before, self._seconds_before = 0, dict[str, float](), 0.0
-        self._start = time.perf_counter()
+    saved: SavedProgram
+    task: Task
+    items: Mapping[str, Any]
+    config: EvaluationConfig
+    about: Description
+    run: Run
+    settings: Mapping[str, Any]
+    writer: TraceWriter | None
 
-    def load(self, stopped: RunRecord) -> None:
+    def __post_init__(self) -> None:
+        self.journal = journal_of(self.run.id)
+        self._done: dict[str, list[Scored]] = {}
+        self._lock = threading.Lock()
+        self._resumed, self._spent_before, self._start = 0, dict[str, float](), time.perf_counter()
+
+    def load(self, stopped: RunRecord, tracker: Tracker) -> None:
         """Takes over the answered items of a stopped run."""
         for line in self.journal.read():
             try:
                 item = self.items[line["item"]]
-                own = [
-                    self._scored(item, place, read_turn(one["turn"]), one) for place, one in enumerate(line["turns"])
-                ]
+                turns = enumerate(line["turns"])
+                self._done[item.id] = [self._scored(item, place, read_turn(own["turn"]), own) for place, own in turns]
             except (KeyError, TypeError, ValueError) as error:
                 rule = f"another revision of finpath wrote it ({type(error).__name__}: {error})"
                 raise TrackingError(f"the journal {self.journal.path} cannot be resumed: {rule}") from error
-            self._done[item.id] = own
-            self._spent_before, self._seconds_before = line["spent"], line["seconds"]
-        self._loaded = len(self.all())
+            self._spent_before = line["spent"]
+        self._resumed = len(self.all())
         before, now = stopped.tags.get(REVISION_TAG), describe_environment().git_revision
-        words = f"with {self._loaded} turns done by revision {before or 'unknown'}"
         if before != now:
             say(f"note: the code has changed since the stop ({before or 'unknown'} then, {now or 'unknown'} now)")
-        self.run.log_tags({"finpath.resumed": words})
-        say(f"* going on with the run {stopped.id}, of which {self._loaded} turns are done")
-        if self.tracker is not None and self.writer is not None:
-            known = {trace.info.tags.get(CONVERSATION_TAG) for trace in search_traces(self.tracker, stopped)}
+        self.run.log_tags({"finpath.resumed": f"with {self._resumed} turns done by revision {before or 'unknown'}"})
+        say(f"* going on with the run {stopped.id}, of which {self._resumed} turns are done")
+        if self.writer is not None:
+            known = {trace.info.tags.get(CONVERSATION_TAG) for trace in search_traces(tracker, stopped)}
             self._trace(scored for scored in self.all() if scored.item not in known)
 
     def answer_all(self) -> None:
@@ -349,10 +323,9 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
         waiting = [item for name, item in self.items.items() if name not in self._done]
         bar = progress(len(self.items), "items", "answering")
         bar.update(len(self.items) - len(waiting))
-
         stop = threading.Event()  # the first error ends the work: no further item is begun
 
-        def answer(item: ItemT) -> None:
+        def answer(item: Any) -> None:
             if stop.is_set():
                 return
             try:
@@ -360,9 +333,11 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
             except BaseException:
                 stop.set()
                 raise
+            times = [{"spans": own.spans, "start": own.start, "end": own.end} for own in turns]
+            kept = [{"turn": turn_record(own.turn), **about} for own, about in zip(turns, times, strict=True)]
             with self._lock:
-                self._done[turns[0].item] = turns
-                self.journal.append(self._line(turns))
+                self._done[item.id] = turns
+                self.journal.append({"item": item.id, "turns": kept, "spent": self._spent()})
             self._trace(turns)
             bar.update()
             done = self.all()
@@ -373,9 +348,9 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
             for _ in concurrently(answer, waiting, self.config.thread_count):
                 pass
 
-    def _answer(self, item: ItemT) -> list[Scored[TurnT, ScoreT]]:
+    def _answer(self, item: Any) -> list[Scored]:
         """Returns the turns of an item."""
-        answers, turns = self.task.answer(self.saved.program, item), list[Scored[TurnT, ScoreT]]()
+        answers, turns = self.task.answer(self.saved.program, item), list[Scored]()
         while True:
             recorder = TurnRecorder()
             with recorder.recording():
@@ -386,16 +361,10 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
             about = {"spans": spans, "start": recorder.start, "end": recorder.end}
             turns.append(self._scored(item, len(turns), turn, about))
 
-    def _scored(self, item: ItemT, index: int, turn: Any, about: Mapping[str, Any]) -> Scored[TurnT, ScoreT]:
+    def _scored(self, item: Any, index: int, turn: Any, about: Mapping[str, Any]) -> Scored:
+        """Scores a turn; those of the journal are scored again."""
         score, right = self.task.score(item, index, turn)
         return Scored(item.id, index, turn, score, right, about["spans"], about["start"], about["end"])
-
-    def _line(self, turns: Sequence[Scored[TurnT, ScoreT]]) -> dict[str, Any]:
-        """Returns the line of an item in the journal; its scores are computed again from its turns."""
-        kept = [
-            {"turn": turn_record(one.turn), "spans": one.spans, "start": one.start, "end": one.end} for one in turns
-        ]
-        return {"item": turns[0].item, "turns": kept, "spent": self.spent(), "seconds": self.seconds()}
 
     def log_end(self) -> dict[str, Any]:
         """Logs the items that are done, all of them or a part; returns their figures."""
@@ -404,9 +373,8 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
             return {}
         figures = {
             **self.task.figures(done, seed=self.config.seed),
-            "seconds": self.seconds(),
-            "resumed_turns": self._loaded,
-            **self.spent(),
+            "resumed_turns": self._resumed,
+            **self._spent(),
             **self.about.figures,
             "run_id": self.run.id,
             "run_name": self.run.name,
@@ -419,22 +387,19 @@ class _Work(Generic[ItemT, TurnT, ScoreT]):
                 self.run.log_metrics({"traces_failed": self.writer.failed})
         return figures
 
-    def all(self) -> list[Scored[TurnT, ScoreT]]:
+    def all(self) -> list[Scored]:
         """Returns every turn that is done, in the order of the data."""
         with self._lock:
             return [scored for name in self.items for scored in self._done.get(name, ())]
 
-    def spent(self) -> dict[str, float]:
-        """Returns the cost of the language model over all parts of the evaluation; zeros without one."""
+    def _spent(self) -> dict[str, float]:
+        """Returns the wall time and the cost of the language model over all parts of the evaluation."""
         lm = self.settings["lm"]
-        now = (lm.spent if isinstance(lm, GuardedLM) else Expenses()).figures()
+        spent = (lm.spent if isinstance(lm, GuardedLM) else Expenses()).figures()
+        now = {"seconds": time.perf_counter() - self._start, **spent}
         return {name: value + self._spent_before.get(name, 0) for name, value in now.items()}
 
-    def seconds(self) -> float:
-        """Returns the wall time over all parts of the evaluation."""
-        return self._seconds_before + time.perf_counter() - self._start
-
-    def _trace(self, turns: Iterable[Scored[TurnT, ScoreT]]) -> None:
+    def _trace(self, turns: Iterable[Scored]) -> None:
         for scored in turns if self.writer is not None else ():
             facts = self.task.trace(scored)
             tags = {"finpath.program": self.saved.name, "finpath.correct": str(scored.right).lower(), **facts.tags}

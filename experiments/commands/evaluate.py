@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -132,7 +132,7 @@ def _evaluate_reports(
     return _finish(evaluation, answers_table if isinstance(task, OpenAnswers) else figures_table, write_figures)
 
 
-def _finish(evaluation: Evaluation[Any, Any], table: Callable[..., str], write_figures: WriteFigures) -> int:
+def _finish(evaluation: Evaluation, table: Callable[..., str], write_figures: WriteFigures) -> int:
     """Shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
     show(table([evaluation.name], [evaluation.figures], terminal_width()))
     if evaluation.run_id is not None:

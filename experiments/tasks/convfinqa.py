@@ -15,23 +15,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Literal
 
 from experiments.console import format_table, percent, write_answer
 from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation import (
-    DETAILS,
-    ONTOLOGY,
-    REPORTS,
-    TURNS,
-    Description,
-    EvaluationConfig,
-    Scored,
-    ScoreT,
-    Task,
-)
+from experiments.evaluation import DETAILS, ONTOLOGY, REPORTS, TURNS, Description, EvaluationConfig, Scored, Task
 from experiments.pages import make_pages
 from experiments.saved import SavedProgram
 from experiments.traces import REPORT_TAG, TraceFacts
@@ -57,7 +47,7 @@ _DOCUMENTS = 10
 _PAGES = 10
 
 
-class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
+class ConversationTask(Task):
     """Conversations about reports; the parts that do not depend on the kind of gold.
 
     Args:
@@ -69,6 +59,7 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
 
     def __init__(self, data: LoadedData, answer: Literal["confident", "always"] = "always") -> None:
         self.data, self.abstention, self.name = data, answer, data.name
+        self.reports = {one.id: one.report for one in data.conversations}
 
     def items(self, limit: int | None = None) -> Sequence[ConversationRecord]:
         """Returns the conversations."""
@@ -92,28 +83,29 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         """Returns program, model, data, limit and seed."""
         program, data = self._program(saved), self.data
         settings = dataclasses.asdict(program.config)
-        evidence = program.evidence.to_dict() if program.evidence is not None else None
+        evidence = program.evidence.to_dict() if program.evidence is not None else {}
+        files = dict(saved.config.get("files", {}))
+        about = {"data": data.name, "data_sha256": data.sha256, "split": data.split}
         key = {
             "kind": program.kind,
-            "files": dict(saved.config.get("files", {})),
-            "name": saved.name if not saved.config.get("files") else "",
+            "program": files or saved.name,
             "settings": settings,
             "ontology": program.ontology.sha256,
             "unmapped": program.unmapped,
             "evidence": evidence,
+            "answer": self.abstention,
             "lm": [config.lm.name, config.lm.api_base, config.lm.temperature, config.lm.max_tokens],
             "limit": config.limit,
             "seed": config.seed,
             "data": data.sha256,
         }
-        shown = {name: value for name, value in (evidence or {}).items() if name not in ("plans", "demonstrations")}
         params = {
             "program": saved.name,
             "kind": program.kind,
             "unmapped": program.unmapped,
             **{f"settings.{name}": value for name, value in settings.items()},
-            **{f"evidence.{name}": value for name, value in shown.items()},
-            **({"evidence.fitted": ",".join(evidence["plans"])} if evidence is not None else {}),
+            **{f"evidence.{name}": value for name, value in evidence.items() if name != "plans"},
+            **({"evidence.fitted": ",".join(evidence["plans"])} if evidence else {}),
             **config.lm.params(),
             "limit": config.limit if config.limit is not None else "all",
             "seed": config.seed,
@@ -124,38 +116,22 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         }
         compiled_by = saved.config.get("run_id")
         tags = {
-            "finpath.data": data.name,
-            "finpath.data_sha256": data.sha256,
-            "finpath.split": data.split,
+            **{f"finpath.{name}": value for name, value in about.items()},
             "finpath.ontology_sha256": program.ontology.sha256,
             "finpath.scorer_sha256": program.scorer.sha256 if program.scorer is not None else "none",
             **({"finpath.compiled_by": str(compiled_by)} if compiled_by else {}),
         }
-        figures = {
-            "program": saved.name,
-            "lm": config.lm.name,
-            "limit": config.limit,
-            "data": data.name,
-            "data_sha256": data.sha256,
-            "split": data.split,
-            "data_problems": len(data.problems),
-        }
-        used = len(data.conversations[: config.limit])
-        used_data = DataInput(data.name, data.sha256, data.split, used)
-        return Description(program, key, params, tags, figures, used_data)
+        figures = {"program": saved.name, "lm": config.lm.name, "limit": config.limit, **about}
+        figures["data_problems"] = len(data.problems)
+        used = DataInput(data.name, data.sha256, data.split, len(data.conversations[: config.limit]))
+        return Description(program, key, params, tags, figures, used)
 
     def answer(self, program: ConversationQA, item: ConversationRecord) -> Iterator[Turn]:
         """Yields the turns of a conversation."""
-        state, broken = None, None
-        try:
-            state = program.start(program.world(item.report))
-        except Exception as error:  # noqa: BLE001 - a report that cannot be used costs its own turns only
-            broken = error
+        state: Any = None
         for question in item.questions:
             try:
-                if state is None:
-                    assert broken is not None
-                    raise broken
+                state = state if state is not None else program.start(program.world(item.report))
                 state = program.ask(state, question)
                 turn = state.turns[-1]
             except Exception as error:  # noqa: BLE001 - any error costs this turn only; it is counted
@@ -165,13 +141,10 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
                 state = state.after(turn) if state is not None else None
             yield turn
 
-    def log(
-        self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, ScoreT]]
-    ) -> None:
+    def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
         """Logs the figures, and the reports and the ontology, so that a turn can be inspected without the files."""
         run.log_metrics(sectioned(figures))
-        names = {one.item for one in scored}
-        reports = {one.report.id: one.report for one in self.data.conversations if one.id in names}
+        reports = {report.id: report for report in (self.reports[one.item] for one in scored)}
         texts = {
             name: {"pre_text": one.pre_text, "table": one.table, "post_text": one.post_text}
             for name, one in reports.items()
@@ -179,16 +152,36 @@ class ConversationTask(Task[ConversationRecord, Turn, ScoreT]):
         run.log_text(REPORTS, json.dumps(texts, ensure_ascii=False))
         run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
 
-    def _report(self, scored: Scored[Turn, ScoreT]) -> str:
-        """Returns the id of a turn's report."""
-        return self._reports[scored.item]
+    def trace(self, scored: Scored) -> TraceFacts:
+        """Returns the trace of a turn with its gold, its verdict and the candidates of the search."""
+        turn, report = scored.turn, self.reports[scored.item].id
+        outputs = {
+            "answer": write_answer(turn.answer),
+            "program": str(turn.derivation) if turn.derivation is not None else None,
+            "failure": turn.message if turn.failure is not None else None,
+            "understanding": plain(turn.understanding),
+            "path": turn.candidates[turn.pick].path if turn.pick is not None else None,
+        }
+        tags, verdicts, expected = self.judgement(scored)
+        if turn.confidence is not None:
+            verdicts = {**verdicts, "confidence": (turn.confidence, "")}
+        return TraceFacts(
+            name=f"{scored.item} turn {scored.index + 1}",
+            inputs={"question": turn.question, "report": report},
+            outputs=_present(outputs),
+            tags={REPORT_TAG: report, **tags},
+            error=turn.message if turn.failure in ("lm_error", "error") else None,
+            verdicts=verdicts,
+            expected=_present(expected),
+            spans=_search_span(scored),
+        )
 
-    @cached_property
-    def _reports(self) -> dict[str, str]:
-        return {one.id: one.report.id for one in self.data.conversations}
+    @abstractmethod
+    def judgement(self, scored: Scored) -> tuple[dict[str, str], dict[str, tuple[bool | float, str]], dict[str, Any]]:
+        """Returns the tags of a turn's trace, its verdicts with their reasons, and its gold."""
 
 
-class ConvFinQA(ConversationTask[TurnScore]):
+class ConvFinQA(ConversationTask):
     """Conversations with gold programs."""
 
     def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[TurnScore, bool]:
@@ -196,51 +189,37 @@ class ConvFinQA(ConversationTask[TurnScore]):
         score = score_turn(item, index, turn)
         return score, score.exact
 
-    def figures(self, scored: Sequence[Scored[Turn, TurnScore]], *, seed: int) -> dict[str, Any]:
+    def figures(self, scored: Sequence[Scored], *, seed: int) -> dict[str, Any]:
         """Returns the official figures, costs and failures."""
         return summarise([one.score for one in scored], seed=seed)
 
-    def log(
-        self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, TurnScore]]
-    ) -> None:
+    def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
         """Logs figures, reports, both tables, and pages of the first conversations that have a wrong turn."""
         if run.id is None:
             return
         super().log(run, saved, figures, scored)
         run.log_description(figures_table([run.name], [figures]))
-        run.log_table(TURNS, [_turn_row(one, self._report(one)) for one in scored])
+        turns = [ScoredTurn(self.reports[one.item].id, one.score, one.turn) for one in scored]
+        run.log_table(TURNS, list(map(_turn_row, turns)))
         keys = [{"conversation_id": one.item, "turn_index": one.index} for one in scored]
         run.log_table(DETAILS, [{**key, **turn_record(one.turn)} for key, one in zip(keys, scored, strict=True)])
         groups: dict[str, list[ScoredTurn]] = {}
-        for one in scored:
-            groups.setdefault(one.item, []).append(ScoredTurn(self._report(one), one.score, one.turn))
-        failed = [turns for turns in groups.values() if not all(turn.score.exact for turn in turns)]
+        for turn in turns:
+            groups.setdefault(turn.score.conversation_id, []).append(turn)
+        failed = [own for own in groups.values() if not all(turn.score.exact for turn in own)][:_PAGES]
         if failed:
-            reports = {one.report.id: one.report for one in self.data.conversations}
-            for file, text in make_pages(failed[:_PAGES], reports, run.name).items():
+            reports = {report.id: report for report in self.reports.values()}
+            for file, text in make_pages(failed, reports, run.name).items():
                 run.log_text(f"pages/{file}", text)
 
-    def trace(self, scored: Scored[Turn, TurnScore]) -> TraceFacts:
-        """Returns the trace of a turn with its gold, its verdict and the candidates of the search."""
-        turn, score = scored.turn, scored.score
-        chosen = turn.candidates[turn.pick] if turn.pick is not None else None
-        confidence = {"confidence": (turn.confidence, "")} if turn.confidence is not None else {}
-        failure = turn.message if turn.failure is not None else None
-        outputs = {"answer": write_answer(turn.answer), "program": score.program, "failure": failure}
-        outputs["understanding"] = plain(turn.understanding)
-        return TraceFacts(
-            name=f"{scored.item} turn {scored.index + 1}",
-            inputs={"question": turn.question, "report": self._report(scored)},
-            outputs=_present({**outputs, "path": chosen.path if chosen is not None else None}),
-            tags={REPORT_TAG: self._report(scored), "finpath.stage": score.stage},
-            error=turn.message if turn.failure in ("lm_error", "error") else None,
-            verdicts={"exe_accuracy": (score.exact, verdict(score)), **confidence},
-            expected=_present({"answer": write_answer(score.gold_answer), "program": score.gold_program}),
-            spans=_search_span(scored),
-        )
+    def judgement(self, scored: Scored) -> tuple[dict[str, str], dict[str, tuple[bool | float, str]], dict[str, Any]]:
+        """Returns the stage, the verdict in words, and the gold program and its answer."""
+        score = scored.score
+        expected = {"answer": write_answer(score.gold_answer), "program": score.gold_program}
+        return {"finpath.stage": score.stage}, {"exe_accuracy": (score.exact, verdict(score))}, expected
 
 
-class OpenAnswers(ConversationTask[AnswerScore]):
+class OpenAnswers(ConversationTask):
     """Conversations with gold answers of any type: numbers, yes and no, names, or none if the report gives none."""
 
     run_kind = "answers"
@@ -252,24 +231,20 @@ class OpenAnswers(ConversationTask[AnswerScore]):
         score = AnswerScore(turn.answer, turn.confidence if turn.confidence is not None else 0.0, gold[index])
         return score, score.is_right or (score.answer is None and score.gold is None)
 
-    def figures(self, scored: Sequence[Scored[Turn, AnswerScore]], *, seed: int) -> dict[str, Any]:
+    def figures(self, scored: Sequence[Scored], *, seed: int) -> dict[str, Any]:
         """Returns the metrics of abstention, and ``accuracy`` with its interval over conversations."""
-        scores = [one.score for one in scored]
+        scores, items, right = ([getattr(one, name) for one in scored] for name in ("score", "item", "right"))
         return {
             "turns": len(scored),
-            "conversations": len({one.item for one in scored}),
-            "right": sum(one.right for one in scored),
-            **with_intervals(
-                [one.item for one in scored], {"accuracy": ([one.right for one in scored], None)}, seed=seed
-            ),
+            "conversations": len(set(items)),
+            "right": sum(right),
+            **with_intervals(items, {"accuracy": (right, None)}, seed=seed),
             "failed_turns": sum(one.turn.failure is not None for one in scored),
             **abstention_figures(scores),
             "risk_coverage": risk_coverage(scores),
         }
 
-    def log(
-        self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored[Turn, AnswerScore]]
-    ) -> None:
+    def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
         """Logs the figures, the reports and a row for each question."""
         if run.id is None:
             return
@@ -279,33 +254,19 @@ class OpenAnswers(ConversationTask[AnswerScore]):
                 "conversation_id": one.item,
                 "turn_index": one.index,
                 "question": one.turn.question,
-                "answer": plain(one.score.answer),
-                "gold": plain(one.score.gold),
-                "confidence": one.score.confidence,
+                **{name: plain(value) for name, value in dataclasses.asdict(one.score).items()},
                 "right": one.right,
             }
             for one in scored
         ]
         run.log_table("answers", rows)
 
-    def trace(self, scored: Scored[Turn, AnswerScore]) -> TraceFacts:
-        """Returns the trace of a turn with its gold and its verdict."""
-        turn, report = scored.turn, self._report(scored)
-        failure = turn.message if turn.failure is not None else None
-        return TraceFacts(
-            name=f"{scored.item} turn {scored.index + 1}",
-            inputs={"question": turn.question, "report": report},
-            outputs=_present({"answer": write_answer(turn.answer), "failure": failure}),
-            tags={REPORT_TAG: report},
-            verdicts={"right": (scored.right, ""), "confidence": (scored.score.confidence, "")},
-            expected={"answer": write_answer(scored.score.gold)},
-            spans=_search_span(scored),
-        )
+    def judgement(self, scored: Scored) -> tuple[dict[str, str], dict[str, tuple[bool | float, str]], dict[str, Any]]:
+        """Returns whether the answer is right, and the gold one."""
+        return {}, {"right": (scored.right, "")}, {"answer": write_answer(scored.score.gold)}
 
 
-def conversation_task(
-    data: LoadedData, answer: Literal["confident", "always"] | None = None
-) -> Task[ConversationRecord, Turn, Any]:
+def conversation_task(data: LoadedData, answer: Literal["confident", "always"] | None = None) -> ConversationTask:
     """Returns the task of a file: ConvFinQA's metric, or that of answers if the file has answers.
 
     Args:
@@ -323,65 +284,60 @@ def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
     return format_table(["", *names], [[key, *(one[key] for one in figures)] for key in keys], width=width)
 
 
+_SHARES = {
+    "right answers (exe_accuracy)": "exe_accuracy",
+    "right calculations (program_accuracy)": "program_accuracy",
+    "whole conversations right": "conversation_accuracy",
+    "right answer among the first 5 (recall_at_5)": "recall_at_5",
+    "right answer among the first 20": "recall_at_20",
+}
+_NUMBERS = {
+    "turns / conversations": "{turns:.0f} / {conversations:.0f}",
+    "turns without an answer": "{failed_turns:.0f}",
+    "of these stopped by an error": "{stopped:.0f}",
+    "LM calls a turn": "{lm_calls_per_turn:.2f}",
+    "prompt tokens a turn": "{prompt_tokens_per_turn:.0f}",
+    "  of these not cached": "{uncached_prompt_tokens_per_turn:.0f}",
+    "seconds a turn, median / 95%": "{seconds_per_turn_p50:.3f} / {seconds_per_turn_p95:.3f}",
+}
+
+
 def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of ConvFinQA, one column a run; ``width`` is that of the terminal."""
-    errors = ("failures_lm_error", "failures_error")
-    rows: list[list[object]] = [
-        [title, *(percent(one, name) for one in figures)]
-        for title, name in (
-            ("right answers (exe_accuracy)", "exe_accuracy"),
-            ("right calculations (program_accuracy)", "program_accuracy"),
-            ("whole conversations right", "conversation_accuracy"),
-            ("right answer among the first 5 (recall_at_5)", "recall_at_5"),
-            ("right answer among the first 20", "recall_at_20"),
-        )
-    ]
-    rows += [
-        ["turns / conversations", *(f"{one['turns']:.0f} / {one['conversations']:.0f}" for one in figures)],
-        ["turns without an answer", *(f"{one['failed_turns']:.0f}" for one in figures)],
-        ["of these stopped by an error", *(f"{sum(one.get(name, 0) for name in errors):.0f}" for one in figures)],
-        ["LM calls a turn", *(f"{one['lm_calls_per_turn']:.2f}" for one in figures)],
-        ["prompt tokens a turn", *(f"{one['prompt_tokens_per_turn']:.0f}" for one in figures)],
-        ["  of these not cached", *(f"{one['uncached_prompt_tokens_per_turn']:.0f}" for one in figures)],
-        [
-            "seconds a turn, median / 95%",
-            *(f"{one['seconds_per_turn_p50']:.3f} / {one['seconds_per_turn_p95']:.3f}" for one in figures),
-        ],
-    ]
+    stopped = [one.get("failures_lm_error", 0) + one.get("failures_error", 0) for one in figures]
+    shown = [{**one, "stopped": count} for one, count in zip(figures, stopped, strict=True)]
+    rows = [[title, *(percent(one, name) for one in shown)] for title, name in _SHARES.items()]
+    rows += [[title, *(form.format(**one) for one in shown)] for title, form in _NUMBERS.items()]
     return format_table(["", *names], rows, width=width)
 
 
-def _turn_row(one: Scored[Turn, TurnScore], report: str) -> dict[str, Any]:
+def _turn_row(turn: ScoredTurn) -> dict[str, Any]:
     candidates = [
-        f"{place}. {write_answer(found.answer)} = {found.derivation} ({found.score:.2f})"
-        for place, found in enumerate(one.turn.candidates[:_CANDIDATES_IN_ROW], start=1)
+        f"{place}. {write_answer(candidate.answer)} = {candidate.derivation} ({candidate.score:.2f})"
+        for place, candidate in enumerate(turn.turn.candidates[:_CANDIDATES_IN_ROW], start=1)
     ]
-    return {
-        "report": report,
-        **score_record(one.score),
-        "candidates": "; ".join(candidates),
-        "tool_calls": len(one.turn.tool_calls),
-    }
+    more = {"candidates": "; ".join(candidates), "tool_calls": len(turn.turn.tool_calls)}
+    return {"report": turn.report, **score_record(turn.score), **more}
 
 
 def _present(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _search_span(one: Scored[Turn, Any]) -> list[dict[str, Any]]:
+def _search_span(one: Scored) -> list[dict[str, Any]]:
     """Returns the search as a retrieval span between the first module and the last, with its candidates."""
     top = [span for span in one.spans if span["type"] == "CHAIN"]
     start, end = (top[0]["end"] or one.start, top[-1]["start"]) if len(top) > 1 else (one.start, one.end)
     documents = [
         {
-            "page_content": f"{write_answer(found.answer)}  =  {found.path}",
+            "page_content": f"{write_answer(candidate.answer)}  =  {candidate.path}",
             "metadata": {
                 "rank": place,
-                "log_probability": round(found.score, 4),
-                "program": str(found.derivation),
+                "log_probability": round(candidate.score, 4),
+                "program": str(candidate.derivation),
             },
         }
-        for place, found in enumerate(one.turn.candidates[:_DOCUMENTS], start=1)
+        for place, candidate in enumerate(one.turn.candidates[:_DOCUMENTS], start=1)
     ]
     span = {"id": "search", "parent": None, "name": "search", "type": "RETRIEVER", "start": min(start, end), "end": end}
     more = {"inputs": {"question": one.turn.question}, "outputs": documents, "error": None, "usage": None}

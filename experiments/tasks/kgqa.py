@@ -32,7 +32,7 @@ from programs.worlds.paths import PathTurn
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
 
-class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
+class KGQuestions(Task):
     """Questions about a graph, with their answers.
 
     Args:
@@ -92,7 +92,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         score = score_question(item, turn)
         return score, score.rank == 1
 
-    def figures(self, scored: Sequence[Scored[PathTurn, KGQAScore]], *, seed: int) -> dict[str, Any]:
+    def figures(self, scored: Sequence[Scored], *, seed: int) -> dict[str, Any]:
         """Returns the figures of :func:`optimize.metrics.summarise_kgqa`, and the counts of unreadable data."""
         figures: dict[str, Any] = summarise_kgqa([one.score for one in scored], seed=seed)
         figures["unreadable_questions"] = len(self.loaded.problems)
@@ -105,7 +105,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
         run: Run,
         saved: SavedProgram,  # noqa: ARG002
         figures: Mapping[str, Any],
-        scored: Sequence[Scored[PathTurn, KGQAScore]],
+        scored: Sequence[Scored],
     ) -> None:
         """Logs figures and a row for each question; writes the predictions file."""
         run.log_metrics(sectioned(figures))
@@ -118,7 +118,7 @@ class KGQuestions(Task[KGQuestion, PathTurn, KGQAScore]):
             lines = [json.dumps(prediction_of(questions[one.item], one.turn), ensure_ascii=False) for one in scored]
             write_text(self.predictions, "".join(f"{line}\n" for line in lines))
 
-    def trace(self, scored: Scored[PathTurn, KGQAScore]) -> TraceFacts:
+    def trace(self, scored: Scored) -> TraceFacts:
         """Returns the question's trace with its gold."""
         score = scored.score
         return TraceFacts(
@@ -144,26 +144,23 @@ def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
     }
 
 
+_SHARES = {
+    "right at once (hit_at_1)": "hit_at_1",
+    "right among the first 10 (hit_at_10)": "hit_at_10",
+    "precision": "precision",
+    "recall": "recall",
+    "F1": "f1",
+}
+_NUMBERS = {
+    "questions": "{questions:.0f}",
+    "without an answer, or unreadable": "{failed_questions:.0f}",
+    "LM calls a question": "{lm_calls_per_question:.2f}",
+    "seconds a question, median / 95%": "{seconds_per_question_p50:.4f} / {seconds_per_question_p95:.4f}",
+}
+
+
 def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of evaluations, one column each."""
-    shares = {
-        "right at once (hit_at_1)": "hit_at_1",
-        "right among the first 10 (hit_at_10)": "hit_at_10",
-        "precision": "precision",
-        "recall": "recall",
-        "F1": "f1",
-    }
-    rows: list[list[object]] = [[title, *(percent(one, name) for one in figures)] for title, name in shares.items()]
-    rows += [
-        ["questions", *(f"{one['questions']:.0f}" for one in figures)],
-        ["without an answer, or unreadable", *(f"{one['failed_questions']:.0f}" for one in figures)],
-        ["LM calls a question", *(f"{one['lm_calls_per_question']:.2f}" for one in figures)],
-        [
-            "milliseconds a question, median / 95%",
-            *(
-                f"{1000 * one['seconds_per_question_p50']:.1f} / {1000 * one['seconds_per_question_p95']:.1f}"
-                for one in figures
-            ),
-        ],
-    ]
+    rows = [[title, *(percent(one, name) for one in figures)] for title, name in _SHARES.items()]
+    rows += [[title, *(form.format(**one) for one in figures)] for title, form in _NUMBERS.items()]
     return format_table(["", *names], rows, width=width)
