@@ -4,7 +4,7 @@
 
 The pairs (the archive ``tasks``) were written for finpath, about everyday subjects and not about the
 types that ship with it: half of them mean the same, the others only belong to the same subject. The last line has the
-weights of ``kg/growing/likeness.py``.
+weights of ``kg/growing/proposals.py``.
 """
 
 from __future__ import annotations

@@ -8,12 +8,11 @@ if TYPE_CHECKING:
     from kg.growing.basis import BasicFact, facts_behind
     from kg.growing.change import Applied, Origin
     from kg.growing.graph import GrowingGraph
-    from kg.growing.history import BuiltOnError, HistoryEntry, Replaced
-    from kg.growing.likeness import SAME_MEANING, TypeMeaning, spelled
+    from kg.growing.history import BuiltOnError, HistoryEntry
     from kg.growing.paths import COLUMNS, retrieved_paths
-    from kg.growing.proposals import TypePolicy, TypeProposals
+    from kg.growing.proposals import SAME_MEANING, TypeMeaning, TypePolicy, TypeProposals
     from kg.growing.query import QueryLimits, QueryResult
-    from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema
+    from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema, spelled
     from kg.growing.store import Edge, Node
     from kg.growing.support import supporting_span
     from kg.growing.terms import NODE, node_term

@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from kg.errors import SchemaError
 from kg.growing import terms
-from kg.growing.history import History, HistoryEntry, Replaced, line
+from kg.growing.history import HistoryEntry, line
 from kg.growing.schema import NodeType, Schema
 from kg.growing.store import GraphDatabase, Node
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
@@ -47,7 +47,6 @@ class Change:
 
     Args:
         store: The present facts.
-        history: Their history.
         schema: The present types.
         origin: Where the updates come from.
 
@@ -57,13 +56,12 @@ class Change:
         result: The effect.
     """
 
-    def __init__(self, store: GraphDatabase, history: History, schema: Schema, origin: Origin) -> None:
-        self._store, self._history, self._schema, self._origin = store, history, schema, origin
+    def __init__(self, store: GraphDatabase, schema: Schema, origin: Origin) -> None:
+        self._store, self._schema, self._origin = store, schema, origin
         self._now = datetime.now(UTC)
         self._source = terms.source_term(" ".join(part for part in (origin.document, origin.place) if part))
         self._pending: dict[NamedNode, Node] = {}
         self._edges: set[NamedNode] = set()
-        self._replaced: list[Replaced] = []
         self.added: list[Quad] = []
         self.removed: list[Quad] = []
         self.result = Applied()
@@ -85,16 +83,15 @@ class Change:
         """Adds one triple."""
         self.added.append(Quad(subject, predicate, value, terms.KNOWLEDGE))
 
-    def entry(self, spans: Sequence[str]) -> HistoryEntry:
+    def entry(self, number: int, spans: Sequence[str]) -> HistoryEntry:
         """Returns the entry of the history, with the passages of the source that state the updates."""
         stated = [quad for quad in dict.fromkeys(self.added) if quad.predicate not in terms.NOTES]
         return HistoryEntry(
-            self._history.next_number(),
+            number,
             self._origin.document,
             self._origin.place,
             self._now.isoformat(timespec="seconds"),
             tuple(spans),
-            tuple(self._replaced),
             tuple(map(line, stated)),
             tuple(line(quad) for quad in stated if quad not in self._store),
             tuple(line(quad) for quad in dict.fromkeys(self.removed) if quad not in self.added),
@@ -173,16 +170,10 @@ class Change:
         self._schema.check_node(update.node.type, properties)
         subject, predicate = terms.node_term(update.node), terms.property_term(update.property)
         self.added = [quad for quad in self.added if (quad.subject, quad.predicate) != (subject, predicate)]
-        stored = list(self._store.quads(subject, predicate))
-        self.removed += stored
+        self.removed += self._store.quads(subject, predicate)
         for term in terms.property_terms(kind, {update.property: update.value}).values():
             self.insert(subject, predicate, term)
         self.insert(subject, terms.DERIVED, self._source)
-        before = known.properties.get(update.property)
-        if before is not None and before != update.value:
-            sources = tuple(name for quad in stored for name in self._history.sources_of(quad))
-            replaced = Replaced(str(known.key), update.property, before, sources or known.sources, update.value)
-            self._replaced.append(replaced)
         self._pending[subject] = replace(known, properties=properties)
         self.result += Applied(properties=1)
 

@@ -124,7 +124,8 @@ class GrowingGraph:
             if batch is not None:
                 change.insert(terms.batch_term(batch), terms.RDF_TYPE, terms.BATCH_CLASS)
             if change.added or change.removed:
-                self._history.write(change.entry(spans), change.removed, change.added)
+                entry = change.entry(self._history.next_number(), spans)
+                self._history.write(entry, change.removed, change.added)
         return change.result
 
     def check(self, updates: Sequence[Update]) -> None:
@@ -132,7 +133,7 @@ class GrowingGraph:
         self._checked(updates, Origin("nothing"))
 
     def _checked(self, updates: Sequence[Update], origin: Origin) -> Change:
-        change = Change(self._store, self._history, self._schema, origin)
+        change = Change(self._store, self._schema, origin)
         for place, update in enumerate(updates):
             try:
                 change.add(update)

@@ -1,7 +1,7 @@
-"""The history of a growing graph: one entry for each update, with its source, its spans and the values it replaced.
+"""The history of a growing graph: one entry for each update, with its source, its spans and its triples.
 
     >>> [graph.in_words(entry) for entry in graph.history(NodeKey("Company", "Helixon Inc."))][-1]
-    "2  wire-9.txt: Company(Helixon Inc.) country: 'Germany' -> 'Atlantis'"
+    "2  wire-9.txt: Company(Helixon Inc.) country: 'Germany' (wire-1.txt) -> 'Atlantis'"
     >>> graph.undo(2)
 
 The entries are in a named graph of their own, which queries do not see. An entry is undone unless a later one depends
@@ -11,10 +11,10 @@ on it. What another entry states too remains.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
 from urllib.parse import unquote
 
 from pydantic import TypeAdapter
@@ -30,30 +30,6 @@ _MOST = 3
 
 
 @dataclass(frozen=True)
-class Replaced:
-    """A property's value before and after an update.
-
-    Attributes:
-        node: Type and name.
-        property: Its name.
-        before: The earlier value, ``None`` where there was none.
-        source: The sources of the earlier value.
-        after: The new value, ``None`` where it was removed.
-    """
-
-    node: str
-    property: str
-    before: Any
-    source: tuple[str, ...]
-    after: Any
-
-    def __str__(self) -> str:
-        stated = f" ({', '.join(self.source)})" if self.source else ""
-        before, after = ("none" if value is None else repr(value) for value in (self.before, self.after))
-        return f"{self.node} {self.property}: {before}{stated} -> {after}"
-
-
-@dataclass(frozen=True)
 class HistoryEntry:
     """An update of the graph.
 
@@ -63,7 +39,6 @@ class HistoryEntry:
         place: The place in the source.
         at: The moment, as ISO text.
         spans: For each operation the passage of the source that states it; empty where none is known.
-        replaced: The values that it replaced, each with its source.
         asserted: The triples that it states, as N-Triples.
         added: Those of them that were new.
         removed: The triples that it removed.
@@ -75,7 +50,6 @@ class HistoryEntry:
     place: str
     at: str
     spans: tuple[str, ...] = ()
-    replaced: tuple[Replaced, ...] = ()
     asserted: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -135,11 +109,6 @@ class History:
     def next_number(self) -> int:
         """Returns the number of the next entry."""
         return max(self.entries, default=0) + 1
-
-    def sources_of(self, quad: Quad) -> list[str]:
-        """Returns the sources that state a triple, the earliest first."""
-        live = (entry for entry in self.entries.values() if not entry.undone)
-        return list(dict.fromkeys(entry.document for entry in live if line(quad) in entry.asserted))
 
     def undo(self, number: int) -> HistoryEntry:
         """Takes an entry back in one transaction; see :meth:`kg.growing.graph.GrowingGraph.undo`."""
@@ -223,29 +192,34 @@ class History:
         for quad in filter(_is_direct, added):
             direct.setdefault(frozenset((quad.subject, quad.predicate, quad.object)), quad)
         edges = list(direct.values())
-        replaced = list(map(str, entry.replaced))
+        values = list(self._values(entry, nodes))
         if len(nodes) + len(edges) > _MOST:
             counted = [f"{len(new)} {kind}" for new, kind in ((nodes, "nodes"), (edges, "edges")) if new]
-            return [", ".join(counted), *replaced]
+            return [", ".join(counted), *(text for is_first, text in values if not is_first)]
         joined = {terms.text_of(end) for quad in edges for end in (quad.subject, quad.object)}
         ends = [[self._name(terms.text_of(end), entry) for end in (quad.subject, quad.object)] for quad in edges]
         named = [quad.predicate.value.removeprefix(terms.EDGE) for quad in edges]
         return [
             *(f"new {self._name(node, entry)}" for node in nodes if node not in joined),
             *(f"{source} {kind} {target}" for kind, (source, target) in zip(named, ends, strict=True)),
-            *replaced,
-            *self._first_values(entry, added, nodes),
+            *(text for _, text in values),
         ]
 
-    def _first_values(self, entry: HistoryEntry, added: Sequence[Quad], nodes: Sequence[str]) -> Iterator[str]:
-        """Yields the values of properties that had none, of nodes that are not new."""
-        replaced = {(value.node, value.property) for value in entry.replaced}
-        for quad in added:
-            subject, name = terms.text_of(quad.subject), quad.predicate.value.removeprefix(terms.PROPERTY)
-            is_value = name != quad.predicate.value and subject.startswith(terms.NODE) and subject not in nodes
-            if is_value and (node := self._name(subject, entry), name) not in replaced:
-                assert isinstance(quad.object, Literal)
-                yield str(Replaced(node, name, None, (), terms.json_value(quad.object)))
+    def _values(self, entry: HistoryEntry, nodes: Sequence[str]) -> Iterator[tuple[bool, str]]:
+        """Yields the changed values of nodes that are not new, in words, and whether there was none before."""
+        changed: defaultdict[tuple[str, str], dict[str, Quad]] = defaultdict(dict)
+        for when, lines in (("before", entry.removed), ("after", entry.added)):
+            for quad in _quads_of(lines):
+                subject, name = terms.text_of(quad.subject), quad.predicate.value.removeprefix(terms.PROPERTY)
+                if name != quad.predicate.value and subject.startswith(terms.NODE) and subject not in nodes:
+                    changed[subject, name][when] = quad
+        for (subject, name), quads in changed.items():
+            texts = [_value(quads.get("before")), _value(quads.get("after"))]
+            if "before" in quads:
+                earlier = [other for other in self.entries.values() if other.number < entry.number]
+                sources = (other.document for other in earlier if line(quads["before"]) in other.asserted)
+                texts[0] += f" ({', '.join(dict.fromkeys(sources))})"
+            yield "before" not in quads, f"{self._name(subject, entry)} {name}: {' -> '.join(texts)}"
 
     def _name(self, node: str, entry: HistoryEntry) -> str:
         """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``."""
@@ -262,6 +236,14 @@ def _is_direct(quad: Quad) -> bool:
     return quad.predicate.value.startswith(terms.EDGE) and all(end.startswith(terms.NODE) for end in ends)
 
 
+def _value(quad: Quad | None) -> str:
+    if quad is None:
+        return "none"
+    assert isinstance(quad.object, Literal)
+    value = terms.json_value(quad.object)
+    return repr(value) if isinstance(value, str) else str(value)
+
+
 def line(quad: Quad) -> str:
     """Returns a triple as N-Triples, without the name of its graph."""
     return f"{quad.subject} {quad.predicate} {quad.object}"
@@ -269,7 +251,7 @@ def line(quad: Quad) -> str:
 
 def _quad(entry: HistoryEntry) -> Quad:
     """Returns an entry as a triple of the history."""
-    content = json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True, default=str)
+    content = json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True)
     subject = NamedNode(f"{terms.BASE}change/{entry.number}")
     return Quad(subject, _CONTENT, Literal(content, datatype=terms.JSON), terms.HISTORY)
 

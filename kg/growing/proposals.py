@@ -10,20 +10,45 @@ only the meaning is near, the proposal may name the near type and so insist that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from kg.arrays import FloatArray
 from kg.errors import ConfigError, SchemaError
 from kg.growing.graph import GrowingGraph
-from kg.growing.likeness import SAME_MEANING, TypeMeaning
-from kg.growing.schema import EdgeType, NodeType, Schema
+from kg.growing.schema import EdgeType, NodeType, Schema, spelled
+from kg.logistic import BIAS, LogisticModel
 
 TypePolicy = Literal["auto", "review", "never"]
 """The treatment of a well-formed proposal: accepted at once, kept for a person, or refused."""
 
 Verdict = Literal["accepted", "pending"]
 """The result of a proposal that was not refused."""
+
+SAME_MEANING = 0.6
+"""From this probability two types mean the same."""
+
+_SAME = LogisticModel({BIAS: -5.36, "name": 0.68, "description": 8.67})
+"""Fitted on pairs of types (``benchmarks/type_pairs.py``)."""
+
+
+@dataclass(frozen=True)
+class TypeMeaning:
+    """The meaning of types, for words without a common stem: "Physician" and "Doctor".
+
+    Attributes:
+        vectors: Returns a vector of length 1 for each text.
+    """
+
+    vectors: Callable[[Sequence[str]], FloatArray]
+
+    def probability(self, new: NodeType, existing: NodeType) -> float:
+        """Returns the probability that two types mean the same, in [0, 1]."""
+        names = [tuple(dict.fromkeys((spelled(kind.name), *kind.labels))) for kind in (new, existing)]
+        by_name = float((self.vectors(names[0]) @ self.vectors(names[1]).T).max())
+        one, other = self.vectors([f"{spelled(kind.name)}: {kind.description}" for kind in (new, existing)])
+        return _SAME.probability({"name": by_name, "description": float(one @ other)})
 
 
 class TypeProposals:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pyoxigraph import Literal, QueryBoolean, QuerySolutions, RdfFormat, Store
 from rdflib import Graph
-from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.algebra import translateQuery, traverse
 from rdflib.plugins.sparql.evaluate import evalPart
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.sparql import QueryContext
@@ -95,7 +95,8 @@ def _checked(query: str) -> Any:
         ValueError: It does not only read this graph.
     """
     parsed = parseQuery(_DECLARED + query)
-    kinds = set(_names(parsed))
+    kinds: set[str] = set()
+    traverse(parsed, visitPre=lambda part: kinds.add(getattr(part, "name", "")))
     if "ServiceGraphPattern" in kinds:
         raise ValueError("SERVICE is not allowed: a query reads this graph alone")
     if not kinds & {"SelectQuery", "AskQuery"}:
@@ -165,19 +166,6 @@ def _leads_to(bound: Mapping[str, str], columns: list[str], row: list[Any]) -> b
         name not in bound or value is None or bound[name] == str(value)
         for name, value in zip(columns, row, strict=True)
     )
-
-
-def _names(parsed: Any) -> Iterator[str]:
-    """Yields the names of all parts of a parsed query."""
-    name = getattr(parsed, "name", None)
-    if isinstance(name, str):
-        yield name
-    if isinstance(parsed, dict):
-        for value in parsed.values():
-            yield from _names(value)
-    elif isinstance(parsed, list | tuple) or type(parsed).__name__ in ("ParseResults", "plist"):
-        for value in parsed:
-            yield from _names(value)
 
 
 def _plain(term: Any) -> Any:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
+from difflib import SequenceMatcher
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -27,8 +28,7 @@ from jsonschema.exceptions import SchemaError as InvalidJsonSchema
 from jsonschema.validators import extend
 
 from kg.errors import SchemaError
-from kg.growing.likeness import alike
-from kg.text import nearest
+from kg.text import STOPWORDS, nearest, stem, tokens
 
 CreatedBy = Literal["system", "agent", "user"]
 """Who made a type."""
@@ -54,6 +54,16 @@ KEYWORDS = frozenset(
 
 DEEPEST = 6
 """Levels of rules inside rules."""
+
+SAME_SPELLING = 0.88
+"""From this share of matching characters two names are one."""
+
+SAME_DESCRIPTION = 0.6
+"""From this share of common words two descriptions are one, if each has at least four."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_GENERIC = {"type", "node", "edge", "entity", "item", "object", "record", "kind", "by", "of", "in", "to", "on", "at"}
+"""Words that make no difference in a name: ``IssuedBy`` and ``issues`` say the same."""
 
 _NODE_NAME, _EDGE_NAME = r"[A-Z][A-Za-z0-9]{1,59}", r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
 _PROPERTY_NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,59}\Z"
@@ -218,6 +228,33 @@ class Schema:
         if isinstance(new, EdgeType):
             for name in (*new.source_types, *new.target_types):
                 self.node_type(name)
+
+
+def alike(new: NodeType, existing: NodeType) -> bool:
+    """Whether two types mean the same, by the stems and the spelling of their names, labels and descriptions.
+
+    It errs on the side of refusing: the message names the type to use, and whoever proposes may state the difference.
+    """
+    first, second = _name_stems(new.name), _name_stems(existing.name)
+    if first and first == second:
+        return True
+    labels = [frozenset(map(_name_stems, kind.labels)) for kind in (existing, new)]
+    is_edge = new.name[0].islower()  # labels of edges are shared by several
+    if not is_edge and (first in labels[0] or (second and second in labels[1])):
+        return True
+    if SequenceMatcher(None, new.name.lower(), existing.name.lower(), autojunk=False).ratio() >= SAME_SPELLING:
+        return True
+    one, other = (set(tokens(kind.description)) - STOPWORDS for kind in (new, existing))
+    return min(len(one), len(other)) >= 4 and len(one & other) / len(one | other) >= SAME_DESCRIPTION
+
+
+def spelled(name: str) -> str:
+    """Returns a type's name as words: "credit rating" for ``CreditRating`` and ``credit_rating``."""
+    return " ".join(_WORDS.findall(name)).lower()
+
+
+def _name_stems(name: str) -> frozenset[str]:
+    return frozenset(map(stem, spelled(name).split())) - _GENERIC
 
 
 def check_type(new: NodeType | EdgeType) -> None:

@@ -12,7 +12,7 @@ outside of ASCII may have another ending in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -43,14 +43,13 @@ _JUDGED = frozenset({"enum", "format"})
 _SCALE = frozenset({"minimum", "maximum"})
 
 
-def supporting_span(update: Update, text: str, graph: GrowingGraph, added: Iterable[NodeKey] = ()) -> str:
+def supporting_span(update: Update, text: str, graph: GrowingGraph) -> str:
     """Returns the passage of a source that states an update.
 
     Args:
         update: An operation that was read from the source.
         text: The source.
         graph: The graph as it is.
-        added: Nodes that the same source adds, whose own updates have passages.
 
     Raises:
         SchemaError: The source does not state the update, or the update removes something.
@@ -59,9 +58,8 @@ def supporting_span(update: Update, text: str, graph: GrowingGraph, added: Itera
     if isinstance(update, AddNode):
         return _node_span(update, source, graph)
     if isinstance(update, AddEdge):
-        known = set(added)
-        spans = [source.named(key, "edge") for key in (update.source, update.target) if key not in known]
-        return spans[0] if spans else source.best(f"{update.source.name} {update.target.name}")
+        first, _ = (source.named(key, "edge") for key in (update.source, update.target))
+        return source.best(f"{update.source.name} {update.target.name}") or first
     if update.value is None:
         raise SchemaError(f"a source removes nothing: {update.property} of {update.node}")
     span = source.named(update.node, update.property)

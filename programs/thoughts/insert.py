@@ -121,6 +121,5 @@ def _applied(work: Work, updates: Sequence[Any], made: ToolCall) -> Applied:
     graph, arguments = work.graph, json.dumps(made.arguments, sort_keys=True, default=str)
     written: list[Update] = [_READERS[update.op].validate_python(update.model_dump()) for update in updates]
     graph.check(written)
-    added = [update.key for update in written if isinstance(update, AddNode)]
-    spans = [supporting_span(update, f"{made.output}\n{arguments}", graph, added) for update in written]
+    spans = [supporting_span(update, f"{made.output}\n{arguments}", graph) for update in written]
     return graph.apply(written, Origin(made.tool, arguments), spans=spans)
