@@ -9,6 +9,7 @@ Cells have the text that a reader of the file sees: a percentage that Excel stor
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import re
 import zipfile
@@ -21,6 +22,8 @@ from kg.errors import ConfigError, DataError
 from kg.files import UNREADABLE
 from kg.text import Unit
 
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"“(])")
 
 MOST_BYTES = 50_000_000
@@ -153,18 +156,24 @@ def clean(text: str) -> str:
     return " ".join(text.split())
 
 
-def decoded(path: Path) -> str:
-    """The text of a UTF-8 file.
+def decoded(path: Path) -> tuple[str, tuple[str, ...]]:
+    """The text of a file in UTF-8, in UTF-16 with its mark, or else in Windows-1252, and a problem for the last.
 
     Raises:
-        DataError: The file is not UTF-8.
+        DataError: The file is no text.
     """
     data = path.read_bytes()
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig"), ()
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise DataError("must be UTF-8 text", file=str(path), place=f"line {line}") from error
+        place = "line " + str(data[: error.start].count(b"\n") + 1)
+        try:
+            text = data.decode("cp1252")
+        except UnicodeDecodeError:
+            text = "\0"
+        if _CONTROL.search(text):
+            raise DataError("must be text in UTF-8, UTF-16 or Windows-1252", file=str(path), place=place) from error
+        return text, (f"{path.name}: {place} is not UTF-8, so the file is read as Windows-1252",)
 
 
 def check_cells(cells: int, path: str | Path) -> None:

@@ -16,7 +16,7 @@ from kg.readers.grid import arrange_cells
 
 def read_csv(path: Path) -> Content:
     """Values separated by commas, semicolons, tabs or bars, as the file itself shows."""
-    text = decoded(path)
+    text, problems = decoded(path)
     delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(text)
     cells = 0
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
@@ -35,7 +35,8 @@ def read_csv(path: Path) -> Content:
             begun = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"cannot be read as a table: {error}", file=str(path), place=f"line {begun}") from error
-    return Content((RawTable(Place(path.name, 1), arrange_cells(rows)),)) if rows else Content()
+    tables = (RawTable(Place(path.name, 1), arrange_cells(rows)),) if rows else ()
+    return Content(tables, problems=problems)
 
 
 def _delimiter(text: str) -> str:

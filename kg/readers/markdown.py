@@ -28,7 +28,8 @@ from kg.readers.grid import arrange_cells
 def read_markdown(path: Path) -> Content:
     """The pipe tables of a Markdown file, and the sentences around them."""
     library = load_library("markdown_it", path)
-    tokens = library.MarkdownIt("commonmark").enable("table").parse(decoded(path))
+    text, problems = decoded(path)
+    tokens = library.MarkdownIt("commonmark").enable("table").parse(text)
     tables: list[RawTable] = []
     sentences: list[PlacedSentence] = []
     rows: list[tuple[RawCell, ...]] = []
@@ -51,13 +52,13 @@ def read_markdown(path: Path) -> Content:
             tables.append(RawTable(Place(path.name, begun, named), arrange_cells(rows), context_of(above, heading)))
             above = []
         elif token.type == "inline":
-            text = _plain_inline(token)
+            paragraph = _plain_inline(token)
             if tokens[place - 1].type == "heading_open":
-                heading, above = clean(text), []
+                heading, above = clean(paragraph), []
             else:
-                above.append(clean(text))
-            sentences += sentences_of(text, Place(path.name, line))
-    return Content(tuple(tables), tuple(sentences))
+                above.append(clean(paragraph))
+            sentences += sentences_of(paragraph, Place(path.name, line))
+    return Content(tuple(tables), tuple(sentences), problems)
 
 
 def _plain_inline(token: Any) -> str:

@@ -15,9 +15,10 @@ from kg.readers.content import Content, Place, PlacedSentence, decoded, sentence
 def read_plain_text(path: Path) -> Content:
     """The sentences of a plain text; a paragraph ends at an empty line."""
     sentences: list[PlacedSentence] = []
-    for line, paragraph in _paragraphs(decoded(path)):
+    text, problems = decoded(path)
+    for line, paragraph in _paragraphs(text):
         sentences += sentences_of(paragraph, Place(path.name, line))
-    return Content((), tuple(sentences))
+    return Content((), tuple(sentences), problems)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:

@@ -117,7 +117,8 @@ def read_html(path: Path) -> Content:
     """The figures' tables of a page, and its text in sentences."""
     html = load_library("lxml.html", path)
     etree = load_library("lxml.etree", path)
-    text = _DECLARATION.sub("", _decoded(path))
+    text, problems = _decoded(path)
+    text = _DECLARATION.sub("", text)
     if not text.strip():
         return Content()
     root = html.fromstring(text)
@@ -136,15 +137,15 @@ def read_html(path: Path) -> Content:
             if element is not root:
                 page.pieces.append(element.tail or "")
     page.end_block()
-    return Content(tuple(page.tables), tuple(page.sentences))
+    return Content(tuple(page.tables), tuple(page.sentences), problems)
 
 
-def _decoded(path: Path) -> str:
-    """The text of a page in the encoding that it declares, or in UTF-8."""
+def _decoded(path: Path) -> tuple[str, tuple[str, ...]]:
+    """The text of a page in the encoding that it declares, or else as any text, and its problems."""
     data = path.read_bytes()
     declared = _CHARSET.search(data[:_HEAD])
     try:
-        return data.decode(declared[1].decode() if declared else "utf-8-sig")
+        return data.decode(declared[1].decode() if declared else "utf-8-sig"), ()
     except (UnicodeDecodeError, LookupError):
         return decoded(path)
 

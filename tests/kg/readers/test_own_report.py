@@ -150,11 +150,21 @@ def test_several_tables_are_one_report_and_keep_their_own_headers(tmp_path: Path
     assert sources == {"income.csv", "balance.csv", "more.txt"}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_other_encodings_are_read_and_a_doubtful_one_is_said(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "guv.csv"
+    path.write_text("Posten;2024\nJahresüberschuss;98,75\n", encoding=encoding)
+    own = read_files([path])
+    assert own.report.table[1] == ("Jahresüberschuss", "98,75")
+    said = ("guv.csv: line 2 is not UTF-8, so the file is read as Windows-1252",) if encoding == "cp1252" else ()
+    assert own.problems == said
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
         ("a.csv", b'a,b\n"x,1\n', r"a\.csv: line 2: cannot be read as a table"),
-        ("a.csv", b"a,b\nx,\xff\n", r"a\.csv: line 2: must be UTF-8 text"),
+        ("a.csv", b"a,b\nx,\xff\x00\n", r"a\.csv: line 2: must be text in UTF-8, UTF-16 or Windows-1252"),
         ("a.csv", b"", r"a\.csv: hold neither a table nor text"),
         ("a.csv", b"one\ntwo\n", r"hold neither a table nor text: a\.csv, line 1: is no table: it has 1 column"),
         ("a.csv", b"a,b\nx,y\n", r"a\.csv, line 1: is no table of figures"),

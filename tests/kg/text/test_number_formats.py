@@ -30,6 +30,13 @@ def test_a_table_is_read_in_one_style() -> None:
     assert english_table(english) is english
 
 
+def test_spaces_are_between_groups_unless_a_cell_has_two_figures() -> None:
+    table = (("", "2025"), ("revenue", "1 204"), ("costs", "(1 010)"), ("fleet", "− 12 500.5"), ("margin", "4.5 %"))
+    assert [row[1] for row in english_table(table)] == ["2025", "1,204", "(1,010)", "− 12,500.5", "4.5 %"]
+    joined = (*table, ("two columns", "214 1,980"))
+    assert english_table(joined) is joined
+
+
 def test_a_sentence_must_show_both_signs() -> None:
     assert english_sentence("der umsatz war 1.234,56 mio. in 2019 .") == "der umsatz war 1,234.56 mio. in 2019 ."
     for sentence in ("notes 4,5 and 6 .", "it was 12.345 .", "it was 1.234,56 or 1.5 ."):
