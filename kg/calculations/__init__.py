@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from kg.calculations.network import ChoiceNetwork
     from kg.calculations.operand_features import (
         JOINT_NAMES,
-        REFERENCE_WIDTH,
         HistoryTurn,
-        candidate_items,
         extend_history,
+        operand_rows,
     )
     from kg.calculations.pointers import EncoderBlend
     from kg.calculations.question_features import QuestionFeatures

@@ -62,20 +62,9 @@ class ChoiceNetwork:
         """
         return self.scores_of(self.prepared(rows), groups)
 
-    def prepared(
-        self, rows: FloatArray, before: tuple[FloatArray, FloatArray] | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Returns what no group changes: the rows' part of the hidden layer, and the linear part.
-
-        Args:
-            rows: The first row features; without those that follow, these count as zeros.
-            before: What was returned for the row features before ``rows``, which then are the last ones.
-        """
-        width = rows.shape[1]
-        if before is None:
-            return rows @ self.rows_in[:width] + self.bias, rows @ self.skip[:width]
-        start = len(self.skip) - width
-        return before[0] + rows @ self.rows_in[start:], before[1] + rows @ self.skip[start:]
+    def prepared(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Returns what no group changes: the rows' part of the hidden layer, and the linear part."""
+        return rows @ self.rows_in + self.bias, rows @ self.skip
 
     def scores_of(self, prepared: tuple[FloatArray, FloatArray], groups: FloatArray) -> FloatArray:
         """Returns :meth:`scores` of rows that :meth:`prepared` has read."""

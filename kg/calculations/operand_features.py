@@ -3,7 +3,7 @@
 What depends on the questions alone is in :mod:`kg.calculations.question_features`; here is what depends on earlier
 answers, computed once for every history that is kept::
 
-    features, observations = candidate_items(QuestionFeatures(index, questions), read_history(index, past))
+    rows, observations = operand_rows(QuestionFeatures(index, questions), read_history(index, past))
 """
 
 from __future__ import annotations
@@ -93,14 +93,11 @@ def history_item_features(relations: FigureRelations, history: Sequence[HistoryT
     return np.concatenate([features, flags], axis=1)
 
 
-REFERENCE_WIDTH = MAX_DISTANCE + len(OPERATIONS) + 10
-
-
 def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> FloatArray:
-    """Features of each earlier answer as an operand; shape ``(len(history), REFERENCE_WIDTH)``."""
+    """Features of each earlier answer as an operand; shape ``(len(history), features)``."""
     used = [turn for record in history for turn in record.used]
     words = set(question.words)
-    result = np.zeros((len(history), REFERENCE_WIDTH), dtype=np.float32)
+    result = np.zeros((len(history), MAX_DISTANCE + len(OPERATIONS) + 10), dtype=np.float32)
     for turn, record in enumerate(history):
         distance = min(len(history) - turn, MAX_DISTANCE)
         operation = record.template.partition("(")[0]
@@ -126,43 +123,26 @@ def reference_features(question: QuestionFeatures, history: Sequence[HistoryTurn
     return result
 
 
-def earlier_answers(
-    question: QuestionFeatures, history: Sequence[HistoryTurn], lying: FloatArray
-) -> tuple[FloatArray, IntArray]:
-    """The features of earlier answers as operands, with those of the first figure each was made of.
+def operand_rows(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> tuple[dict[str, FloatArray], IntArray]:
+    """The features of every possible operand.
 
     Args:
         question: The question.
         history: The earlier turns.
-        lying: :func:`history_item_features` of them.
 
     Returns:
-        The features, shape ``(len(history), width)``, and each answer's observation (-1 for one without any).
-    """
-    figures = np.array([turn.all_figures[0] if turn.all_figures else -1 for turn in history], dtype=np.int64)
-    shared = question.items.shape[1]
-    of_figure = np.zeros((len(history), shared + lying.shape[1]), dtype=np.float32)
-    for turn, figure in enumerate(figures.tolist()):
-        if figure >= 0:
-            item = question.index.first_item[figure]
-            of_figure[turn, :shared], of_figure[turn, shared:] = question.items[item], lying[item]
-    own, answered = reference_features(question, history), np.ones((len(history), 1), dtype=np.float32)
-    return np.concatenate([of_figure, own, answered], axis=1), figures
-
-
-def candidate_items(question: QuestionFeatures, history: Sequence[HistoryTurn]) -> tuple[FloatArray, IntArray]:
-    """The features of every possible operand: the report's items, then the earlier answers.
-
-    Returns:
-        The features, shape ``(items + len(history), width)``, and each operand's observation (-1 for an earlier
-        answer without one).
+        The features of the report's items (``A``) and of the earlier answers (``R``), which have those of their first
+        figure too; a row each. The observation of each item and then of each answer, -1 for one without figures.
     """
     index = question.index
-    lying = history_item_features(question.relations, history)
-    references, figures = earlier_answers(question, history, lying)
-    nothing = np.zeros((len(index), REFERENCE_WIDTH + 1), dtype=np.float32)
-    own = np.concatenate([question.items, lying, nothing], axis=1)
-    return np.concatenate([own, references]), np.concatenate([index.base, figures])
+    items = np.concatenate([question.items, history_item_features(question.relations, history)], axis=1)
+    figures = np.array([turn.all_figures[0] if turn.all_figures else -1 for turn in history], dtype=np.int64)
+    of_figures = np.zeros((len(history), items.shape[1]), dtype=np.float32)
+    known = np.flatnonzero(figures >= 0)
+    of_figures[known] = items[[index.first_item[figure] for figure in figures[known].tolist()]]
+    always = np.ones((len(history), 1), dtype=np.float32)
+    answers = np.concatenate([of_figures, reference_features(question, history), always], axis=1)
+    return {"A": items, "R": answers}, np.concatenate([index.base, figures])
 
 
 JOINT_NAMES = (

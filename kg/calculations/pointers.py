@@ -9,7 +9,7 @@ that neither has seen (:func:`optimize.encoders.held_out.fit_blend`)::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -34,6 +34,12 @@ _PAIRS = TypeAdapter(dict[str, tuple[FiniteFloat, FiniteFloat]])
 
 _Key = tuple[int, str, int, int]
 """History, form, position, and what the first operand is to the encoder."""
+
+_Operand = tuple[int, ParsedForm, int, int]
+"""The arguments of :meth:`Pointers.operands`."""
+
+_BEYOND = 10**6
+"""Added to the numbers of first operands that are no items, so that they differ from those of observations."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +108,8 @@ class Pointers:
         self._question = encoder.question(questions)
         self._similarities = self._page.similarities(self._question.spoken)
         self._joined: JoinedTurns = self._heads.join(self._question, histories, self._page)
-        self._leads: dict[tuple[int, int], FloatArray] = {}
         self._known: dict[_Key, FloatArray | None] = {}
-        self._no_lead = np.zeros(self._page.vectors.shape[1], dtype=np.float32)
+        self._leads = self._heads.lead(self._page.vectors), self._heads.lead(self._joined.turns)
 
     def forms(self, names: Sequence[str]) -> FloatArray:
         """Returns the log-probabilities of forms under each history; shape ``(histories, len(names))``."""
@@ -131,34 +136,29 @@ class Pointers:
             self.read([(history, form, position, first)])
         return self._known[key]
 
-    def read(self, operands: Iterable[tuple[int, ParsedForm, int, int]]) -> None:
+    def read(self, operands: Iterable[_Operand]) -> None:
         """Reads several operands at once, which is faster; :meth:`operands` then has them.
 
         Args:
             operands: The arguments of :meth:`operands`; the memory grows with their number times that of the figures.
         """
-        asked = {self._key(*one): one for one in operands}
-        new = {key: one for key, one in asked.items() if key not in self._known}
-        unknown = {key for key, (_, form, _, _) in new.items() if form.name not in self._heads.number}
-        self._known.update(dict.fromkeys(unknown))
-        kinds: dict[str, list[_Key]] = {"A": [], "R": []}
-        for key, (_, form, position, _) in new.items():
-            if key not in unknown:
-                kinds[form.kinds[position]].append(key)
-        if kinds["A"]:
-            rows = self._figures(*self._queries([new[key] for key in kinds["A"]]))
-            self._known.update(zip(kinds["A"], rows, strict=True))
-        if kinds["R"]:
-            queries, _ = self._queries([new[key] for key in kinds["R"]])
-            for key, query in zip(kinds["R"], queries, strict=True):
-                self._known[key] = self._earlier(key[0], query)
+        new = {key: one for one in operands if (key := self._key(*one)) not in self._known}
+        for kind, read in (("A", self._figures), ("R", self._earlier)):
+            keys = [
+                key
+                for key, (_, form, position, _) in new.items()
+                if form.kinds[position] == kind and form.name in self._heads.number
+            ]
+            if keys:
+                self._known.update(zip(keys, read([new[key] for key in keys]), strict=True))
+        self._known.update((key, None) for key in new if key not in self._known)
 
     def _key(self, history: int, form: ParsedForm, position: int, first: int) -> _Key:
-        if 0 <= first < self._items:
-            return history, form.name, position, int(self._index.base[first])
-        return history, form.name, position, first if first < 0 else first + 10**6
+        """The operand, in which all items of one observation are one as the first operand."""
+        is_item = 0 <= first < self._items
+        return history, form.name, position, int(self._index.base[first]) if is_item else first + _BEYOND
 
-    def _queries(self, operands: Sequence[tuple[int, ParsedForm, int, int]]) -> tuple[FloatArray, FloatArray]:
+    def _queries(self, operands: Sequence[_Operand]) -> tuple[FloatArray, FloatArray]:
         histories, positions = (np.array([one[place] for one in operands], dtype=np.int64) for place in (0, 2))
         numbers = np.array([self._heads.number[form.name] for _, form, _, _ in operands], dtype=np.int64)
         leads = np.stack([self._lead(history, position, first) for history, _, position, first in operands])
@@ -187,43 +187,37 @@ class Pointers:
         alike = self._similarities[:, column[0]]
         return float(words @ alike / words.sum()), float(alike[words >= words.max() / 2].min())
 
-    def _figures(self, queries: FloatArray, listened: FloatArray) -> FloatArray:
-        """The log-probabilities of the items; a row a query."""
-        logs = np.full((len(queries), len(self._page.vectors)), _FLOOR, dtype=np.float32)
+    def _figures(self, operands: Sequence[_Operand]) -> FloatArray:
+        """The log-probabilities of the items; a row an operand."""
+        logs = np.full((len(operands), len(self._page.vectors)), _FLOOR, dtype=np.float32)
         if len(self._page.order):
+            queries, listened = self._queries(operands)
             words = self._heads.word_weights(self._question.heard, listened)
             scores = queries @ self._page.ordered.T + words @ self._similarities
             logs[:, self._page.order] = np.maximum(log_softmax(scores), _FLOOR)
         result: FloatArray = logs[:, self._index.base]
         return result
 
-    def _earlier(self, history: int, query: FloatArray) -> FloatArray:
-        """The log-probabilities of the earlier turns."""
-        logs = np.full(self._turns[history], _FLOOR, dtype=np.float32)
-        if self._joined.numbers:
-            scores = log_softmax(self._joined.turns[history] @ query)
-            logs[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
-        return logs
+    def _earlier(self, operands: Sequence[_Operand]) -> Iterator[FloatArray]:
+        """The log-probabilities of the earlier turns, for each operand."""
+        queries, _ = self._queries(operands)
+        for (history, _, _, _), query in zip(operands, queries, strict=True):
+            logs = np.full(self._turns[history], _FLOOR, dtype=np.float32)
+            if self._joined.numbers:
+                scores = log_softmax(self._joined.turns[history] @ query)
+                logs[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
+            yield logs
 
     def _lead(self, history: int, position: int, first: int) -> FloatArray:
-        """The part of the second operand's query that comes from the first one."""
-        if position == 0:
-            return self._no_lead
-        is_figure = 0 <= first < self._items
-        key = (-1, int(self._index.base[first])) if is_figure else (history, first)
-        if key not in self._leads:
-            self._leads[key] = self._heads.lead(self._first(*key))
-        return self._leads[key]
-
-    def _first(self, history: int, first: int) -> FloatArray:
-        """The vector of an observation (with no history), of an earlier turn's answer, or zeros for a constant."""
-        if history < 0:
-            vector: FloatArray = self._page.vectors[first]
-            return vector
-        if first >= self._items and first - self._items in self._joined.numbers:
-            turn: FloatArray = self._joined.turns[history, self._joined.numbers.index(first - self._items)]
+        """The part of the second operand's query that comes from the first one; zeros for a constant."""
+        figures, turns = self._leads
+        if position and 0 <= first < self._items:
+            figure: FloatArray = figures[self._index.base[first]]
+            return figure
+        if position and first - self._items in self._joined.numbers:
+            turn: FloatArray = turns[history, self._joined.numbers.index(first - self._items)]
             return turn
-        return self._no_lead
+        return np.zeros(turns.shape[-1], dtype=np.float32)
 
     def candidate_features(self, forms: Sequence[ParsedForm], read: FloatArray, states: IntArray) -> FloatArray:
         """Returns the features of complete candidates; shape ``(candidates, len(MORE_JOINT))``.
@@ -254,16 +248,13 @@ class Pointers:
         places = np.flatnonzero(wanted[states[:, 1]])
         if not len(places):
             return result
-        histories, numbers, firsts, _ = states[places].T
-        firsts = firsts if position else np.full(len(places), -1)
-        span = self._items + max(self._turns, default=0) + 1
-        _, found, groups = np.unique(
-            (histories * len(forms) + numbers) * span + firsts + 1, return_index=True, return_inverse=True
-        )
-        alike = np.split(places[np.argsort(groups, kind="stable")], np.cumsum(np.bincount(groups))[:-1])
-        for one, members in zip(found, alike, strict=True):
-            form = forms[numbers[one]]
-            logs = self.operands(int(histories[one]), form, position, int(firsts[one]))
+        keys = states[places, :3]
+        if position == 0:
+            keys[:, 2] = -1
+        distinct, groups = np.unique(keys, axis=0, return_inverse=True)
+        for group, (history, number, first) in enumerate(distinct.tolist()):
+            form, members = forms[number], places[groups.reshape(-1) == group]
+            logs = self.operands(history, form, position, first)
             own = states[members, 2 + position] - (0 if form.kinds[position] == "A" else self._items)
             result[members] = _UNKNOWN_OPERAND if logs is None else logs[own]
         return result

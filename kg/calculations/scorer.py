@@ -28,8 +28,7 @@ from kg.calculations.network import ChoiceNetwork
 from kg.calculations.operand_features import (
     FAILED,
     JOINT_NAMES,
-    REFERENCE_WIDTH,
-    candidate_items,
+    operand_rows,
 )
 from kg.calculations.pointers import EncoderBlend
 from kg.calculations.question_features import QuestionFeatures
@@ -65,9 +64,9 @@ def _any_question() -> QuestionFeatures:
 def feature_widths() -> tuple[int, int, int]:
     """The numbers of features that a figure, an earlier answer and a role have."""
     question = _any_question()
-    width = candidate_items(question, [FAILED])[0].shape[1]
+    rows, _ = operand_rows(question, [FAILED])
     role = role_features(ParsedForm.parse("select(A)"), 0, has_history=False)
-    return width - REFERENCE_WIDTH - 1, width, len(role) + len(question.context)
+    return rows["A"].shape[1], rows["R"].shape[1], len(role) + len(question.context)
 
 
 @dataclass(frozen=True)

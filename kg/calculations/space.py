@@ -14,7 +14,7 @@ import numpy as np
 
 from kg.arrays import FloatArray, IntArray, log_softmax
 from kg.calculations.forms import ParsedForm
-from kg.calculations.operand_features import FAILED, HistoryTurn, earlier_answers, history_item_features
+from kg.calculations.operand_features import FAILED, HistoryTurn, operand_rows
 from kg.calculations.pointers import Pointers
 from kg.calculations.question_features import QuestionFeatures
 from kg.calculations.question_names import AskedNames, read_names
@@ -62,30 +62,20 @@ class _HistoryScores:
     def __init__(self, space: DerivationSpace, history: Sequence[HistoryTurn]) -> None:
         self.space = space
         self.turns = history
-        items = len(space.index)
-        lying = history_item_features(space.question.relations, history)
-        answers, figures = earlier_answers(space.question, history, lying)
-        self.observations = np.concatenate([space.index.base, figures])
-        networks = space.scorer.operands
-        self.rows = {kind: networks[kind].prepared(answers) for kind in networks if kind == "R"}
-        if space.prepared_items is not None:
-            self.rows["A"] = networks["A"].prepared(lying, space.prepared_items)
-        self._numbering = {"A": np.arange(items), "R": np.arange(items, items + len(history))}
+        rows, self.observations = operand_rows(space.question, history)
+        self._networks = space.scorer.operands
+        self._prepared = {kind: network.prepared(rows[kind]) for kind, network in self._networks.items()}
         self._scores: dict[tuple[str, int], FloatArray] = {}
 
     def scores(self, form: ParsedForm, position: int) -> tuple[FloatArray, FloatArray]:
         """The raw scores of the operands of the kind that the form wants, and the weights of the pair features."""
         kind = form.kinds[position]
         group = self.space.role(form, position, bool(self.turns))
-        network = self.space.scorer.operands[kind]
+        network = self._networks[kind]
         key = (form.name, position)
         if key not in self._scores:
-            self._scores[key] = network.scores_of(self.rows[kind], group[None])[0]
+            self._scores[key] = network.scores_of(self._prepared[kind], group[None])[0]
         return self._scores[key], network.pair_weights(group[None])[0]
-
-    def numbering(self, kind: str) -> IntArray:
-        """The numbers of the operands of a kind."""
-        return self._numbering[kind]
 
 
 class DerivationSpace:
@@ -109,8 +99,8 @@ class DerivationSpace:
         self.scorer = scorer
         self.question = QuestionFeatures(index, questions)
         self.histories = tuple(histories)
-        figures = scorer.operands.get("A")
-        self.prepared_items = None if figures is None else figures.prepared(self.question.items)
+        items = len(index)
+        self.numbering = {"A": np.arange(items), "R": np.arange(items, items + len(questions) - 1)}
         self.under = [_HistoryScores(self, history.turns) for history in histories]
         self._roles: dict[tuple[str, int, bool], FloatArray] = {}
         self.pointers = (
@@ -204,7 +194,7 @@ class DerivationSpace:
             places = [place for place, state in enumerate(states) if self._form(state).kinds[position] == kind]
             if not places:
                 continue
-            numbers = self.under[0].numbering(kind)
+            numbers = self.numbering[kind]
             size = max(MOST_SCORES // max(len(numbers), 1), 1)
             for start in range(0, len(places), size):
                 chunk = places[start : start + size]

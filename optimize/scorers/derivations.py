@@ -28,7 +28,6 @@ from kg.arrays import BoolArray, FloatArray
 from kg.calculations import (
     JOINT_NAMES,
     PAIR_FEATURES,
-    REFERENCE_WIDTH,
     ChoiceNetwork,
     DerivationConfig,
     DerivationScorer,
@@ -41,9 +40,9 @@ from kg.calculations import (
     ReportIndex,
     WeightedHistory,
     as_float,
-    candidate_items,
     features_of,
     history_terms,
+    operand_rows,
     pair_features,
     pool,
     question_terms,
@@ -217,7 +216,7 @@ def operand_choices(turn: TrainingTurn) -> dict[str, list[NetworkChoice]]:
         return found
     index = turn.index
     question = QuestionFeatures(index, turn.questions)
-    features, observations = candidate_items(question, turn.history)
+    features, observations = operand_rows(question, turn.history)
     items = len(index)
     aligned = set(index.align(turn.derivation, turn.questions[-1]))
     form = ParsedForm.parse(turn.collapsed.form)
@@ -235,9 +234,8 @@ def operand_choices(turn: TrainingTurn) -> dict[str, list[NetworkChoice]]:
         pairs = np.zeros((len(own), PAIR_FEATURES), dtype=np.float32)
         if position == 1 and len(index):
             pairs = pair_features(index, np.full(len(own), first), own)
-        rows = features[:items, : -(REFERENCE_WIDTH + 1)] if kind == "A" else features[items:]
         group = np.concatenate([role_features(form, position, bool(turn.history)), question.context])
-        found[kind].append(NetworkChoice(rows, group, right, pairs, turn.weight))
+        found[kind].append(NetworkChoice(features[kind], group, right, pairs, turn.weight))
         places = np.flatnonzero(right)
         preferred = [place for place in places if own[place] in aligned]
         first = int(own[(preferred or list(places))[0]])
