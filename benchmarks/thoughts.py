@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import dspy
@@ -27,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.question_sets import unpacked  # noqa: E402
-from experiments.commands.options import read_lm  # noqa: E402
-from experiments.commands.thoughts import documents_folder, thoughts_figures, thoughts_program  # noqa: E402
+from experiments.commands.main import read_lm  # noqa: E402
+from experiments.commands.thoughts import copy_documents, thoughts_figures, thoughts_program  # noqa: E402
 from experiments.data import read_types  # noqa: E402
 from experiments.lms import reach_lm  # noqa: E402
 from kg.growing import GrowingGraph  # noqa: E402
@@ -49,7 +50,8 @@ def answer_tasks(
     """The figures of each question, answered from an empty graph of its own, and right, abstained or wrong."""
     types = read_types(settings.get("schema", "open"))
     for task in tasks:
-        with documents_folder(task["files"]) as folder, GrowingGraph(None, types) as graph:
+        with TemporaryDirectory() as temporary, GrowingGraph(None, types) as graph:
+            folder = copy_documents(task["files"], Path(temporary))
             thoughts = thoughts_program(settings, folder)(question=task["question"], graph=graph, today=today).thoughts
         answer, right = thoughts.supported[0], task["answers"]
         is_right = any(is_same_answer(answer, one) for one in right) if answer is not None else not right

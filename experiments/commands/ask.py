@@ -6,18 +6,23 @@ $ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import (
+from experiments.commands.main import (
     FILE,
-    Command,
+    PROGRAM_SETTINGS,
     WriteFigures,
+    data_option,
+    finpath,
     json_option,
     lm_options,
-    report_options,
+    program_option,
+    set_option,
     threads_option,
     track_option,
 )
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from experiments.facade.subjects import Subject
     from experiments.traces import QuestionLog
     from experiments.tracking import Tracker
-    from programs.turns import AnyTurn
+    from programs.turns import AnyTurn, Conversation
 
 ABOUT = (
     "the id of a report in --data, or a unique part of it; a JSON file with id, pre_text, table and post_text; files "
@@ -38,8 +43,66 @@ ABOUT = (
 )
 
 
-@click.command(
-    cls=Command,
+def subject_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of questions about a subject: what :func:`asking` takes."""
+    for option in (track_option, lm_options, set_option(PROGRAM_SETTINGS), program_option, data_option):
+        function = option(function)
+    return function
+
+
+@contextmanager
+def asking(
+    words: Sequence[str], lm: LMConfig, *, data: str, program: str, settings: dict[str, str], tracker: Tracker | None
+) -> Iterator[tuple[Subject, QuestionLog]]:
+    """Yields the subject that some words name and the log of its questions, with the language model set in DSPy."""
+    import dspy
+
+    from experiments.facade.subjects import find_subject
+    from experiments.traces import asked
+
+    with waiting("read what the questions are about"):
+        subject = find_subject(words, data, program, settings)
+    say(f"* {subject.title}")
+    verb, params = str(click.get_current_context().info_name), {**lm.params(), "program": program}
+    with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, verb, subject.title, params) as log:
+        yield subject, log
+
+
+def answer(subject: Subject, conversation: Conversation, question: str, log: QuestionLog) -> AnyTurn:
+    """The next turn of a conversation, with a sign of life while it is answered."""
+    with waiting("answer") as step, _following(step), log.turn(question) as seen:
+        turn = conversation.ask(question)
+        seen.outputs, seen.failure = subject.figures(turn), turn.failure
+    return turn
+
+
+@contextmanager
+def _following(step: Callable[[str], None]) -> Iterator[None]:
+    """Passes each call of a language model or a tool inside to ``step``."""
+    import dspy
+    from dspy.utils.callback import BaseCallback
+
+    class Steps(BaseCallback):
+        count = 0
+
+        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+            self.count += 1
+            step(f"asking {instance.model}, call {self.count}")
+
+        def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+            step(f"tool {instance.name}({json.dumps(inputs.get('kwargs', inputs), default=str)})")
+
+    with dspy.context(callbacks=[*dspy.settings.callbacks, Steps()]):
+        yield
+
+
+def conversation_figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str, Any]:
+    """The turns of a conversation for ``--json``."""
+    return {"kind": subject.kind, "about": subject.world.name, "turns": [*map(subject.figures, turns)]}
+
+
+@finpath.command(
+    "ask",
     epilog="""
     finpath ask MRLW/2020/page_49.pdf "what was the net income in 2020?" "and in 2018?"
     finpath ask income.csv balance.xlsx notes.md "what was the net income in 2009?"
@@ -63,90 +126,76 @@ ABOUT = (
     is_flag=True,
     help="keep the facts of sentences that answer a question in the growing graph; otherwise asking writes nothing",
 )
-@report_options
+@subject_options
 @threads_option
-@lm_options
-@track_option
 @json_option
-def command(
+def ask_questions(
     about: str,
     questions: tuple[str, ...],
     file: str | None,
     insert: bool,
-    data: str,
-    program: str,
-    settings: dict[str, str],
     threads: int | None,
     lm: LMConfig,
-    tracker: Tracker | None,
     write_figures: WriteFigures,
+    **given: Any,
 ) -> int:
     """Answers questions about a report, a graph or texts, with the calculation or path and its sources.
 
     The kind of subject is seen from the files, and printed. The exit code is 1 if no question was answered.
     """
-    import dspy
-
-    from experiments.facade.subjects import find_subject, split_words
-    from experiments.traces import asked
+    from experiments.facade.subjects import split_words
 
     words, own = split_words([about, *questions])
     if (not own) == (file is None) or not all(question.strip() for question in own):
         rule = "questions must follow, or be in a file (--questions), and must not be empty"
         raise ConfigError(f"{rule}; the subject is {', '.join(filter(None, words))}")
-    with waiting("read what the questions are about"):
-        subject = find_subject(words, data, program, settings)
-    if insert and subject.kind != "growing graph":
-        raise ConfigError(f"insert is for a growing graph, got a {subject.kind}")
-    say(f"* {subject.title}")
-    params = {**lm.params(), "program": program}
-    with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, "ask", subject.title, params) as log:
+    with asking(words, lm, **given) as (subject, log):
+        if insert and subject.kind != "growing graph":
+            raise ConfigError(f"insert is for a growing graph, got a {subject.kind}")
         if file is not None:
-            answered = _ask_each(subject, file, threads or lm.default_threads, log, write_figures)
+            turns = _ask_each(subject, file, threads or lm.default_threads, log, write_figures)
         else:
-            answered = _ask_in_order(subject, own, log, write_figures)
+            turns = _ask_in_order(subject, own, log)
+            write_figures(conversation_figures(subject, turns))
     if insert:
         from experiments.facade.knowledge import keep_answers
-        from programs.worlds.texts import TextsWorld
 
-        assert isinstance(subject.world, TextsWorld)
         keep_answers(subject.world.answers, words[0])
-    return 0 if answered else 1
+    return 0 if any(turn.failure is None for turn in turns) else 1
 
 
-def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog, write_figures: WriteFigures) -> bool:
-    """Shows the turns of one conversation, and returns whether a question was answered."""
-    from experiments.facade.session import following
+def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog) -> list[AnyTurn]:
+    """Shows and returns the turns of one conversation."""
+    from experiments.pages import describe_turn
+    from programs.turns import Conversation
 
-    state = subject.program.start(subject.world)
-    width = terminal_width()
-    for place, question in enumerate(questions):
-        with waiting("answer") as step, following(step), log.turn(question) as seen:
-            state = subject.program.ask(state, question)
-            seen.outputs, seen.failure = subject.figures(state.turns[-1]), state.turns[-1].failure
-        show(("\n" if place else "") + subject.describe(state.turns[-1], width))
-    write_figures({"kind": subject.kind, "about": subject.world.name, "turns": [*map(subject.figures, state.turns)]})
-    return any(turn.failure is None for turn in state.turns)
+    conversation, turns = Conversation(subject.program, subject.world), list[Any]()
+    for question in questions:
+        turns.append(turn := answer(subject, conversation, question, log))
+        show("\n" * (len(turns) > 1) + describe_turn(turn, subject.basis(turn), terminal_width()))
+    return turns
 
 
-def _ask_each(subject: Subject, file: str, threads: int, log: QuestionLog, write_figures: WriteFigures) -> bool:
-    """Shows the answer of each question of a file, and returns whether one was answered."""
+def _ask_each(
+    subject: Subject, file: str, threads: int, log: QuestionLog, write_figures: WriteFigures
+) -> list[AnyTurn]:
+    """Shows, writes and returns the answer of each question of a file."""
     from experiments.data import read_questions
     from programs.lm import concurrently
 
     start = subject.program.start(subject.world)
 
-    def answer(numbered: tuple[int, dict[str, Any]]) -> tuple[dict[str, Any], AnyTurn]:
+    def turn_of(numbered: tuple[int, dict[str, Any]]) -> tuple[dict[str, Any], AnyTurn]:
         place, entry = numbered
         with log.turn(entry["question"], place) as seen:
             turn = subject.program.ask(start, entry["question"]).turns[-1]
             seen.outputs, seen.failure = subject.figures(turn), turn.failure
         return {**entry, **seen.outputs}, turn
 
-    rows, answered = [], False
-    for row, turn in concurrently(answer, enumerate(read_questions(file)), threads):
-        answered |= turn.failure is None
+    rows, turns = [], list[Any]()
+    for row, turn in concurrently(turn_of, enumerate(read_questions(file)), threads):
         show(f"{turn.question}  {turn.words if turn.failure is None else f'no answer: {turn.message or turn.failure}'}")
         rows.append(row)
+        turns.append(turn)
     write_figures(rows)
-    return answered
+    return turns

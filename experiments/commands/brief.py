@@ -11,11 +11,11 @@ from datetime import date
 import click
 
 from experiments.commands.ingest import day_option
-from experiments.commands.options import FILE, OUT_FILE, Command, WriteFigures, json_option
+from experiments.commands.main import FILE, OUT_FILE, WriteFigures, finpath, json_option
 from experiments.console import say, show, write_text
 
 
-@click.command(cls=Command, epilog="finpath brief knowledge --database portfolio.db --user ann --html briefing.html")
+@finpath.command("brief", epilog="finpath brief knowledge --database portfolio.db --user ann --html briefing.html")
 @click.argument("graph", type=FILE, metavar="GRAPH", help="the graph's folder")
 @click.option(
     "--database",
@@ -31,7 +31,7 @@ from experiments.console import say, show, write_text
 @click.option("--html", type=OUT_FILE, metavar="FILE", help="write the briefings as a page here too")
 @day_option
 @json_option
-def command(
+def brief_user(
     graph: str, database: str, user: str, whole: bool, html: str | None, today: date, write_figures: WriteFigures
 ) -> None:
     """Reports news about a user's positions and watch-list, citing the documents that report it.

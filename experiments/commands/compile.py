@@ -11,21 +11,19 @@ import click
 from click.core import ParameterSource
 
 from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, read_task
-from experiments.commands.options import (
+from experiments.commands.main import (
     FILE,
     OUT_PLACE,
     POSITIVE,
     SOURCE,
-    Command,
-    Flag,
     RunOptions,
     WriteFigures,
+    finpath,
     json_option,
     lm_options,
     load_and_report,
     run_options,
     set_option,
-    take_choice,
 )
 from experiments.console import Stages, show, terminal_width
 from experiments.lms import LMConfig
@@ -42,8 +40,8 @@ _KGQA = ("graph", "form", "dev", "settings", "seed", "run_name", "no_track")
 _ONLY_KGQA = ("graph", "form")
 
 
-@click.command(
-    cls=Command,
+@finpath.command(
+    "compile",
     epilog=r"""
     finpath compile beam --optimizer scorer --train sample:train --dev sample:dev --out my-beam
     finpath compile my-beam --optimizer labeled-few-shot+gepa --lm openai/gpt-4o-mini --train sample:train --out asked
@@ -101,7 +99,7 @@ _ONLY_KGQA = ("graph", "form")
 @click.option("--reflection-lm", metavar="MODEL", help="reflects on failures, for gepa (--lm); MODEL@URL is a server")
 @run_options("limit", "resume")
 @json_option
-def command(
+def compile_command(
     program: str, train: tuple[str, ...], out: str | None, run: RunOptions, write_figures: WriteFigures, **given: Any
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
@@ -122,7 +120,7 @@ def _refuse_unused(program: str) -> None:
     context = click.get_current_context()
     for parameter in context.command.params:
         name, is_kgqa = str(parameter.name), program == "kgqa"
-        used = name in ("program", "train", "out", "write_figures", *_KGQA) if is_kgqa else name not in _ONLY_KGQA
+        used = name in ("program", "train", "out", "json", *_KGQA) if is_kgqa else name not in _ONLY_KGQA
         if not used and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             kind = program if is_kgqa else "programs for reports"
             raise click.UsageError(f"{parameter.opts[0]} does not apply to {kind}")
@@ -238,8 +236,9 @@ def _fit_graphs(
     from experiments.compiling import graph_job
     from experiments.data import open_questions
     from kg.paths import PathConfig
+    from optimize.fitting import read_value
 
-    ranked = take_choice(settings, "rank_paths", Flag) == "true"
+    ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
     task = read_task(graph, train, form, settings)
     figures: dict[str, Any] = {}
     search = PathConfig(**task.search)

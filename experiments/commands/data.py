@@ -6,16 +6,16 @@ import zipfile
 
 import click
 
-from experiments.commands.options import FILE, OUT_FOLDER, SOURCE, Group, WriteFigures, json_option
+from experiments.commands.main import FILE, OUT_FOLDER, SOURCE, WriteFigures, finpath, json_option
 from experiments.console import say, show
 
 
-@click.group(cls=Group)
-def command() -> None:
+@finpath.group("data")
+def data() -> None:
     """Fetches and checks data sets."""
 
 
-@command.command("fetch", epilog="finpath data fetch --out convfinqa")
+@data.command("fetch", epilog="finpath data fetch --out convfinqa")
 @click.option(
     "--out", type=OUT_FOLDER, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)"
 )
@@ -33,7 +33,7 @@ def fetch_convfinqa(out: str, write_figures: WriteFigures) -> None:
     write_figures({"file": str(target), "sha256": CONVFINQA_SHA256, "unpacked": [str(file) for file in files]})
 
 
-@command.command(
+@data.command(
     "check",
     epilog="""
     finpath data check sample:train

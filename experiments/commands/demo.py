@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import OUT_FOLDER, Command, WriteFigures, json_option, open_tracker
+from experiments.commands.main import OUT_FOLDER, WriteFigures, finpath, json_option, open_tracker
 from experiments.console import Stages, show, terminal_width
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from experiments.tracking import Run
 
 
-@click.command(cls=Command, epilog="finpath demo --json out.json")
+@finpath.command("demo", epilog="finpath demo --json out.json")
 @click.option(
     "--out",
     type=OUT_FOLDER,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     help="the folder of the compiled programs (runs/demo)",
 )
 @json_option
-def command(out: str, write_figures: WriteFigures) -> None:
+def run_demo(out: str, write_figures: WriteFigures) -> None:
     """Compiles, evaluates and compares programs on the shipped sample."""
     from experiments.compare import compare
     from experiments.compiling import compile_program, report_job

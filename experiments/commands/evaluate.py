@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from experiments.commands.options import (
+from experiments.commands.main import (
     FILE,
     OUT_FILE,
     PROGRAM,
     PROGRAM_SETTINGS,
     SOURCE,
-    Command,
-    Flag,
     RunOptions,
     WriteFigures,
+    finpath,
     json_option,
     lm_options,
     load_and_report,
     open_tracker,
     run_options,
     set_option,
-    take_choice,
 )
 from experiments.console import say, show, terminal_width
 from experiments.lms import LMConfig
@@ -43,8 +41,8 @@ GRAPH = (
 _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "output_top_k"}
 
 
-@click.command(
-    cls=Command,
+@finpath.command(
+    "evaluate",
     epilog="""
     finpath evaluate beam --data sample:dev
     finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`
@@ -85,7 +83,7 @@ _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "outpu
 @lm_options
 @run_options()
 @json_option
-def command(
+def evaluate_program(
     program: str,
     data: str | None,
     settings: dict[str, str],
@@ -118,9 +116,11 @@ def _evaluate_reports(
     from experiments.evaluation import evaluate
     from experiments.saved import find_program, with_program_settings
     from experiments.tasks import OpenAnswers, answers_table, conversation_task, figures_table
+    from optimize.fitting import read_value
 
     changes = tuple(f"{key}={value}" for key, value in settings.items())  # the run's name shows them
-    answer = take_choice(settings, "answer", Literal["always", "confident"])
+    given = settings.pop("answer", None)
+    answer = read_value(Literal["always", "confident"], given, "answer") if given is not None else None
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
@@ -176,7 +176,7 @@ def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, s
     if form is None:
         raise click.UsageError("questions about a graph need --format")
     search = {_SEARCH[name]: read_value(int, settings.pop(name), name) for name in _SEARCH.keys() & settings.keys()}
-    link = take_choice(settings, "link", Flag) == "true"
+    link = read_value(bool, settings.pop("link", "false"), "link")
     if settings:
         known = ", ".join((*_SEARCH, "link"))
         raise ConfigError(f"kgqa has no setting {min(settings)!r}; it has {known}, and rank_paths for its compile")

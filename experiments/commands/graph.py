@@ -1,37 +1,76 @@
-"""``finpath graph``: shows, queries and checks the graphs of reports; shows growing graphs and ontologies.
+"""``finpath graph`` and ``finpath ontology``: graphs of reports, growing graphs, and ontologies.
 
+    $ finpath ontology build train.json --out ontology.ttl
+    28 classes, 712 properties, 203 merges from 198 reports; sha256 6f44d9d66cbd...
     $ finpath graph check dev.json --ontology ontology.ttl --json check.json
     dev.json: 207 reports, 0 failed; covered operands in tables: 100.0%; operands in text: 99.2%; ...
 
 Any file in ConvFinQA's format can be checked: of each record only ``id``, ``pre_text``, ``table`` and ``post_text``
 are needed, and ``annotation.turn_program`` if present. A report that cannot be read or built is named and
 counted; the others are checked.
+
+**Gold operands.** Each different operand of a conversation's gold programs counts once. It is a *table operand* if its
+digits occur in a cell, and otherwise a *text operand*. It is *covered* if the value of an observation, of a cell or of
+a sentence, equals it or its negation. Signs are ignored because programs write losses with and without them; ``N%`` is
+compared as N. Digits are searched in the plain text, independently of the graph's reader.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.ontology import DEFAULT_TRAIN, ontology_figures
-from experiments.commands.options import FILE, SOURCE, Group, WriteFigures, json_option, open_tracker, subject_options
-from experiments.console import format_table, read_text, say, shorten, show, terminal_width, write_share
-from kg.errors import ConfigError
+from experiments.commands.main import (
+    FILE,
+    OUT_FILE,
+    SOURCE,
+    WriteFigures,
+    data_option,
+    finpath,
+    json_option,
+    lm_options,
+    program_option,
+)
+from experiments.console import (
+    format_table,
+    progress,
+    read_text,
+    say,
+    shorten,
+    show,
+    terminal_width,
+    write_share,
+    write_text,
+)
+from experiments.lms import LMConfig, lm_settings
+from kg.errors import ConfigError, DataError, FinpathError, ProgramError
 
 if TYPE_CHECKING:
     from kg.reports import Ontology, ReportGraph
 
+DEFAULT_TRAIN = "sample:train"
 _LINE_ITEMS = 40
 
 
-@click.group(cls=Group)
-def command() -> None:
+@finpath.group("graph")
+def graph_group() -> None:
     """Shows, queries and checks the graphs of reports; shows growing graphs and ontologies."""
 
 
-@command.command(
+@finpath.group("ontology")
+def ontology_group() -> None:
+    """Builds an ontology."""
+
+
+@graph_group.command(
     "show",
     epilog="""
     finpath graph show income.csv notes.md > report.ttl
@@ -49,7 +88,8 @@ def command() -> None:
     help="the id of a report in --data, or a unique part of it; files of tables and text, which make one report; the "
     "folder of a growing graph; an ontology (.ttl); or nothing, for the ontology of --program",
 )
-@subject_options
+@data_option
+@program_option
 @click.option("--history", is_flag=True, help="the updates of a growing graph, with sources and replaced values")
 @json_option
 def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, write_figures: WriteFigures) -> None:
@@ -86,9 +126,9 @@ def _ontology(program: str) -> Ontology:
     Raises:
         ConfigError: The program has none, as it answers no questions about reports.
     """
-    from experiments.saved import find_program
+    from experiments.facade import saved_program
 
-    ontology: Ontology | None = getattr(find_program(program, open_tracker()).program, "ontology", None)
+    ontology: Ontology | None = getattr(saved_program(program), "ontology", None)
     if ontology is None:
         raise ConfigError(f"program must be one for reports, which has an ontology; got {program!r}")
     return ontology
@@ -106,7 +146,7 @@ def _show_ontology(ontology: Ontology, write_figures: WriteFigures) -> None:
     if len(items) > _LINE_ITEMS:
         show(f"... and {len(items) - _LINE_ITEMS} more")
     described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]
-    write_figures({**ontology_figures(ontology), "line_items": described})
+    write_figures({**_ontology_figures(ontology), "line_items": described})
 
 
 def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> None:
@@ -134,7 +174,7 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
     write_figures({**types, **figures, "history": updates})
 
 
-@command.command(
+@graph_group.command(
     "query",
     epilog="""
     finpath graph query income.csv "SELECT ?year ?value { ?x kg:year ?year ; kg:net_sales ?value }"
@@ -149,7 +189,8 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
     metavar="REPORT... QUERY",
     help="a report as in `finpath graph show`; then a SPARQL query, or the file of one (.rq)",
 )
-@subject_options
+@data_option
+@program_option
 @json_option
 def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: WriteFigures) -> int:
     """Answers a SPARQL query over the graph of a report: SELECT, ASK, CONSTRUCT or DESCRIBE.
@@ -174,7 +215,60 @@ def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: 
     return 0 if result.rows or result.turtle else 1
 
 
-@command.command("check", epilog="finpath graph check dev.json --ontology ontology.ttl --json check.json")
+@ontology_group.command("build", epilog="finpath ontology build train.json --out ontology.ttl")
+@click.argument("sources", type=FILE, nargs=-1, metavar="[TRAIN...]", help=SOURCE)
+@click.option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
+@lm_options
+@json_option
+def build(sources: tuple[str, ...], out: str | None, lm: LMConfig, write_figures: WriteFigures) -> None:
+    """Learns the ontology of a train split and writes it as Turtle.
+
+    Classes and line items are learned from tables and texts by rules and counting or, with --lm, by a typed DSPy
+    module.
+    """
+    from experiments.data import train_reports
+    from kg.reports import build_ontology
+
+    train = sources or (DEFAULT_TRAIN,)
+    reports, refused = list(train_reports(train)), list[str]()
+    if not reports:
+        raise DataError("no report can be read", file=", ".join(train))
+    if lm.is_none:
+        ontology = build_ontology(reports)
+    else:
+        import dspy
+
+        from programs.ontology import OntologyBuilder
+
+        builder = OntologyBuilder()
+        with dspy.context(**lm_settings(lm)):
+            ontology = builder(reports=reports)
+        refused = builder.refused
+    if out:
+        write_text(out, ontology.to_turtle())
+    else:
+        show(ontology.to_turtle())
+    for line in refused:
+        say(f"refused: {line}")
+    figures = {**_ontology_figures(ontology), "reports": len(reports), "refused": refused}
+    say(
+        f"{figures['classes']} classes, {figures['properties']} properties, {figures['merges']} merges from "
+        f"{len(reports)} reports; sha256 {ontology.sha256}"
+    )
+    write_figures(figures)
+
+
+def _ontology_figures(ontology: Ontology) -> dict[str, object]:
+    return {
+        "sha256": ontology.sha256,
+        "classes": len(ontology.classes),
+        "properties": len(ontology.properties),
+        "merges": len(ontology.merges),
+        "aligned_properties": sum(bool(item.close_match) for item in ontology.properties.values()),
+    }
+
+
+@graph_group.command("check", epilog="finpath graph check dev.json --ontology ontology.ttl --json check.json")
 @click.argument("sources", type=FILE, nargs=-1, required=True, metavar="FILE...", help=SOURCE)
 @click.option(
     "--ontology",
@@ -183,13 +277,12 @@ def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: 
     help=f"an ontology as `finpath ontology build` writes it; without one it is learned from {DEFAULT_TRAIN}",
 )
 @json_option
-def check(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFigures) -> int:
+def check_graphs(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFigures) -> int:
     """Builds the graph of every report of some files and reports coverage, conformance and seconds.
 
     The graphs are checked against SHACL shapes if pyshacl is installed. The exit code is 1 if a report failed or
     violates the shapes.
     """
-    from experiments.coverage import check_files
     from experiments.data import read_ontology
     from kg.reports import can_validate
 
@@ -199,7 +292,7 @@ def check(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFi
     figures = check_files(sources, learned)
     for line in [*figures["failures"], *figures["violations"]]:
         say(line)
-    shapes, median = figures["shacl_violations"], 1000 * (figures["seconds_per_report_p50"] or 0)
+    shapes, seconds = figures["shacl_violations"], figures["seconds_per_report_p50"] or 0
     covered = {
         "operands in tables": figures["table_operand_coverage"],
         "operands in text": figures["text_operand_coverage"],
@@ -209,7 +302,95 @@ def check(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFi
     show(
         f"{', '.join(sources)}: {figures['reports']} reports, {figures['failed_reports']} failed; "
         f"covered {'; '.join(shares)}; SHACL violations: {'not checked' if shapes is None else shapes}; "
-        f"{median:.1f} ms a report at the median"
+        f"{1000 * seconds:.1f} ms a report at the median"
     )
     write_figures(figures)
     return 1 if figures["failed_reports"] or figures["shacl_violations"] else 0
+
+
+def check_files(sources: Sequence[str | Path], ontology: Ontology, *, shacl: bool = True) -> dict[str, Any]:
+    """Builds the graph of every report of some files.
+
+    Args:
+        sources: Files, folders or archives in ConvFinQA's format.
+        ontology: The frozen ontology.
+        shacl: Whether every graph is checked against the shapes, if pyshacl is installed; it takes longer than building
+            it.
+
+    Returns:
+        ``reports``: their number. ``failed_reports``: the number that could not be read or built, with the reasons in
+        ``failures``. ``table_operand_coverage``, ``text_operand_coverage``: shares in [0, 1] of gold operands that are
+        covered, ``None`` without gold; ``missed_operands``: the other ones. ``ontology_coverage``: share of all line
+        items that the ontology covers. ``shacl_violations``: their number, ``None`` if not checked.
+        ``seconds_per_report_p50``: median wall time to build one report's graph.
+
+    Raises:
+        DataError: A file cannot be read at all.
+    """
+    from experiments.data import read_records_of, read_report
+    from kg.reports import build_report_graph, can_validate, violations
+
+    records = [(name, place, record) for source in sources for name, place, record in read_records_of(source)]
+    shacl = shacl and can_validate()
+    seconds, rows, unmapped = list[float](), 0, 0
+    failures, broken, missed = list[str](), list[str](), list[str]()
+    covered: dict[str, list[bool]] = defaultdict(list)
+    with progress(len(records), "reports", "graphs") as bar:
+        for name, place, record in records:
+            bar.update()
+            try:
+                report, start = read_report(record), time.perf_counter()
+                graph = build_report_graph(report, ontology)
+            except FinpathError as error:
+                failures.append(f"{name}: {place}: {error}")
+                continue
+            seconds.append(time.perf_counter() - start)
+            rows, unmapped = rows + graph.rows, unmapped + len(graph.unmapped)
+            for operand, where, is_covered in _operands(record, graph):
+                covered[where].append(is_covered)
+                missed += [] if is_covered else [f"{report.id}: {operand} in the {where}"]
+            broken += [f"{report.id}: {violation}" for violation in violations(graph.graph)] if shacl else []
+    return {
+        "reports": len(records),
+        "failed_reports": len(failures),
+        **{f"{place}_operand_coverage": fmean(covered[place]) if covered[place] else None for place in _PLACES},
+        "ontology_coverage": 1 - unmapped / rows if rows else None,
+        "shacl_violations": len(broken) if shacl else None,
+        "seconds_per_report_p50": median(seconds) if seconds else None,
+        "ontology_sha256": ontology.sha256,
+        "failures": failures,
+        "violations": broken,
+        "missed_operands": missed,
+    }
+
+
+_PLACES = ("table", "text")
+
+
+def _operands(record: Any, graph: ReportGraph) -> Iterator[tuple[str, str, bool]]:
+    """Yields each operand of gold programs with its place, ``table`` or ``text``, and whether the graph covers it."""
+    from kg.reports import CellSource
+
+    values: dict[bool, set[Decimal]] = {True: set(), False: set()}
+    for observation in graph.observations:
+        values[isinstance(observation.source, CellSource)].add(abs(observation.quantity.value))
+    table = " | ".join(" | ".join(row) for row in graph.report.table).replace(",", "")
+    annotation = record.get("annotation")
+    programs = annotation.get("turn_program") if isinstance(annotation, dict) else None
+    for operand in _figures_of(programs if isinstance(programs, list) else ()):
+        digits = re.escape(operand.lstrip("-").rstrip("%"))
+        in_table = re.search(rf"(?<!\d)(?<!\d\.){digits}(?!\d|\.\d)", table) is not None
+        yield operand, _PLACES[not in_table], abs(Decimal(operand.rstrip("%"))) in values[in_table]
+
+
+def _figures_of(programs: Iterable[Any]) -> list[str]:
+    """The different figures of some programs in the order of their first use; unreadable programs have none."""
+    from kg.search import Derivation
+
+    operands: dict[str, None] = {}
+    for program in programs:
+        try:
+            operands |= dict.fromkeys(number.text for number in Derivation.parse(str(program)).numbers)
+        except ProgramError:
+            continue
+    return list(operands)

@@ -6,28 +6,38 @@ $ finpath ingest --types types.json --graph knowledge
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import (
+from experiments.commands.main import (
     FILE,
-    Command,
     WriteFigures,
+    finpath,
     json_option,
     lm_options,
     threads_option,
     track_option,
 )
-from experiments.console import say, show
+from experiments.console import progress, say, show
 from experiments.lms import LMConfig, lm_settings
-from kg.errors import DataError
+from kg.errors import DataError, FinpathError
 
 if TYPE_CHECKING:
+    from experiments.traces import QuestionLog
     from experiments.tracking import Tracker
+    from kg.growing import GrowingGraph
+    from kg.news import NewsDocument
     from programs.advisor import Ingestion
+
+_NO_MODEL = (
+    "no language model of an API reads the documents, so their sentences are kept, and no facts and events; with one: "
+    "finpath ingest FILE... --graph FOLDER --lm openai/gpt-4o-mini"
+)
 
 
 def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> date:
@@ -45,8 +55,8 @@ day_option = click.option(
 )
 
 
-@click.command(
-    cls=Command,
+@finpath.command(
+    "ingest",
     epilog="""
     finpath ingest sample:news --graph knowledge    # with recorded replies of a language model
     finpath ingest news/ filing.txt --graph knowledge --lm openai/gpt-4o-mini
@@ -81,7 +91,7 @@ day_option = click.option(
 @lm_options
 @track_option
 @json_option
-def command(
+def ingest_documents(
     documents: tuple[str, ...],
     graph: str,
     types: str | None,
@@ -100,8 +110,9 @@ def command(
     import dspy
 
     from experiments.data import SAMPLE_NEWS, read_documents, recorded_replies
-    from experiments.facade.knowledge import DocumentIngestion, open_graph, use_types
+    from experiments.facade.knowledge import open_graph, use_types
     from experiments.traces import asked
+    from programs.advisor import Advisor
 
     if (undo is None) == (not documents and types is None):
         raise click.UsageError("documents must be given, or --types FILE, or --undo alone")
@@ -117,20 +128,14 @@ def command(
     replies = recorded_replies() if SAMPLE_NEWS in documents else {}
     if replies:
         say(f"the facts of {SAMPLE_NEWS} are replayed from recorded replies of a language model; none is asked")
-    settings = {} if lm.is_none else lm_settings(lm)
-    with (
-        open_graph(graph, new=True) as opened,
-        dspy.context(**settings),
-        asked(None if lm.is_none else tracker, "ingest", graph, lm.params()) as log,
-    ):
+    with ExitStack() as stack:
+        opened = stack.enter_context(open_graph(graph, new=True))
+        stack.enter_context(dspy.context(**({} if lm.is_none else lm_settings(lm))))
+        log = stack.enter_context(asked(None if lm.is_none else tracker, "ingest", graph, lm.params()))
         if types is not None:
             show(f"{use_types(opened, types)} types are new or have a new version")
-        reading = DocumentIngestion(opened, replies)
-        if not reading.reads and any(document.name not in replies for document in news):
-            say(_NO_MODEL)
-        entries = list(reading.ingest(news, threads or lm.default_threads, log))
-        insights, facts = reading.advisor.reflect(today), opened.facts()
-    problems += reading.problems
+        entries = _ingest(opened, news, replies, threads or lm.default_threads, log, problems)
+        insights, facts = Advisor(opened).reflect(today), opened.facts()
     for problem in problems:
         say(f"left out: {problem}")
     for entry in entries:
@@ -138,6 +143,56 @@ def command(
     show(f"{facts} facts in {graph}, {insights} new insights")
     write_figures({**_figures(entries), "problems": problems, "facts": facts, "insights": insights})
     return 1 if problems else 0
+
+
+def _ingest(
+    graph: GrowingGraph,
+    news: Sequence[NewsDocument],
+    replies: Mapping[str, Any],
+    threads: int,
+    log: QuestionLog,
+    problems: list[str],
+) -> list[Ingestion]:
+    """Writes documents into a graph, the oldest first; what cannot be written or read is added to ``problems``.
+
+    The language model of an API that is set in DSPy reads them; recorded ``replies`` are replayed in its place.
+    """
+    import dspy
+    from dspy.utils.exceptions import LMError as DSPyLMError
+
+    from programs.advisor import Advisor, ReadDocuments
+    from programs.lm import concurrently, is_embedded
+
+    advisor, lm = Advisor(graph), dspy.settings.lm
+    reads = lm is not None and not is_embedded(lm)
+    if not reads and any(document.name not in replies for document in news):
+        say(_NO_MODEL)
+
+    def read(numbered: tuple[int, NewsDocument]) -> tuple[NewsDocument, Any]:
+        place, document = numbered
+        if document.name in replies:
+            return document, ReadDocuments.recorded(replies[document.name])
+        if not reads or advisor.knows(document, facts=True):
+            return document, None
+        with log.turn(document.name, place) as seen:
+            try:
+                reply = ReadDocuments()(document=document)
+                seen.outputs = {kind: [row.model_dump() for row in reply[kind]] for kind in ("facts", "events")}
+            except (DSPyLMError, FinpathError) as error:
+                reply, seen.failure = None, "the language model failed"
+                problems.append(f"{document.name}: the language model failed: {error}")
+        return document, reply
+
+    entries = []
+    ordered = sorted(news, key=lambda document: document.published)
+    with progress(len(ordered), "document") as bar:
+        for document, reply in concurrently(read, enumerate(ordered), threads):
+            try:
+                entries.append(advisor.ingest(document, reply))
+            except FinpathError as error:
+                problems.append(f"{document.name}: {error}")
+            bar.update()
+    return entries
 
 
 def _undo(path: str, update: str, write_figures: WriteFigures) -> None:
@@ -150,12 +205,6 @@ def _undo(path: str, update: str, write_figures: WriteFigures) -> None:
             show(graph.in_words(entry))
     show(f"{facts} facts in {path}")
     write_figures({"undone": [entry.number for entry in undone], "facts": facts})
-
-
-_NO_MODEL = (
-    "no language model of an API reads the documents, so their sentences are kept, and no facts and events; with one: "
-    "finpath ingest FILE... --graph FOLDER --lm openai/gpt-4o-mini"
-)
 
 
 def _described(entry: Ingestion) -> str:
@@ -172,7 +221,7 @@ def _described(entry: Ingestion) -> str:
     return text + "".join(f"\n    refused: {problem}" for problem in entry.refused)
 
 
-def _figures(entries: list[Ingestion]) -> dict[str, Any]:
+def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:
     return {
         "documents": len(entries),
         "known": sum(entry.known for entry in entries),

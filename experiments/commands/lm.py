@@ -8,19 +8,19 @@ from contextlib import suppress
 
 import click
 
-from experiments.commands.options import POSITIVE, Group, WriteFigures, json_option
+from experiments.commands.main import POSITIVE, WriteFigures, finpath, json_option
 from experiments.console import say
 from experiments.lms import CATALOGUE, find_model, written_size
 
 _MODELS = ", ".join(f"{model.name} ({written_size(model.size)}, {model.license})" for model in CATALOGUE)
 
 
-@click.group(cls=Group)
-def command() -> None:
+@finpath.group("lm")
+def lm() -> None:
     """Fetches and serves the embedded language models."""
 
 
-@command.command(
+@lm.command(
     "pull",
     epilog="""
     finpath lm pull
@@ -43,7 +43,7 @@ def pull_model(model: str | None, write_figures: WriteFigures) -> None:
     write_figures({"file": str(path)})
 
 
-@command.command(
+@lm.command(
     "serve",
     epilog="""
     finpath lm serve --port 8080

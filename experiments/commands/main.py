@@ -1,37 +1,142 @@
-"""The ``finpath`` command: reads arguments, calls the Python API, prints the result.
+"""The ``finpath`` command, and what its verbs share: the language model, settings, the run, and the figures as JSON.
 
-    finpath evaluate beam --data sample:dev --lm none --json out.json
+    @finpath.command("evaluate", epilog="finpath evaluate beam --data sample:dev --json out.json")
+    @lm_options
+    @run_options()
+    @json_option
+    def evaluate_program(lm: LMConfig, run: RunOptions, write_figures: WriteFigures) -> int: ...
 
 Exit codes: 0 done, 1 a mistake in the input (reported in one line, without a traceback), 2 wrong usage, 130 stopped by
-Ctrl-C, 143 by SIGTERM. What is heavy is imported when a command runs.
+Ctrl-C, 143 by SIGTERM. The module of a verb is imported when it is used, and what is heavy when it runs.
 """
 
 from __future__ import annotations
 
 import errno
+import functools
 import importlib
+import inspect
 import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import click
 from click.shell_completion import shell_complete
 
-from experiments.commands.options import Group
-from experiments.console import say, without_password
-from kg.errors import FinpathError
+from experiments.console import check_target, json_output, say, without_password
+from experiments.lms import LMConfig, check_local
+from kg.errors import ConfigError, FinpathError
 
-_BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-# The matrices are small: more threads are never much faster, and three times slower on a busy machine.
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+if TYPE_CHECKING:
+    from experiments.data import LoadedData
+    from experiments.evaluation import EvaluationConfig
+    from experiments.tracking import Tracker
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+WriteFigures: TypeAlias = Callable[[Any], None]
+"""Writes a mapping of figures, or a list of rows."""
+
+SOURCE = "a JSON file, a folder or data.zip in ConvFinQA's format, or the shipped sample: sample:train, sample:dev"
+PROGRAM = (
+    "the name of a shipped program (beam, agent), the folder of a saved program, runs:/ID/program, models:/NAME/1, "
+    "models:/NAME@champion, or the name of a compile run"
+)
+PROGRAM_SETTINGS = (
+    "a setting of the program, such as page_tokens=3000, seed=1, or unmapped=fail to fail a "
+    "report with table rows that the ontology does not cover; may be given several times"
+)
 COMPLETION = "_FINPATH_COMPLETE"
 """The environment variable by which a shell asks for completions: ``_FINPATH_COMPLETE=bash_source finpath``."""
 
+POSITIVE = click.IntRange(min=1)
+FILE = click.Path(readable=False, path_type=str)
+"""Text that may be the path of a file or folder, which a shell completes."""
+
+_TRACKED = ("compile", "evaluate", "compare", "inspect", "promote", "demo")
+_VERBS = (*_TRACKED, "ask", "chat", "thoughts", "ingest", "brief", "data", "graph", "ontology", "lm")
+_MODULES = {"compare": "runs", "inspect": "runs", "promote": "runs", "ontology": "graph"}
+"""The modules of verbs that have none of their own name."""
+_BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+# The matrices are small: more threads are never much faster, and three times slower on a busy machine.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+
+
+class Target(click.Path):
+    """A file or folder that the command writes; the place is tried while the command line is read.
+
+    Args:
+        folder: Whether it is a folder; ``None`` for either.
+    """
+
+    def __init__(self, *, folder: bool | None = False) -> None:
+        super().__init__(readable=False, path_type=str)
+        self.folder = folder
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the path; raises ConfigError where the place cannot be written."""
+        if ctx is None or not ctx.resilient_parsing:
+            check_target(value, str(getattr(param, "name", "path")), folder=self.folder)
+        return value
+
+
+OUT_FILE, OUT_FOLDER, OUT_PLACE = Target(), Target(folder=True), Target(folder=None)
+
+
+class _Examples:
+    """Help that ends with examples, one a line, as they are written."""
+
+    epilog: str | None
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples."""
+        if self.epilog:
+            with formatter.section("Examples"):
+                for line in inspect.cleandoc(self.epilog).splitlines():
+                    formatter.write(f"{' ' * formatter.current_indent}{line}\n")
+
+
+class Command(_Examples, click.Command):
+    """A command whose help ends with examples."""
+
+
+class Group(_Examples, click.Group):
+    """A group of commands, listed in the order in which they were added."""
+
+    command_class: ClassVar[type[click.Command]] = Command  # type: ignore[misc]
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """The names, in order."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the names with the first sentences of their help."""
+        verbs = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, verb.get_short_help_str(200)) for name, verb in verbs.items() if verb])
+
+
+class Verbs(Group):
+    """The verbs of ``finpath``, each imported when it is first used."""
+
+    group_class: ClassVar[type[click.Group]] = Group  # type: ignore[misc]
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """The names, in order."""
+        return list(_VERBS)
+
+    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of a name, if there is one."""
+        if cmd_name in _VERBS and cmd_name not in self.commands:
+            importlib.import_module(f"experiments.commands.{_MODULES.get(cmd_name, cmd_name)}")
+        return self.commands.get(cmd_name)
+
 
 @click.group(
-    cls=Group,
+    cls=Verbs,
     context_settings={"max_content_width": 120, "help_option_names": ["-h", "--help"]},
     epilog="""
     finpath demo
@@ -47,11 +152,194 @@ def finpath() -> None:
     """
 
 
-_TRACKED = ("compile", "evaluate", "compare", "inspect", "promote", "demo")
-_ANSWERING = ("ask", "chat", "thoughts", "ingest", "brief")
-_SUPPORTING = ("data", "graph", "ontology", "lm")
-for _name in (*_TRACKED, *_ANSWERING, *_SUPPORTING):
-    finpath.add_command(importlib.import_module(f"experiments.commands.{_name}").command, _name)
+def gathered(name: str, build: Callable[..., Any], **options: Decorator) -> Decorator:
+    """One argument of a command, ``name``, that ``build`` makes of the values of several options."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(**given: Any) -> Any:
+            return function(**{name: build(**{option: given.pop(option) for option in options})}, **given)
+
+        command: Callable[..., Any] = wrapped
+        for option in reversed(options.values()):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+json_option = gathered(
+    "write_figures",
+    lambda json: click.get_current_context().with_resource(json_output(json)),
+    json=click.option(
+        "--json",
+        type=FILE,
+        metavar="FILE",
+        help="write the figures to FILE under stable names (- for standard output, alone)",
+    ),
+)
+"""Passes ``write_figures``, which writes a command's figures to the file that is named."""
+
+
+def read_lm(lm: str | None, lm_set: Collection[str]) -> LMConfig:
+    """The language model of ``--lm`` and ``--lm-set``; without ``--lm`` that of ``FINPATH_LM``.
+
+    Raises:
+        ConfigError: There is no such setting, or its value is wrong.
+        LMError: An embedded model that is not here.
+    """
+    config = LMConfig.parse(lm, read_pairs(lm_set, "lm-set"))
+    if lm_set and config.is_none:
+        raise ConfigError("lm-set is for a language model: name one with --lm, or in FINPATH_LM")
+    check_local(config)
+    return config
+
+
+lm_options = gathered(
+    "lm",
+    read_lm,
+    lm=click.option(
+        "--lm",
+        metavar="MODEL",
+        help="none (the default): no model is asked; local: the embedded model (`finpath lm pull`); or provider/model "
+        "as DSPy names it, with its key in the environment. FINPATH_LM has it for all commands, with settings after "
+        "it: openai/qwen temperature=0",
+    ),
+    lm_set=click.option(
+        "--lm-set",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
+        "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
+        "budget=calls=500,tokens=200000,usd=1.50 (caps)",
+    ),
+)
+"""The language model and its settings: passes ``lm``."""
+
+
+def read_pairs(texts: Collection[str], name: str) -> dict[str, str]:
+    """The values of an option ``--name KEY=VALUE`` by their keys; of two with one key the last counts.
+
+    Raises:
+        ConfigError: A text is not of this form.
+    """
+    pairs = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"{name} must be written KEY=VALUE, got {text!r}")
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def set_option(text: str) -> Decorator:
+    """``--set``: passes ``settings``, a dictionary; ``text`` is the help."""
+    return gathered(
+        "settings",
+        lambda settings: read_pairs(settings, "set"),
+        settings=click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text),
+    )
+
+
+data_option = click.option("--data", type=FILE, metavar="SOURCE", default="sample:dev", help=f"{SOURCE} (sample:dev)")
+"""The data set of a report."""
+program_option = click.option("--program", type=FILE, default="beam", metavar="PROGRAM", help=f"{PROGRAM} (beam)")
+"""The program that answers, or has the ontology."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The settings of a run, and of its tracking.
+
+    Attributes:
+        seed: Seed of all random choices.
+        limit: Only the first conversations.
+        threads: Conversations at a time.
+        run_name: The run's name in MLflow.
+        resume: Whether a stopped evaluation is continued.
+        no_track: Whether nothing is logged.
+    """
+
+    seed: int = 0
+    limit: int | None = None
+    threads: int | None = None
+    run_name: str | None = None
+    resume: bool = False
+    no_track: bool = False
+
+    def config(self, lm: LMConfig, *, traces: bool = True) -> EvaluationConfig:
+        """The settings of an evaluation with a language model, and whether its turns have a trace in MLflow."""
+        from experiments.evaluation import EvaluationConfig
+
+        return EvaluationConfig(lm=lm, limit=self.limit, seed=self.seed, threads=self.threads, traces=traces)
+
+    def tracker(self) -> Tracker | None:
+        """The tracking store; ``None`` with ``--no-track``."""
+        return None if self.no_track else open_tracker(writes=True)
+
+
+threads_option = click.option(
+    "--threads", type=POSITIVE, help="conversations, questions or documents at a time (1; 8 with a remote model)"
+)
+_RUN_OPTIONS: dict[str, Decorator] = {
+    "seed": click.option("--seed", type=click.IntRange(min=0), default=0, help="seed of all random choices (0)"),
+    "limit": click.option("--limit", type=POSITIVE, help="only the first N conversations or questions"),
+    "threads": threads_option,
+    "run_name": click.option("--run-name", metavar="NAME", help="the run's name in MLflow, for compare, inspect"),
+    "resume": click.option(
+        "--resume", is_flag=True, help="continue the newest stopped evaluation of the same program, data and settings"
+    ),
+    "no_track": click.option("--no-track", is_flag=True, help="log nothing to MLflow"),
+}
+
+
+def run_options(*left_out: str) -> Decorator:
+    """The options of a run but those ``left_out``: passes ``run``, a :class:`RunOptions`."""
+    return gathered("run", RunOptions, **{name: _RUN_OPTIONS[name] for name in _RUN_OPTIONS if name not in left_out})
+
+
+def open_tracker(*, writes: bool = False) -> Tracker:
+    """The tracking store that the environment names; it is checked now where a run will be written (``writes``).
+
+    Raises:
+        TrackingError: The store cannot be written.
+    """
+    from experiments.tracking import Tracker, TrackingConfig
+
+    tracker = Tracker(TrackingConfig.from_environment())
+    if writes:
+        tracker.check()
+    return tracker
+
+
+def _question_tracker(track: bool | None) -> Tracker | None:
+    tracker = None if track is False else open_tracker()
+    return tracker if tracker is not None and (track or tracker.config.is_on) else None
+
+
+track_option = gathered(
+    "tracker",
+    _question_tracker,
+    track=click.option(
+        "--track/--no-track",
+        default=None,
+        help="write a trace of each question to MLflow, or log nothing; by default traces are written where "
+        "MLFLOW_TRACKING_URI is set or a tracking store is there already",
+    ),
+)
+"""The tracking store of commands that ask single questions: passes ``tracker``, ``None`` to log nothing."""
+
+
+def load_and_report(source: str) -> LoadedData:
+    """Loads conversations and names the first of those that were left out."""
+    from experiments.data import load_conversations
+
+    data = load_conversations(source)
+    for problem in data.problems[:5]:
+        say(f"left out: {problem}")
+    if len(data.problems) > 5:
+        say(f"... and {len(data.problems) - 5} more; `finpath data check {source}` names them all")
+    return data
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.commands.options import FILE, Command, WriteFigures, json_option, lm_options, set_option, track_option
+from experiments.commands.main import FILE, WriteFigures, finpath, json_option, lm_options, set_option, track_option
 from experiments.console import say, show
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError, DataError
@@ -67,43 +67,35 @@ def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) ->
     return KnowledgeGraphOfThoughts(manager, config, meaning=shipped_meaning())
 
 
-@contextmanager
-def documents_folder(names: Sequence[str]) -> Iterator[Path | None]:
-    """Yields a folder with copies of documents, in which tools may unpack archives; ``None`` without documents.
+def copy_documents(names: Sequence[str], folder: Path) -> Path | None:
+    """Copies documents into a folder, where tools may unpack archives; returns it, or ``None`` without documents.
 
     Args:
-        names: Files and folders; hidden files of a folder are left out.
+        names: Files and folders; hidden files and links of a folder are left out.
+        folder: The folder.
 
     Raises:
         DataError: There is no such file, two have one name, or all together are too large.
     """
-    if not names:
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="finpath-documents-") as temporary:
-        folder, left = Path(temporary), MOST_BYTES
-        for name in names:
-            for source, target in _files(Path(name), folder):
-                left -= source.stat().st_size
-                if left < 0:
-                    raise DataError(f"the documents have more than {MOST_BYTES} bytes", file=name)
-                if target.exists():
-                    raise DataError("another document has this name: give their common folder", file=source.name)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, target)
-        yield folder
-
-
-def _files(path: Path, folder: Path) -> Iterator[tuple[Path, Path]]:
-    if path.is_file():
-        yield path, folder / path.name
-    elif path.is_dir():
-        for file in sorted(path.rglob("*")):
-            inside = file.relative_to(path)
-            if file.is_file() and not file.is_symlink() and not any(part.startswith(".") for part in inside.parts):
-                yield file, folder / inside
-    else:
-        raise DataError("there is no such file or folder", file=str(path))
+    left = MOST_BYTES
+    for name in names:
+        root = Path(name)
+        files = [root] if root.is_file() else sorted(root.rglob("*"))
+        if not root.exists():
+            raise DataError("there is no such file or folder", file=name)
+        for file in files:
+            inside = file.relative_to(root if root.is_dir() else root.parent)
+            if not file.is_file() or (root.is_dir() and (file.is_symlink() or "/." in f"/{inside.as_posix()}")):
+                continue
+            left -= file.stat().st_size
+            if left < 0:
+                raise DataError(f"the documents have more than {MOST_BYTES} bytes", file=name)
+            target = folder / inside
+            if target.exists():
+                raise DataError("another document has this name: give their common folder", file=file.name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+    return folder if names else None
 
 
 def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
@@ -112,13 +104,12 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
     calls = [
         {"tool": call.tool, "arguments": dict(call.arguments), "failed": call.failed} for call in thoughts.tool_calls
     ]
-    names = ("explanation", "query", "calculation", "iterations", "forced")
     return {
         "question": question,
         "answer": answer,
         "abstained": answer is None,
         "why": why,
-        **{name: getattr(thoughts, name) for name in names},
+        **{name: getattr(thoughts, name) for name in ("explanation", "query", "calculation", "iterations", "forced")},
         "facts": [asdict(fact) for fact in thoughts.facts],
         "tool_calls": calls,
         "types": [{"name": name, "said": outcome} for name, outcome in thoughts.proposed],
@@ -127,8 +118,8 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
     }
 
 
-@click.command(
-    cls=Command,
+@finpath.command(
+    "thoughts",
     epilog="""
     finpath thoughts "who insures the port with the most freight?" --documents ports/ --lm openai/gpt-4o-mini
     finpath thoughts "how long is the Rhine?" --set tools=visit_page,find_in_page --set explain=true --lm local
@@ -154,7 +145,7 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
 @lm_options
 @track_option
 @json_option
-def command(
+def ask_thoughts(
     question: str,
     documents: tuple[str, ...],
     graph: str | None,
@@ -171,7 +162,7 @@ def command(
     import dspy
 
     from experiments.data import read_types
-    from experiments.facade.knowledge import copied_graph
+    from experiments.facade.knowledge import open_graph
     from experiments.traces import asked
     from kg.growing import GrowingGraph
 
@@ -182,11 +173,12 @@ def command(
     if keep and graph is None:
         raise click.UsageError("--keep needs --graph")
     with ExitStack() as stack:
-        program = thoughts_program(settings, stack.enter_context(documents_folder(documents)))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="finpath-documents-")))
+        program = thoughts_program(settings, copy_documents(documents, folder))
         if graph is None or keep:
             working = stack.enter_context(GrowingGraph(graph, read_types(settings.get("schema", "open"))))
         else:
-            working = stack.enter_context(copied_graph(graph))
+            working = stack.enter_context(open_graph(graph, copied=True))
         if not (program.tools.names or working.facts()):
             raise ConfigError("there is nothing to answer from: give --documents, --set tools= or a --graph with facts")
         stack.enter_context(dspy.context(**reach_lm(lm)))

@@ -41,8 +41,7 @@ class ReportFiles:
     problems: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        tables = len(self.report.tables) if self.report.table else 0
-        return f"<{self.title}, {tables} tables, {len(self.problems)} problems>"
+        return f"<{self.title}>"
 
     @property
     def title(self) -> str:
@@ -132,6 +131,18 @@ class ReportAnswer:
         return f"ReportAnswer({self.question!r} -> {self.words!r}{confidence})"
 
 
+def saved_program(reference: str) -> Any:
+    """A program by its name, its folder, or its place in the tracking store that the environment names.
+
+    Raises:
+        TrackingError: There is no such program.
+    """
+    from experiments.saved import find_program
+    from experiments.tracking import Tracker, TrackingConfig
+
+    return find_program(reference, Tracker(TrackingConfig.from_environment())).program
+
+
 def load(program: str = "beam") -> ConversationQA:
     """A program of the caller's own: one that ships with finpath, a folder, or a model or run of the MLflow store.
 
@@ -142,20 +153,16 @@ def load(program: str = "beam") -> ConversationQA:
         TrackingError: There is no such program.
         ConfigError: It does not answer questions about reports.
     """
-    from experiments.saved import find_program
-    from experiments.tracking import Tracker, TrackingConfig
     from programs.beam import ConversationQA
 
-    loaded = find_program(program, Tracker(TrackingConfig.from_environment())).program
+    loaded = saved_program(program)
     if not isinstance(loaded, ConversationQA):
         raise ConfigError(f"program must answer questions about reports, got {type(loaded).__name__}")
     return loaded
 
 
-@lru_cache(maxsize=4)
-def _shipped(program: str) -> ConversationQA:
-    """A shipped program for :func:`ask`, which does not give it away; so it is loaded once."""
-    return load(program)
+_shipped = lru_cache(maxsize=4)(load)
+"""A shipped program for :func:`ask`, which does not give it away; so it is loaded once."""
 
 
 @overload

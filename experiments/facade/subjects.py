@@ -13,18 +13,17 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.console import SAMPLE_FOLDER, check_address, read_text, say, write_share
-from experiments.facade.reports import resolve_report
+from experiments.console import SAMPLE_FOLDER, check_address, read_text, say
+from experiments.facade.reports import resolve_report, saved_program
+from experiments.pages import answer_figures, basis_of, turn_figures
 from kg.errors import ConfigError, DataError
 from kg.graphs import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import is_file_list
+from programs.turns import QueryDetail
 
 if TYPE_CHECKING:
     from kg.reports import Source
     from programs.turns import AnyTurn
-    from programs.worlds.graph import QueryTurn
-    from programs.worlds.paths import PathTurn
-    from programs.worlds.texts import TextTurn
 
 GEOGRAPHY = "geography"
 """The name of the shipped graph."""
@@ -32,7 +31,6 @@ GEOGRAPHY = "geography"
 MOST_TRIPLES = 2_000_000
 """Triples of a graph that is held in memory."""
 
-_MOST_FACTS = 20
 _ADDRESSES = ("http://", "https://")
 _TABLES = (".csv", ".tsv", ".txt", ".psv", "")
 _STORE = "CURRENT"
@@ -50,7 +48,6 @@ class Subject:
         title: Its description in one line.
         program: The program that answers.
         world: The world that it is asked about.
-        basis: The basis of an answer, line by line.
         place: The place of a figure of a report, with the text around it; ``None`` for other kinds.
     """
 
@@ -58,32 +55,16 @@ class Subject:
     title: str
     program: Any
     world: Any
-    basis: Callable[[Any], Iterator[str]]
     place: Callable[[Source], str] | None = None
 
-    def why(self, turn: AnyTurn) -> Iterator[str]:
-        """The basis of a turn's answer and its confidence, or the reason that there is none, line by line."""
-        if turn.answer is None:
-            yield f"no answer   {turn.message or turn.failure}"
-            return
-        yield from self.basis(turn)
-        if turn.confidence is not None:
-            yield f"confidence  {write_share(turn.confidence, 0)}"
-
-    def describe(self, turn: AnyTurn, width: int | None) -> str:
-        """A turn for a terminal of a width, or for a pipe (``None``)."""
-        from experiments.pages import describe_turn
-
-        if self.place is not None:
-            return describe_turn(turn, self.place, width=width)
-        lines = [f"Q  {turn.question}", f"A  {turn.words if turn.answer is not None else 'none'}"]
-        lines += [f"   {line}" for line in self.why(turn)]
-        return "\n".join(lines).replace("   no answer   ", "   no answer: ")
+    def basis(self, turn: AnyTurn) -> Iterator[tuple[str, str]]:
+        """The basis of a turn's answer: titles and texts."""
+        yield from basis_of(turn, self.place or str)
+        if isinstance(turn.detail, QueryDetail) and turn.answer is not None:
+            yield "read in", self.world.name
 
     def figures(self, turn: AnyTurn) -> dict[str, Any]:
         """A turn as JSON."""
-        from experiments.pages import answer_figures, turn_figures
-
         return turn_figures(turn, self.place) if self.place is not None else answer_figures(turn)
 
 
@@ -143,63 +124,35 @@ def find_subject(
     return _texts(about[0], kind)
 
 
-def _report(about: Sequence[str], data: str, program: str, settings: Mapping[str, str]) -> Subject:
-    from experiments.pages import basis_of
-    from experiments.saved import find_program, with_program_settings
+def _report(about: Sequence[str], data: str, reference: str, settings: Mapping[str, str]) -> Subject:
+    from experiments.saved import with_program_settings
 
     files = resolve_report(about, data)
     for problem in files.problems:
         say(f"finpath: {problem}")
-    answering = with_program_settings(find_program(program, _tracker()).program, settings)
-
-    def basis(turn: AnyTurn) -> Iterator[str]:
-        if turn.resolved.turns:
-            yield f"refers to   turn {', '.join(str(place + 1) for place in turn.resolved.turns)}"
-        yield from (f"{title:<12}{text}" for title, text in basis_of(turn, files.describe))
-
-    return Subject("report", files.title, answering, answering.world(report=files.report), basis, files.describe)
-
-
-def _tracker() -> Any:
-    from experiments.tracking import Tracker, TrackingConfig
-
-    return Tracker(TrackingConfig.from_environment())
-
-
-def _facts(facts: Sequence[str]) -> Iterator[str]:
-    yield from (f"path        {fact}" for fact in facts[:_MOST_FACTS])
-    if len(facts) > _MOST_FACTS:
-        yield f"            and {len(facts) - _MOST_FACTS} more"
+    program = with_program_settings(saved_program(reference), settings)
+    return Subject("report", files.title, program, program.world(report=files.report), files.describe)
 
 
 def _graph(words: Sequence[str], reference: str) -> Subject:
     """A graph in files, folders or at SPARQL endpoints."""
-    from experiments.saved import find_program, shipped_programs
+    from experiments.saved import shipped_programs
     from programs.beam import ConversationQA
     from programs.kgqa import KGQA
-    from programs.turns import QueryDetail
     from programs.worlds.graph import GraphConfig
 
     own = reference in shipped_programs() and reference != "untrained"
-    program = ConversationQA.for_graphs() if own else find_program(reference, _tracker()).program
+    program = ConversationQA.for_graphs() if own else saved_program(reference)
     if isinstance(program, KGQA):
         return _paths(words, program)
     if not isinstance(program, ConversationQA) or not isinstance(program.config, GraphConfig):
         raise ConfigError(f"program must be of the kind kgqa or queries to answer about a graph, got {reference!r}")
     about = graph_of(words)
-    world, graph = program.world(**about), about["graph"].graph
+    graph = about["graph"].graph
     entities = [node for node in range(len(graph.values)) if graph.is_entity(node)]
     kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
-    title = f"graph {world.name}: {len(entities)} entities" + (f": {kinds}" if kinds else "")
-
-    def basis(turn: QueryTurn) -> Iterator[str]:
-        detail = turn.detail or QueryDetail()
-        if detail.path:
-            yield f"query       {detail.path}"
-        yield from _facts(detail.facts)
-        yield f"read in     {world.name}"
-
-    return Subject("graph", title, program, world, basis)
+    title = f"graph {about['name']}: {len(entities)} entities" + (f": {kinds}" if kinds else "")
+    return Subject("graph", title, program, program.world(**about))
 
 
 def _paths(words: Sequence[str], program: Any) -> Subject:
@@ -215,35 +168,19 @@ def _paths(words: Sequence[str], program: Any) -> Subject:
     for problem in source.problems[:5]:
         say(f"left out: {problem}")
     title = f"graph {source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
-    return Subject("graph", title, program, program.world(graph=source.graph, name=source.name), _basis_of_paths)
-
-
-def _basis_of_paths(turn: PathTurn) -> Iterator[str]:
-    detail = turn.detail
-    if detail is None:
-        return
-    if detail.is_ambiguous:
-        yield f"ambiguous   {'; '.join(detail.topics.entities)}"
-    paths = [text.split("\n")[1] for text in detail.predictions]
-    answers = [pair for pair in zip(detail.answers, paths, strict=True) if pair[0][0] in detail.chosen]
-    yield from _facts([f"{path}   (confidence {write_share(share, 0)})" for (_, share), path in answers])
+    return Subject("graph", title, program, program.world(graph=source.graph, name=source.name))
 
 
 def _texts(folder: str, kind: Kind) -> Subject:
     """A growing graph, or one in memory of the texts of a folder."""
-    from experiments.facade.knowledge import answers_of, copied_graph, graph_of_texts
+    from experiments.facade.knowledge import answers_of, graph_of_texts, open_graph
     from programs.beam import BeamQA, ConversationQA
     from signatures.news import UnderstandTexts
 
-    graph = copied_graph(folder) if kind == "growing graph" else graph_of_texts(folder)
+    graph = open_graph(folder, copied=True) if kind == "growing graph" else graph_of_texts(folder)
     program = ConversationQA(BeamQA(signature=UnderstandTexts))
     world = program.world(texts=answers_of(graph), name=folder)
-    title = f"{kind} {folder}: {graph.facts()} facts"
-
-    def basis(turn: TextTurn) -> Iterator[str]:
-        yield from _facts(turn.detail.facts if turn.detail is not None else ())
-
-    return Subject(kind, title, program, world, basis)
+    return Subject(kind, f"{kind} {folder}: {graph.facts()} facts", program, world)
 
 
 def _path(word: str) -> Path:

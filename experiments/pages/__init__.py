@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from experiments.pages.turns import (
         answer_figures,
         basis_of,
+        describe_basis,
         describe_scored_turn,
         describe_source,
         describe_trace,

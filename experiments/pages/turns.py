@@ -8,7 +8,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from experiments.console import format_table, shorten, write_answer, write_share
@@ -18,6 +19,7 @@ from programs.turns import AnyTurn, PathDetail, QueryDetail, TextDetail, ToolCal
 
 _WIDTH = 100
 _CANDIDATES = 5
+_MOST_FACTS = 20
 
 
 def describe_source(source: Source, report: Report) -> str:
@@ -34,41 +36,65 @@ def describe_source(source: Source, report: Report) -> str:
     return f"sentence {source.sentence + 1}: {shorten(('...' if start else '') + text[start:], 160)}"
 
 
-def describe_turn(turn: Turn, describe: Callable[[Source], str], candidates: int = 0, width: int | None = None) -> str:
-    """A turn about a report for a reader: the answer, then its basis.
+def describe_turn(turn: AnyTurn, basis: Iterable[tuple[str, str]], width: int | None = None) -> str:
+    """A turn for a reader: the question, the answer, then its basis.
 
     Args:
         turn: The turn.
-        describe: Names the place of a figure.
-        candidates: The number of candidates that are shown.
+        basis: The basis of its answer, as :func:`basis_of` gives it.
         width: The width of a terminal; ``None`` for no limit.
     """
-    lines = [f"Q  {turn.question}"]
-    exact = write_answer(turn.answer)
-    notes = [f"exactly {exact}"] if turn.words and turn.words != exact else []
+    answer = write_answer(turn.answer) if turn.answer is not None or not turn.words else turn.words
+    notes = [f"exactly {answer}"] if isinstance(turn.answer, Decimal) and turn.words not in ("", answer) else []
     if turn.confidence is not None:
         notes.append(f"confidence {write_share(turn.confidence, 0)}")
-    lines.append(f"A  {turn.words or exact}" + (f"   ({', '.join(notes)})" if notes else ""))
-    if turn.failure is not None:
-        lines.append(f"   no answer: {turn.message or turn.failure}")
-    lines += [_wrapped("asked", _describe_call(call), width) for call in turn.tool_calls]
-    lines += [_wrapped(title, text, width) for title, text in basis_of(turn, describe)]
-    if candidates:
-        lines.append(_candidates_table(turn, candidates, width))
-    return "\n".join(lines)
+    lines = [f"Q  {turn.question}", f"A  {turn.words or answer}" + (f"   ({', '.join(notes)})" if notes else "")]
+    return "\n".join([*lines, describe_basis(turn, basis, width)]).rstrip("\n")
 
 
-def basis_of(turn: Turn, describe: Callable[[Source], str]) -> Iterator[tuple[str, str]]:
-    """The basis of an answer: the calculation, the paths, and the places of the figures."""
-    if turn.derivation is not None and not turn.derivation.is_look_up and turn.answer is not None:
+def describe_basis(turn: AnyTurn, basis: Iterable[tuple[str, str]], width: int | None = None) -> str:
+    """The basis of a turn's answer, or the reason that there is none, a line each under its title."""
+    lines = [f"   no answer: {turn.message or turn.failure}"] if turn.failure is not None else []
+    calls = (("asked", _describe_call(call)) for call in turn.tool_calls)
+    return "\n".join([*lines, *(_wrapped(title, text, width) for title, text in (*calls, *basis))])
+
+
+def basis_of(turn: AnyTurn, describe: Callable[[Source], str] = str) -> Iterator[tuple[str, str]]:
+    """The basis of an answer, as titles and texts: the calculation or query, the paths, the places of the figures.
+
+    Args:
+        turn: The turn.
+        describe: Names the place of a figure of a report.
+    """
+    if turn.detail is not None:
+        yield from _basis_in_graph(turn) if turn.answer is not None else ()
+        return
+    if turn.answer is not None and turn.resolved.turns:
+        yield "refers to", f"turn {', '.join(str(place + 1) for place in turn.resolved.turns)}"
+    if turn.answer is not None and turn.derivation is not None and not turn.derivation.is_look_up:
         yield "calculated", f"{turn.derivation} = {write_answer(turn.answer)}"
     if turn.pick is not None:
         picked = turn.candidates[turn.pick]
         paths = dict.fromkeys(number.path for number in picked.derivation.numbers if number.path is not None)
-        for path in paths or [picked.path]:
-            yield "path", path
-        for source in dict.fromkeys(picked.sources):
-            yield "read in", describe(source)
+        yield from (("path", path) for path in paths or [picked.path])
+        yield from (("read in", describe(source)) for source in dict.fromkeys(picked.sources))
+
+
+def _basis_in_graph(turn: AnyTurn) -> Iterator[tuple[str, str]]:
+    detail: PathDetail | QueryDetail | TextDetail = turn.detail  # type: ignore[assignment]
+    if isinstance(detail, PathDetail):
+        if detail.is_ambiguous:
+            yield "ambiguous", "; ".join(detail.topics.entities)
+        paths = (text.split("\n")[1] for text in detail.predictions)
+        answers = [pair for pair in zip(detail.answers, paths, strict=True) if pair[0][0] in detail.chosen]
+        facts = [f"{path}   (confidence {write_share(share, 0)})" for (_, share), path in answers]
+    else:
+        facts = list(detail.facts)
+        if isinstance(detail, QueryDetail) and detail.path:
+            yield "query", detail.path
+    yield from (("path", fact) for fact in facts[:_MOST_FACTS])
+    if len(facts) > _MOST_FACTS:
+        yield "", f"and {len(facts) - _MOST_FACTS} more"
 
 
 def _candidates_table(turn: Turn, count: int, width: int | None = None) -> str:
@@ -111,6 +137,7 @@ def _wrapped(title: str, text: str, width: int | None) -> str:
 def turn_figures(turn: Turn, describe: Callable[[Source], str] = str) -> dict[str, Any]:
     """A turn about a report as JSON; ``describe`` names the place of a figure."""
     picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    costs = ("lm_calls", "prompt_tokens", "cached_prompt_tokens", "seconds")
     return {
         "question": turn.question,
         "answer": write_answer(turn.answer) if turn.answer is not None else None,
@@ -119,42 +146,32 @@ def turn_figures(turn: Turn, describe: Callable[[Source], str] = str) -> dict[st
         "program": str(turn.derivation) if turn.derivation is not None else None,
         "path": picked.path if picked is not None else None,
         "sources": [describe(source) for source in picked.sources] if picked is not None else [],
-        "confidence": turn.confidence,
-        "failure": turn.failure,
-        "message": turn.message,
+        **{name: getattr(turn, name) for name in ("confidence", "failure", "message", "explanation")},
         "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
-        "explanation": turn.explanation,
-        "lm_calls": turn.usage.lm_calls,
-        "prompt_tokens": turn.usage.prompt_tokens,
-        "cached_prompt_tokens": turn.usage.cached_prompt_tokens,
-        "seconds": turn.usage.seconds,
+        **{name: getattr(turn.usage, name) for name in costs},
     }
 
 
 def answer_figures(turn: AnyTurn) -> dict[str, Any]:
     """A turn about a graph or texts as JSON: question, answers, abstention, confidence, path and facts."""
-    detail = turn.detail
-    picked = turn.candidates[turn.pick] if turn.pick is not None else None
-    path, facts = picked.path if picked is not None else None, list[str]()
+    detail, path, answers = turn.detail, None, None
+    facts: tuple[str, ...] = ()
     if isinstance(detail, QueryDetail):
-        path, facts = detail.path or None, list(detail.facts)
+        path, facts = detail.path, detail.facts
     elif isinstance(detail, TextDetail):
-        edges = [edge for fact in detail.retrieved for edge in fact.path]
-        path, facts = "; ".join(edges) or None, list(detail.facts)
-    elif isinstance(detail, PathDetail):
-        facts = list(detail.predictions)
-    answers = None
+        path, facts = "; ".join(edge for fact in detail.retrieved for edge in fact.path), detail.facts
+    elif turn.pick is not None:
+        path = turn.candidates[turn.pick].path
+    if isinstance(detail, PathDetail):
+        facts = detail.predictions
     if turn.answer is not None:
         answers = [*map(str, turn.answer)] if isinstance(turn.answer, tuple) else [str(turn.answer)]
     return {
-        "question": turn.question,
-        "canonical": turn.canonical,
+        **{name: getattr(turn, name) for name in ("question", "canonical", "confidence", "message")},
         "answers": answers,
         "abstained": turn.failure is not None,
-        "confidence": turn.confidence,
-        "path": path,
-        "facts": facts,
-        "message": turn.message,
+        "path": path or None,
+        "facts": list(facts),
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 from experiments.commands import main as cli
 from experiments.data import find_report
 from experiments.facade.reports import resolve_report
-from experiments.pages import describe_source, describe_turn
+from experiments.pages import basis_of, describe_source, describe_turn
 from kg.calculations.ranking import Candidate
 from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource
@@ -30,9 +30,9 @@ def test_a_turn_shows_what_it_rests_on() -> None:
     sources = (CellSource(1, 1, 2, 3), SentenceSource(0, 8, 10))
     candidate = Candidate(derivation, Decimal(17), -0.1, "A -> revenue -> 5; B -> ships -> 12", sources)
     turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, confidence=0.9)
-    text = describe_turn(turn, described, candidates=1)
+    text = describe_turn(turn, basis_of(turn, described))
     assert "A  17   (confidence 90%)" in text
-    said = describe_turn(replace(turn, words="$17 million", confidence=None), described)
+    said = describe_turn(replace(turn, words="$17 million", confidence=None), ())
     assert "A  $17 million   (exactly 17)" in said
     assert "calculated  add(5, 12) = 17" in text
     assert "path        A -> revenue -> 5; B -> ships -> 12" in text
@@ -83,16 +83,11 @@ SHIPS = "s,p,o\nLarkspur,is a,ship\nLarkspur,home port,Quillhaven\nLarkspur,capt
 
 
 def test_questions_about_a_graph_and_their_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from click.testing import CliRunner
-
-    from experiments.commands.ask import command
-
     table, out = tmp_path / "ships.csv", tmp_path / "out.json"
     table.write_text(SHIPS)
     asked = ["Who is the captain of the Larkspur?", "what is its home port?", "what is its tonnage?"]
-    result = CliRunner().invoke(command, [str(table), *asked, "--json", str(out)])
-    assert result.exit_code == 0, result.output
-    assert "A  Mara Stenhouse" in result.output
+    assert cli.main(["ask", str(table), *asked, "--json", str(out)]) == 0
+    assert "A  Mara Stenhouse" in capsys.readouterr().out
     turns = json.loads(out.read_text())["turns"]
     assert [turn["answers"] for turn in turns] == [["Mara Stenhouse"], ["Quillhaven"], None]
     assert [turn["abstained"] for turn in turns] == [False, False, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import subprocess
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from experiments.facade.session import ChatSession, talk
+from experiments.commands.chat import Chat, talk, talk_at_terminal
 from experiments.facade.subjects import Subject, find_subject
+from experiments.traces import QuestionLog
 from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,9 +26,13 @@ def subject() -> Subject:
     return find_subject(["geography"], "sample:dev", "beam")
 
 
-def _said(subject: Subject, *lines: str, colour: bool = False) -> str:
-    out = io.StringIO()
-    talk(ChatSession(subject, out, colour=colour), io.StringIO("\n".join(lines)))
+def _chat(subject: Subject) -> Chat:
+    return Chat(subject, QuestionLog(subject.title, tracked=False))
+
+
+def _said(subject: Subject, *lines: str) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        talk(_chat(subject), lines)
     return out.getvalue()
 
 
@@ -35,7 +41,7 @@ def test_questions_follow_ups_and_their_basis(subject: Subject) -> None:
     assert lines[0] == "Q  What is the capital of Norway?"
     assert [line.partition("   (")[0] for line in lines if line.startswith("A")] == ["A  Oslo", "A  Stockholm"]
     assert "   path        Sweden -> capital -> Stockholm" in lines
-    assert "no answer   the graph does not say" in _said(subject, "What is the capital of Peru?", "/why")
+    assert "no answer: the graph does not say" in _said(subject, "What is the capital of Peru?", "/why")
 
 
 def test_reset_history_help_and_quit(subject: Subject) -> None:
@@ -68,7 +74,7 @@ def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Sub
         f"/save {tmp_path}/bad.json/folder.json",
         "What is the capital of Norway?",
     ).splitlines()
-    assert told[0].startswith("   there is no command /nope; the commands are /why, /history")
+    assert told[0].startswith("   there is no command /nope")
     assert told[1] == "   nothing has been asked yet"
     assert "none.json: cannot be read" in told[2]
     assert "bad.json: a saved conversation must have format 2" in told[3]
@@ -76,11 +82,10 @@ def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Sub
     assert told[-1].startswith("A  Oslo")
 
 
-def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.facade import session as module
-
-    out = io.StringIO()
-    chat = ChatSession(subject, out, colour=False)
+def test_a_question_that_is_stopped_is_forgotten(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = _chat(subject)
     lines = iter(["What is the capital of Norway?", "stop", KeyboardInterrupt(), "And of Sweden?"])
 
     def typed(prompt: str) -> str:
@@ -100,8 +105,8 @@ def test_a_question_that_is_stopped_is_forgotten(subject: Subject, monkeypatch: 
 
     monkeypatch.setattr("builtins.input", typed)
     monkeypatch.setattr(chat.conversation, "ask", stopped)
-    module._talk_at_terminal(chat)
-    assert "stopped; the question is forgotten" in out.getvalue()
+    talk_at_terminal(chat)
+    assert "stopped; the question is forgotten" in capsys.readouterr().out
     assert [one.words for one in chat.conversation.turns] == ["Oslo", "Stockholm"]
 
 

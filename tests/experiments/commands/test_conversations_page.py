@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
-from experiments.facade.session import ChatSession
+import pytest
+
+from experiments.commands.chat import Chat
 from experiments.facade.subjects import find_subject
+from experiments.traces import QuestionLog
 from tests.demonstrations import needs_reader
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
 
 
 @needs_reader
-def test_the_transcript_is_what_the_chat_says() -> None:
+def test_the_transcript_is_what_the_chat_says(capsys: pytest.CaptureFixture[str]) -> None:
     transcript = re.findall(r"```text\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
-    out = io.StringIO()
-    chat = ChatSession(find_subject(["geography"]), out, colour=False)
+    chat = Chat(find_subject(["geography"]), QuestionLog("geography", tracked=False))
     for line in transcript.splitlines():
         if line.startswith("> "):
-            out.write(f"{line}\n")
+            print(line)
             chat.take(line[2:])
-    told, page = (re.sub(r" *\(?confidence +\d+%\)?", "", text) for text in (out.getvalue(), transcript))
-    assert told == page
+    output, page = (re.sub(r" *\(confidence \d+%\)", "", text) for text in (capsys.readouterr().out, transcript))
+    assert output == page
     assert len(chat.conversation.turns) > 2
 
 

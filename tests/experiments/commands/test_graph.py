@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from experiments.commands.graph import check_files
 from experiments.commands.main import finpath
-from experiments.coverage import check_files
 from experiments.data import load_conversations
 from kg.errors import ConfigError, DataError
 from kg.reports.learning import build_ontology

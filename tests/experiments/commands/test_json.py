@@ -17,7 +17,7 @@ import click
 import pytest
 
 from experiments.commands import main as cli
-from experiments.commands.options import Target
+from experiments.commands.main import Target
 from experiments.console import SAMPLE_FOLDER
 
 # In their order: later verbs use what earlier ones wrote. The last word is the exit code, * for 0 or 1.
@@ -43,8 +43,9 @@ CALLS = {
 
 
 def _verbs(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    for name in group.commands:
-        command = group.commands.get(name)
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from _verbs(command, f"{name} ")
         elif command is not None:

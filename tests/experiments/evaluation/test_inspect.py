@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
 from experiments.commands.main import finpath
@@ -13,7 +14,7 @@ from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
-from kg.errors import ConfigError, TrackingError
+from kg.errors import TrackingError
 
 Make = Callable[..., SavedProgram]
 
@@ -70,5 +71,5 @@ def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture
     inspect("--turn", "page_0.pdf-1:2", "--prompts")
     shown = capsys.readouterr().out
     assert "== search (retriever" in shown
-    with pytest.raises(ConfigError, match="name it with --turn"):
+    with pytest.raises(click.UsageError, match="--prompts needs --turn"):
         inspect("--prompts")

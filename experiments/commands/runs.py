@@ -1,0 +1,165 @@
+"""``finpath compare``, ``inspect`` and ``promote``: evaluations that were tracked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from experiments.commands.main import OUT_FOLDER, POSITIVE, WriteFigures, finpath, json_option, open_tracker
+from experiments.console import say, show, terminal_width, write_text
+from kg.errors import TrackingError
+
+if TYPE_CHECKING:
+    from experiments.tracking import RunRecord, Tracker
+    from optimize.metrics import ScoredTurn
+
+RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
+_CHANGED = 10
+"""Turns of different outcome that the text names."""
+
+
+@finpath.command(
+    "compare",
+    epilog="""
+    finpath compare latest~1 latest
+    finpath compare 'beam on sample/dev.json' latest --json out.json
+    """,
+)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", help=f"{RUN}; the first is the others' baseline")
+@click.option("--no-track", is_flag=True, help="do not log the comparison to MLflow")
+@json_option
+def compare_runs(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigures) -> None:
+    """Compares evaluations on the same turns by paired tests."""
+    from experiments.compare import compare
+    from experiments.pages import describe_comparison
+
+    tracker = open_tracker(writes=not no_track)
+    records = [find_run(tracker, reference) for reference in runs]
+    for record in records:
+        if record.status != "FINISHED":
+            say(f"note: the run {record.name} did not finish ({record.status})")
+    comparison = compare(records, tracker, tracked=not no_track)
+    show(describe_comparison(comparison, _CHANGED, terminal_width()))
+    if comparison.run_id is not None:
+        show(f"\nrun {comparison.run_id}")
+    write_figures(comparison.figures())
+
+
+@finpath.command(
+    "inspect",
+    epilog="""
+    finpath inspect latest --failed --limit 5
+    finpath inspect latest --failed --html pages    # pages/index.html, for a browser or for paper
+    finpath inspect latest --turn Single_MRLW/2020/page_49.pdf-1:3    # after an evaluation on sample:dev
+    """,
+)
+@click.argument("reference", metavar="RUN", help=RUN)
+@click.option("--failed", is_flag=True, help="turns that are wrong or have no answer")
+@click.option("--turn", metavar="CONVERSATION:NUMBER", help="one turn, with all candidates; turns count from 1")
+@click.option("--prompts", is_flag=True, help="with --turn: every call, with every prompt and reply")
+@click.option("--limit", type=POSITIVE, default=20, help="at most N turns (20)")
+@click.option(
+    "--html",
+    type=OUT_FOLDER,
+    metavar="FOLDER",
+    help="write the conversations of these turns as pages: the report marked up, paths, selection, arithmetic",
+)
+@json_option
+def inspect_run(
+    reference: str,
+    failed: bool,
+    turn: str | None,
+    prompts: bool,
+    limit: int,
+    html: str | None,
+    write_figures: WriteFigures,
+) -> None:
+    """Shows the details of a tracked evaluation: turns, prompts, pages of conversations."""
+    from experiments.compare import choose_turn, read_turns
+    from experiments.pages import describe_scored_turn, describe_trace, scored_turn_figures
+    from experiments.traces import read_traces
+
+    if (failed and turn) or (prompts and not turn):
+        raise click.UsageError("--failed and --turn exclude each other, and --prompts needs --turn")
+    tracker = open_tracker()
+    record = find_run(tracker, reference)
+    turns, more = read_turns(record, tracker), {}
+    if turn is not None:
+        chosen = [choose_turn(turns, turn)]
+        score = chosen[0].score
+        show(describe_scored_turn(chosen[0], len(chosen[0].turn.candidates), terminal_width(), paths=True))
+        if prompts:
+            traces = read_traces(tracker, record, conversation=score.conversation_id, turn_index=score.turn_index)
+            if not traces:
+                raise TrackingError(f"the run {record.name} kept no trace of {chosen[0].name}")
+            show("\n" + describe_trace(traces[-1]))
+            more["trace"] = traces[-1]
+    else:
+        matching = [scored for scored in turns if not (failed and scored.score.exact)]
+        chosen = matching[:limit]
+        show("\n\n".join(describe_scored_turn(scored, width=terminal_width()) for scored in chosen))
+        what = "turns that are wrong or have no answer" if failed else "turns"
+        show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
+    if html is not None:
+        _write_pages(turns, chosen, Path(html), record, tracker)
+    write_figures({"run_id": record.id, "turns": [*map(scored_turn_figures, chosen)], **more})
+
+
+def _write_pages(
+    turns: list[ScoredTurn], chosen: list[ScoredTurn], folder: Path, record: RunRecord, tracker: Tracker
+) -> None:
+    """Writes a page for each conversation that has a chosen turn, and their list."""
+    from experiments.compare import read_reports
+    from experiments.pages import make_pages
+
+    names = dict.fromkeys(scored.score.conversation_id for scored in chosen)
+    conversations = [[scored for scored in turns if scored.score.conversation_id == name] for name in names]
+    for file, text in make_pages(conversations, read_reports(record, tracker), record.name).items():
+        write_text(folder / file, text)
+    show(str(folder / "index.html"))
+
+
+@finpath.command(
+    "promote",
+    epilog="""
+    finpath promote latest --against 'beam on sample/dev.json'    # the first time
+    finpath promote my-beam    # against the program with the alias
+    finpath evaluate models:/beam@champion --data sample:dev
+    """,
+)
+@click.argument("reference", metavar="RUN", help=f"the evaluation of the program: {RUN}")
+@click.option("--against", metavar="RUN", help="the evaluation to beat, in place of that of the program with the alias")
+@click.option("--force", is_flag=True, help="promote without a significant gain; the run records it")
+@json_option
+def promote_run(reference: str, against: str | None, force: bool, write_figures: WriteFigures) -> int:
+    """Sets an alias on an evaluated program if a paired test shows that it is better than the one with the alias.
+
+    The exit code is 1 if the alias was not set.
+    """
+    from experiments.promote import ALIAS, promote
+
+    tracker = open_tracker(writes=True)
+    baseline = find_run(tracker, against) if against else None
+    promotion = promote(find_run(tracker, reference), tracker, against=baseline, force=force)
+    write_figures(promotion.figures())
+    if not promotion.is_promoted:
+        say(f"finpath: not promoted: {promotion.reason}")
+        return 1
+    forced = " (FORCED, as its run records)" if promotion.is_forced else ""
+    show(f"models:/{promotion.name}@{ALIAS} is version {promotion.version} now{forced}: {promotion.reason}")
+    return 0
+
+
+def find_run(tracker: Tracker, reference: str) -> RunRecord:
+    """The run of a reference; where several runs have its name, the choice of the newest is reported.
+
+    Raises:
+        TrackingError: There is none.
+    """
+    record = tracker.find(reference)
+    same = tracker.search(["evaluate"], name=reference) if record.name == reference else []
+    if len(same) > 1:
+        say(f"note: {len(same)} runs are named {reference!r}; the newest is taken: {record.id}")
+    return record
