@@ -48,8 +48,6 @@ def transformer(rank: int = RANK) -> Any:
     from torch.nn import functional
 
     weights = installed_weights()
-    if weights is None:
-        raise SystemExit("the weights of the extra 'news' are not installed")
 
     class Changed(torch.autograd.Function):
         """A product with the changed matrix, of which only the change is fitted; faster than two products."""
@@ -90,11 +88,11 @@ def transformer(rank: int = RANK) -> Any:
         def __init__(self) -> None:
             super().__init__()
             for name in ("words", "positions", "relative"):
-                self.register_buffer(name, torch.tensor(getattr(weights, name)), persistent=False)
-            self.norms = [(_half(norm.weight), _half(norm.bias)) for norm in weights.norms]
-            self.linears = nn.ModuleList(
-                Linear(*linear, rank * (number >= 6 * FROZEN)) for number, linear in enumerate(weights.linears)
-            )
+                self.register_buffer(name, torch.tensor(weights[name]), persistent=False)
+            norms = [(weights[f"norm_{n}.weight"], weights[f"norm_{n}.bias"]) for n in range(2 * LAYERS + 1)]
+            linears = [(weights[f"linear_{n}.matrix"], weights[f"linear_{n}.bias"]) for n in range(6 * LAYERS)]
+            self.norms = [list(map(_half, norm)) for norm in norms]
+            self.linears = nn.ModuleList(Linear(*own, rank * (n >= 6 * FROZEN)) for n, own in enumerate(linears))
             self.hidden = nn.Linear(3 * WIDTH, HIDDEN)
             self.out = nn.Linear(HIDDEN, 1)
             self.drop = nn.Dropout(0.1)

@@ -50,11 +50,11 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _quantized_readers() -> Iterator[None]:
     """The readers' quantized files are in one cache for all tests: each file takes seconds to make."""
-    from kg.encoders import quantized
+    from kg.encoders import weights
 
-    folder = quantized.cache_folder()
+    folder = weights.cache_folder()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quantized, "cache_folder", lambda: folder)
+        patch.setattr(weights, "cache_folder", lambda: folder)
         yield
 
 

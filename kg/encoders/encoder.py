@@ -17,9 +17,9 @@ import numpy as np
 
 from kg.arrays import FloatArray, IntArray, read_arrays
 from kg.encoders.heads import WIDTH, EncodedPage, EncodedQuestion, Heads
-from kg.encoders.network import inference_session
-from kg.encoders.pieces import WordPiece, padded
+from kg.encoders.pieces import WordPiece
 from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
+from kg.encoders.session import inference_session, mean_vectors, padded, states_of
 from kg.errors import DataError
 from kg.reports import Observation
 
@@ -89,14 +89,11 @@ class TextEncoder:
 
     def page(self, observations: Sequence[Observation], sentences: Sequence[str]) -> EncodedPage:
         """Returns the vectors of a report's figures."""
-        sequences = sorted(page_sequences(observations, sentences, self.wordpiece), key=lambda one: len(one.tokens))
+        sequences = sorted(page_sequences(observations, sentences, self.wordpiece), key=len)
         if not sequences:
             nothing = np.zeros((0, WIDTH), dtype=np.float32)
             return self.heads.page(nothing, (), len(observations), nothing, np.zeros((0, 1), dtype=np.int64))
-        states: list[FloatArray] = []
-        for batch in _batches(sequences):
-            found = self._run(batch)
-            states += [found[row, : len(one.tokens)] for row, one in enumerate(batch)]
+        states = states_of(self._run, sequences, tokens=BATCH_TOKENS)
         marks = [state[sorted(one.figures)] for one, state in zip(sequences, states, strict=True)]
         order = [one.figures[mark] for one in sequences for mark in sorted(one.figures)]
         every = np.concatenate(states), _near(sequences)
@@ -109,20 +106,9 @@ class TextEncoder:
 
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """Returns one vector of length 1 for each text: the mean of its tokens' states; shape ``(texts, WIDTH)``."""
-        found = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        sequences = []
-        for text in texts:
-            tokens = [self.wordpiece.cls, *self.wordpiece(text)[:TEXT_TOKENS], self.wordpiece.sep]
-            sequences.append(TokenSequence(tokens, [0] * len(tokens)))
-        order = sorted(range(len(texts)), key=lambda place: len(sequences[place].tokens))
-        done = 0
-        for batch in _batches([sequences[place] for place in order]) if texts else []:
-            states = self._run(batch)
-            for row, one in enumerate(batch):
-                mean = states[row, : len(one.tokens)].mean(axis=0)
-                found[order[done]] = mean / np.linalg.norm(mean)
-                done += 1
-        return found
+        pieces = [self.wordpiece.enclosed(text, TEXT_TOKENS) for text in texts]
+        sequences = [TokenSequence(tokens, [0] * len(tokens)) for tokens in pieces]
+        return mean_vectors(states_of(self._run, sequences, tokens=BATCH_TOKENS)).reshape(-1, WIDTH)
 
     @cached_property
     def _session(self) -> Any:
@@ -154,16 +140,6 @@ def _heads(content: bytes) -> Heads:
         return Heads([str(template) for template in stored["forms"]], weights)
     except (DataError, ValueError, KeyError) as error:
         raise DataError(f"the encoder's heads cannot be read: {error}", place="heads.npz") from error
-
-
-def _batches(sequences: Sequence[TokenSequence]) -> list[list[TokenSequence]]:
-    """Sequences sorted by length, in batches of about :data:`BATCH_TOKENS` tokens."""
-    found: list[list[TokenSequence]] = [[]]
-    for one in sequences:
-        if found[-1] and len(one.tokens) * (len(found[-1]) + 1) > BATCH_TOKENS:
-            found.append([])
-        found[-1].append(one)
-    return found
 
 
 def _near(sequences: Sequence[TokenSequence]) -> IntArray:

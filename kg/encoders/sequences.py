@@ -58,6 +58,9 @@ class TokenSequence:
         """Returns a sequence that holds ``[CLS]`` alone."""
         return cls([wordpiece.cls], [0], is_line=is_line)
 
+    def __len__(self) -> int:
+        return len(self.tokens)
+
     def add(self, tokens: Sequence[int]) -> None:
         """Appends pieces."""
         self.tokens += tokens

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.encoders import TransformerReader, word_pieces
+from kg.encoders import LowRankTransformer, word_pieces
 from kg.news.passages import Passage
 
 FILE = Path(__file__).with_name("reader.npz")
@@ -150,7 +150,7 @@ class WindowScores:
                 yield first, last, float(self.spans[first, length])
 
 
-class SpanReader(TransformerReader):
+class SpanReader(LowRankTransformer):
     """The transformer as it is fitted for this."""
 
     file = FILE
@@ -165,10 +165,10 @@ class SpanReader(TransformerReader):
         wordpiece = word_pieces()
         head = [wordpiece.cls, *wordpiece(question)[:QUESTION_PIECES], wordpiece.sep, wordpiece.sep]
         given = [[*head, *(piece.number for piece in window.pieces), wordpiece.sep] for window in windows]
-        return [self._scores(states, len(head)) for states in self.model.states(given)]
+        return [self._scores(states, len(head)) for states in self.states(given)]
 
     def _scores(self, states: FloatArray, begin: int) -> WindowScores:
-        arrays = self.model.arrays
+        arrays = self.arrays
         hidden = np.maximum(states[0] @ arrays["whole"] + arrays["whole_bias"], 0)
         here, yes, no = (hidden @ arrays["verdicts"] + arrays["verdicts_bias"]).tolist()
         inside = states[begin:-1]

@@ -19,7 +19,7 @@ import numpy as np
 
 from kg.algebra import kind_of, tell
 from kg.arrays import FloatArray
-from kg.encoders import TransformerReader, word_pieces
+from kg.encoders import LowRankTransformer, word_pieces
 from kg.graphs import FactGraph
 from kg.parsing.parser import Parse
 from kg.paths import SHOWN, first_names
@@ -138,7 +138,7 @@ def with_reading(
     return [replace(one, evidence=(*one.evidence, *values)) for one, values in zip(parses, added.tolist(), strict=True)]
 
 
-class ParseReader(TransformerReader):
+class ParseReader(LowRankTransformer):
     """The transformer as it is fitted for this."""
 
     file = FILE
@@ -150,5 +150,4 @@ class ParseReader(TransformerReader):
             pairs: For each parse the question and the parse in words.
         """
         given = [pieces_of(*pair) for pair in pairs]
-        found = self.model.scores([pieces for pieces, _ in given], [[span] for _, span in given])
-        return np.concatenate(found) if found else np.zeros(0, dtype=np.float32)
+        return self.span_scores([pieces for pieces, _ in given], [span for _, span in given])

@@ -231,7 +231,7 @@ def test_the_reader_is_fetched_where_its_extra_is_installed_and_it_is_missing(
         assert (model.name, mirror) == ("all-mpnet-base-v2", True)
         raise LMError("no disk")
 
-    monkeypatch.setattr("kg.encoders.installed_parts", lambda: [Path("part")] if is_there else None)
+    monkeypatch.setattr("kg.encoders.installed_archive", lambda: Path("archive") if is_there else None)
     monkeypatch.setattr(weights, "find_spec", lambda _: object() if has_extra else None)
     monkeypatch.setattr(weights, "pull_model", pull_model)
     fetch_reader()

@@ -1,12 +1,14 @@
-"""The transformer that the readers change: its installed parts, its quantized arrays, their cache and its network."""
+"""The transformer that the readers change: its pieces, its archive, its quantized arrays and their cache."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kg.encoders import quantized, word_pieces
+from kg.encoders import weights, word_pieces
+from kg.errors import DataError
 
 
 def test_the_pieces_are_those_of_bert_after_four_special_ones() -> None:
@@ -15,29 +17,33 @@ def test_the_pieces_are_those_of_bert_after_four_special_ones() -> None:
     assert pieces("Who lent the money?") == [2044, 15311, 2000, 2773, 1033]
 
 
-@pytest.fixture
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The fitted files whose arrays were quantized; the cache is the test's own."""
-    found: list[Path] = []
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "cache_folder", lambda: tmp_path)
 
-    def build(fitted: Path) -> dict[str, Any]:
-        found.append(fitted)
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="not installed"):
+        weights.installed_weights()
+    (tmp_path / "models").mkdir()
+    with zipfile.ZipFile(tmp_path / "models" / weights.ARCHIVE, "w") as archive:
+        archive.writestr("all-mpnet-base-v2/model.safetensors", b"other")
+    with pytest.raises(DataError, match="others than expected"):
+        weights.installed_weights()
+
+
+def test_arrays_are_quantized_once_for_each_fitted_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[int] = []
+
+    def quantized(_: Any, fitted: Any) -> dict[str, Any]:
+        built.append(int(fitted["number"]))
         return {"values": np.zeros(1 << 20, dtype=np.int8)}
 
-    monkeypatch.setattr(quantized, "_quantized", build)
-    monkeypatch.setattr(quantized, "cache_folder", lambda: tmp_path / "cache")
-    return found
-
-
-def _fitted(folder: Path, content: str) -> Path:
-    (folder / "fitted.npz").write_text(content)
-    return folder / "fitted.npz"
-
-
-def test_arrays_are_quantized_once_for_each_fitted_content(tmp_path: Path, built: list[Path]) -> None:
-    quantized.quantized_file(_fitted(tmp_path, "a"))
-    again = quantized.quantized_file(_fitted(tmp_path, "a"))
-    assert len(built) == 1
-    assert not again["values"].flags.writeable  # it is in the file
-    quantized.quantized_file(_fitted(tmp_path, "b"))
-    assert len(built) == 2
+    monkeypatch.setattr(weights, "installed_weights", dict)
+    monkeypatch.setattr(weights, "quantized", quantized)
+    for number in (1, 1, 2):
+        np.savez(tmp_path / "fitted.npz", number=number)
+        arrays = weights.quantized_file(tmp_path / "fitted.npz")
+    assert built == [1, 2]
+    assert arrays["values"].shape == (1 << 20,)
+    assert not weights.quantized_file(tmp_path / "fitted.npz")["values"].flags.writeable  # it is in the file
