@@ -54,7 +54,7 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
     """
     try:
         named = _Terms(text)
-        for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/"):
+        for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/", lenient=True):
             value = quad.object
             if isinstance(value, Literal):
                 datatype = value.datatype.value if value.language is None else ""

@@ -25,6 +25,12 @@ TURTLE = """
 """
 
 
+def test_an_iri_that_the_standard_forbids_is_a_name_as_others() -> None:
+    text = '<http://a.example/Report 2023> <http://a.example/author> "Mara Quist" .'
+    [triple] = read_rdf(text, ".nt", what="files.nt")
+    assert (triple.subject, triple.value) == ("http://a.example/Report 2023", "Mara Quist")
+
+
 def test_ntriples_are_read_line_by_line() -> None:
     problems: list[str] = []
     lines = [
