@@ -43,6 +43,7 @@ from experiments.saved import (
     check_replaceable,
     find_program,
     load_program,
+    log_model,
     parse_reader,
     save_program,
     shipped_encoder,
@@ -50,7 +51,6 @@ from experiments.saved import (
     unfitted_program,
     with_program_settings,
 )
-from experiments.serving import log_model
 from experiments.tracking import (
     DataInput,
     Run,

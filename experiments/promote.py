@@ -15,8 +15,7 @@ from typing import Any
 
 from experiments.compare import compare
 from experiments.lms import LMConfig
-from experiments.saved import find_program
-from experiments.serving import log_model
+from experiments.saved import find_program, log_model
 from experiments.tracking import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 from optimize.metrics import Comparison

@@ -10,19 +10,26 @@
     NAME/ranker.npz      the weights of the ranker of whole paths and the questions that it remembers (kgqa)
 
 A reference is the name of a shipped program (``beam``, ``agent``, ``untrained``), a folder, an MLflow URI
-(``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled the program.
+(``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled the program. A logged model
+(:func:`log_model`) is the folder and the code that serves it, with no pickle to load or serve.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
-from collections.abc import Callable, Mapping
+import re
+import tempfile
+import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ValidationError
 
 from experiments.console import SHIPPED_FOLDER, say
 from kg.errors import ConfigError, FinpathError, TrackingError
@@ -31,18 +38,16 @@ from kg.files import OLD, folder_beside, restore, sync_folder
 if TYPE_CHECKING:
     import dspy
 
-    from experiments.tracking import Tracker
+    from experiments.lms import LMConfig
+    from experiments.tracking import Run, Tracker
     from kg.calculations import DerivationScorer
     from kg.encoders import TextEncoder
     from kg.graphs import FactGraph
     from kg.growing import TypeMeaning
     from kg.parsing import ParseReader, QuestionReader
-    from kg.paths import PathRanker
+    from kg.paths import PathRanker, QuestionGraph
     from kg.reports import Ontology
     from programs.beam import ConversationQA
-
-FORMAT = 1
-"""Version of the folder's layout."""
 
 CONFIG, STATE = "config.json", "program.json"
 ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
@@ -54,7 +59,11 @@ SHIPPED = "shipped:"
 REPORT_KINDS = ("beam", "agent")
 """Kinds of programs about reports: the beam search, and the tool agent, which needs a language model."""
 
+MOST_TRIPLES = 2_000_000
+"""Triples of a graph that a model holds; a request to a model of a larger graph has triples of its own."""
+
 _UNTRAINED = "untrained"
+_NO_NAME = re.compile(r"[/:.%\"']")
 
 
 @dataclass(frozen=True)
@@ -135,7 +144,7 @@ def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
     environment = describe_environment()
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     config = {
-        "format": FORMAT,
+        "format": 1,  # of the folder's layout
         **own,
         **origin,
         "finpath": environment.finpath,
@@ -177,9 +186,7 @@ def _write_kgqa(program: Any, folder: Path) -> dict[str, Any]:
 
 
 def _write_queries(program: Any) -> dict[str, Any]:
-    config = program.config
-    fitted = asdict(config.reply_confidence) if config.reply_confidence is not None else None
-    settings = {"answer_from": config.answer_from, "trust": config.trust, "reply_confidence": fitted}
+    settings = {"answer_from": program.config.answer_from, "trust": program.config.trust}
     return {"kind": "queries", "settings": settings, "scorer_sha256": None}
 
 
@@ -196,10 +203,9 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     folder = Path(folder)
     config = _read_config(folder)
     _check_files(folder, config["files"])
+    readers = {"kgqa": _read_kgqa, "queries": _read_queries}
     try:
-        if config["kind"] not in _READERS:
-            raise ValueError(f"kind must be one of {', '.join(_READERS)}, got {config['kind']!r}")
-        program = _READERS[config["kind"]](folder, config)
+        program = readers.get(config["kind"], _read_report_program)(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
         state = json.loads(_text(folder / STATE))
         state = _without_models({key: value for key, value in state.items() if key != "metadata"}, folder)
@@ -210,11 +216,14 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     return SavedProgram(program, name if name is not None else folder.resolve().name, folder, config)
 
 
-def _read_report_program(folder: Path, config: Mapping[str, Any]) -> ConversationQA:
+def _read_report_program(folder: Path, config: Mapping[str, Any]) -> Any:
+    from kg.encoders import TextEncoder
     from programs.aggregate import EvidenceConfig
 
-    files = config["files"]
-    scorer = _read_scorer(folder, files) if SCORER in files else None
+    files, encoder = config["files"], None
+    if any(name.startswith(f"{ENCODER}/") for name in files):
+        encoder = tuple(TextEncoder.read(folder / ENCODER).files.items())
+    scorer = _scorer_of(_text(folder / SCORER), encoder) if SCORER in files else None
     program = unfitted_program(config["kind"], _ontology_of(_text(folder / ONTOLOGY)), scorer, config["settings"])
     if config.get("unmapped", "keep") != program.unmapped:
         program = program.with_unmapped(config["unmapped"])
@@ -271,28 +280,10 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
 
 def _read_queries(_: Path, config: Mapping[str, Any]) -> Any:
     from programs.beam import ConversationQA
-    from programs.graphs import ReplyConfidence
     from programs.worlds.graph import GraphConfig
 
-    settings = dict(config["settings"])
-    fitted = settings.pop("reply_confidence", None)
-    confidence = ReplyConfidence(**fitted) if fitted else None
-    return ConversationQA.for_graphs(GraphConfig(**settings, reply_confidence=confidence))
-
-
-_READERS: dict[str, Callable[[Path, Mapping[str, Any]], Any]] = {
-    **dict.fromkeys(REPORT_KINDS, _read_report_program),
-    "kgqa": _read_kgqa,
-    "queries": _read_queries,
-}
-
-
-def _read_scorer(folder: Path, files: Mapping[str, str]) -> DerivationScorer:
-    from kg.encoders import TextEncoder
-
-    has_encoder = any(name.startswith(f"{ENCODER}/") for name in files)
-    encoder = tuple(TextEncoder.read(folder / ENCODER).files.items()) if has_encoder else None
-    return _scorer_of(_text(folder / SCORER), encoder)
+    settings = {name: config["settings"][name] for name in ("answer_from", "trust")}
+    return ConversationQA.for_graphs(GraphConfig(**settings))
 
 
 @lru_cache(maxsize=2)
@@ -395,6 +386,16 @@ def _program_folder(path: Path) -> Path:
     return next((place for place in places if (place / CONFIG).exists()), path)
 
 
+class _Config(BaseModel, extra="allow"):
+    """What every ``config.json`` has; the rest depends on the kind."""
+
+    format: Literal[1]
+    kind: Literal["beam", "agent", "kgqa", "queries"]
+    settings: dict[str, Any]
+    files: dict[str, str]
+    scorer_sha256: str | None
+
+
 def _read_config(folder: Path) -> dict[str, Any]:
     if not folder.exists():
         restore(folder)
@@ -402,17 +403,11 @@ def _read_config(folder: Path) -> dict[str, Any]:
         what = "is not a saved program (it has no config.json)" if folder.is_dir() else "is not there"
         raise TrackingError(f"{folder} {what}")
     try:
-        config = json.loads(_text(folder / CONFIG))
-    except (ValueError, RecursionError) as error:
-        raise TrackingError(f"{folder}: the saved program's {CONFIG} is not JSON: {error}") from error
-    if not isinstance(config, dict) or not isinstance(config.get("files", {}), dict):
-        raise TrackingError(f"{folder}: the saved program's {CONFIG} must be an object with files by name")
-    missing = {"format", "kind", "settings", "files", "scorer_sha256"} - set(config)
-    if missing:
-        raise TrackingError(f"{folder}: the saved program's {CONFIG} lacks {', '.join(sorted(missing))}")
-    if config["format"] != FORMAT:
-        raise TrackingError(f"{folder}: {CONFIG} has format {config['format']}; this finpath reads format {FORMAT}")
-    return config
+        return _Config.model_validate_json(_text(folder / CONFIG)).model_dump()
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = " ".join([*map(str, first["loc"]), *([str(first["input"])] if first["loc"] == ("format",) else [])])
+        raise TrackingError(f"{folder}: the saved program's {CONFIG}: {place}: {first['msg']}") from error
 
 
 def _check_files(folder: Path, files: Mapping[str, str]) -> None:
@@ -445,6 +440,60 @@ def _tuples(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(_tuples, value))
     return {key: _tuples(item) for key, item in value.items()} if isinstance(value, Mapping) else value
+
+
+def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, graph: QuestionGraph | None = None) -> str:
+    """Logs a saved program as a model of a run: its folder, and the code that serves it in place of a pickle.
+
+    The run may have ended; its status stays as it is, also where this is stopped.
+
+    Args:
+        tracker: The tracking store.
+        run: The run.
+        saved: The program.
+        lm: The language model that the served program asks; its budget is left out.
+        graph: The graph of a program about graphs; one with more than :data:`MOST_TRIPLES` is left out.
+
+    Returns:
+        Its URI, ``models:/m-…``.
+    """
+    from experiments.tracking import model_packages, quiet_mlflow
+
+    quiet_mlflow()
+    import mlflow
+    from mlflow.entities import LoggedModelOutput
+
+    name, params = _NO_NAME.sub("-", run.name) or "model", tracker.client.get_run(run.id).data.params
+    # MLflow's start_run would make a finished run a running one, and a kill would leave it so.
+    model = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
+    previous, logger = mlflow.get_tracking_uri(), logging.getLogger("mlflow")
+    level = logger.level
+    mlflow.set_tracking_uri(tracker.config.uri)
+    try:
+        with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
+            logger.setLevel(logging.ERROR)
+            warnings.simplefilter("ignore")  # MLflow's advice on types
+            folder = saved.folder
+            if "files" not in saved.config:  # a shipped program with nothing fitted has no folder
+                folder = save_program(saved.program, Path(temporary) / "program")
+            artifacts = {"program": str(folder)}
+            if graph is not None and len(graph.index) <= MOST_TRIPLES:
+                artifacts["graph"] = str(Path(temporary) / "graph.npz")
+                graph.index.save(artifacts["graph"])
+            logged = mlflow.pyfunc.log_model(
+                name=name,
+                model_id=model.model_id,
+                python_model=str(Path(__file__).with_name("serve.py")),
+                artifacts=artifacts,
+                model_config={"lm": {key: value for key, value in asdict(lm).items() if key != "budget"}},
+                pip_requirements=[f"{package}=={version}" for package, version in model_packages().items()],
+                signature=False,
+            )
+    finally:
+        logger.setLevel(level)
+        mlflow.set_tracking_uri(previous)
+    tracker.client.log_outputs(run.id, [LoggedModelOutput(model.model_id, step=0)])
+    return str(logged.model_uri)
 
 
 def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) -> ConversationQA:

@@ -94,7 +94,7 @@ def test_broken_folders_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(TrackingError, match="format 99"):
         load_program(folder)
     (folder / CONFIG).write_text("{")
-    with pytest.raises(TrackingError, match=r"config\.json is not JSON"):
+    with pytest.raises(TrackingError, match=r"config\.json: : Invalid JSON"):
         load_program(folder)
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from experiments.data import find_report
 from experiments.lms import LMConfig
-from experiments.saved import SavedProgram, find_program, load_program, save_program
-from experiments.serving import log_model
+from experiments.saved import SavedProgram, find_program, load_program, log_model, save_program
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
