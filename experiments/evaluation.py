@@ -45,8 +45,8 @@ from experiments.tracking import (
 )
 from kg.errors import ConfigError, TrackingError
 from kg.files import cache_folder
-from programs.lm import Expenses, GuardedLM, concurrently
-from programs.turns import read_turn, turn_record
+from programs.lm import EXPENSES, GuardedLM
+from programs.turns import concurrently, read_turn, turn_record
 
 KEY_TAG = "finpath.key"
 """The tag with the hash of an evaluation's settings."""
@@ -395,7 +395,7 @@ class _Work:
     def _spent(self) -> dict[str, float]:
         """Returns the wall time and the cost of the language model over all parts of the evaluation."""
         lm = self.settings["lm"]
-        spent = (lm.spent if isinstance(lm, GuardedLM) else Expenses()).figures()
+        spent = lm.spent.figures() if isinstance(lm, GuardedLM) else dict.fromkeys(EXPENSES, 0)
         now = {"seconds": time.perf_counter() - self._start, **spent}
         return {name: value + self._spent_before.get(name, 0) for name, value in now.items()}
 

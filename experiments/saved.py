@@ -387,7 +387,7 @@ def _program_folder(path: Path) -> Path:
 
 
 class _Config(BaseModel, extra="allow"):
-    """What every ``config.json`` has; the rest depends on the kind."""
+    """The entries that every ``config.json`` has; the others depend on the kind."""
 
     format: Literal[1]
     kind: Literal["beam", "agent", "kgqa", "queries"]

@@ -28,8 +28,8 @@ from kg.calculations import DerivationConfig, DerivationScorer
 from kg.errors import ConfigError, FinpathError, ProgramError, QueryError
 from kg.reports import Ontology, Report, Unmapped
 from programs.aggregate import Aggregate, Choice, EvidenceConfig, Execution, name_of
-from programs.lm import LONGEST_MESSAGE, failure_of, metered, plain_text, sampling
-from programs.turns import AnyTurn, Kept, Turn
+from programs.lm import plain_text, sampling
+from programs.turns import LONGEST_MESSAGE, AnyTurn, Kept, Turn, failure_of, metered
 from programs.wording import is_grounded
 from programs.worlds import graph_world, texts_world
 from programs.worlds.base import Search, World

@@ -19,7 +19,8 @@ from typing import Any
 from dspy import lm15
 
 from kg.errors import DataError, LMError
-from programs.lm import GuardedLM, suited_adapter
+from programs.lm import GuardedLM
+from programs.turns import suited_adapter
 
 _LONGEST = 160
 

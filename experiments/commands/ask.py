@@ -181,7 +181,7 @@ def _ask_each(
 ) -> list[AnyTurn]:
     """Shows, writes and returns the answer of each question of a file."""
     from experiments.data import read_questions
-    from programs.lm import concurrently
+    from programs.turns import concurrently
 
     start = subject.program.start(subject.world)
 

@@ -161,7 +161,7 @@ def _ingest(
     from dspy.utils.exceptions import LMError as DSPyLMError
 
     from programs.advisor import Advisor, ReadDocuments
-    from programs.lm import concurrently, is_embedded
+    from programs.turns import concurrently, is_embedded
 
     advisor, lm = Advisor(graph), dspy.settings.lm
     reads = lm is not None and not is_embedded(lm)

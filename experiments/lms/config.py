@@ -198,7 +198,7 @@ def restrict_cache() -> None:
 
 def lm_settings(config: LMConfig) -> dict[str, Any]:
     """Returns a model and its adapter as settings of ``dspy.context``."""
-    from programs.lm import suited_adapter
+    from programs.turns import suited_adapter
 
     lm = make_lm(config)
     adapter = suited_adapter(lm)

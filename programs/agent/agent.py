@@ -24,8 +24,8 @@ from kg.calculations import START, DerivationConfig, ReportIndex, WeightedHistor
 from kg.errors import ConfigError, ProgramError, QueryError
 from kg.search import PastTurn
 from programs.agent.tools import TOOLS, Session
-from programs.lm import failure_of, metered, plain_text
-from programs.turns import Failure, Turn
+from programs.lm import plain_text
+from programs.turns import Failure, Turn, failure_of, metered
 from programs.wording import written_number
 from programs.worlds.documents import Document, History, as_report, earlier_turns, prediction_of
 from programs.worlds.page import Relevance, relevance_of, written_page

@@ -5,18 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from programs.lm.budget import (
-        LONGEST_MESSAGE,
-        Budget,
-        CallMeter,
-        Expenses,
-        SuitedAdapter,
-        concurrently,
-        failure_of,
-        is_embedded,
-        metered,
-        suited_adapter,
-    )
+    from programs.lm.budget import EXPENSES, Budget, Expenses, SuitedAdapter
     from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine
     from programs.lm.guarded import GuardedLM
     from programs.lm.marks import plain_text

@@ -1,44 +1,32 @@
-"""The budget of a language model, its expenses, the usage and failures of a turn, and turns at the same time.
+"""The budget of a language model, its expenses, and the adapter that suits it.
 
 >>> Budget.parse("calls=500,tokens=200000,usd=1.50").calls
 500
->>> with metered() as measured:
-...     program(question="what were revenues in 2008?")
->>> measured.usage.lm_calls
-2
 """
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import copy_context
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeVar
+from typing import Any
 
 import dspy
-from dspy.utils.callback import BaseCallback
-from dspy.utils.exceptions import AdapterParseError
-from dspy.utils.exceptions import LMError as DSPyLMError
 
-from kg.errors import ConfigError, FinpathError, LMError
-from programs.turns import Failure, NoAnswerError, Usage
+from kg.errors import ConfigError, LMError
+from programs.turns import cached_tokens, suited_adapter
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-LONGEST_MESSAGE = 2_000
-"""Characters of an error that a turn keeps; a reply may be quoted in it."""
-
-
-def cached_tokens(usage: Mapping[str, Any]) -> int:
-    """The tokens of a call's prompt that were in the model's cache, as far as it is known."""
-    details = usage.get("prompt_tokens_details") or {}
-    return int(details.get("cached_tokens") or 0)
+EXPENSES = (
+    "lm_calls",
+    "lm_cache_hits",
+    "lm_unpriced_calls",
+    "lm_prompt_tokens",
+    "lm_cached_prompt_tokens",
+    "lm_completion_tokens",
+    "lm_usd",
+)
+"""The names of :meth:`Expenses.figures`, which are all 0 without a language model."""
 
 
 @dataclass(frozen=True)
@@ -157,16 +145,6 @@ class Expenses:
                 self.unpriced_calls += 1
 
 
-def is_embedded(lm: Any) -> bool:
-    """Whether a language model runs in this process."""
-    return bool(getattr(getattr(lm, "engine", None), "in_process", False))
-
-
-def suited_adapter(lm: Any) -> dspy.Adapter | None:
-    """DSPy's adapter for a language model: JSON for one that can be held to a schema, else ``None``, its default."""
-    return dspy.JSONAdapter() if is_embedded(lm) or getattr(lm, "own_server", False) else None
-
-
 class SuitedAdapter(dspy.Adapter):
     """Hands every call to the adapter of :func:`suited_adapter`, or DSPy's default."""
 
@@ -177,80 +155,3 @@ class SuitedAdapter(dspy.Adapter):
     async def acall(self, lm: Any, *given: Any, **named: Any) -> Any:
         """Asks the model asynchronously."""
         return await (suited_adapter(lm) or dspy.ChatAdapter()).acall(lm, *given, **named)
-
-
-class CallMeter(BaseCallback):
-    """A counter of all calls to a language model, also of cached and failed ones.
-
-    Attributes:
-        calls: The number of calls.
-        usage: Calls, tokens and time, once the context of :func:`metered` is left.
-        failure: The exception of the last failed call. It separates failures of the model from those of the program, as
-            a subclass with its own ``forward`` may raise anything.
-    """
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.usage = Usage()
-        self.failure: BaseException | None = None
-
-    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
-        """A call begins."""
-        self.calls += 1
-
-    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: ARG002
-        """A call has ended."""
-        self.failure = exception if exception is not None else self.failure
-
-
-@contextmanager
-def metered() -> Iterator[CallMeter]:
-    """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
-    measured, started = CallMeter(), time.perf_counter()
-    adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)
-    callbacks = [*dspy.settings.callbacks, measured]
-    with dspy.context(adapter=adapter, callbacks=callbacks), dspy.track_usage() as tracker:
-        yield measured
-    sent = [entry for entries in tracker.usage_data.values() for entry in entries]
-    measured.usage = Usage(
-        lm_calls=measured.calls,
-        prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
-        completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
-        seconds=time.perf_counter() - started,
-        cached_prompt_tokens=sum(map(cached_tokens, sent)),
-    )
-
-
-def failure_of(error: Exception, meter: CallMeter) -> tuple[Failure, str]:
-    """The failure that an error of the language model, the search or the data becomes, and its message.
-
-    Args:
-        error: The error.
-        meter: The meter of the turn, which knows what a language model raised.
-
-    Raises:
-        Exception: ``error`` itself, if it is none of these.
-    """
-    message = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
-    if isinstance(error, NoAnswerError):
-        return error.failure, str(error)
-    if isinstance(error, AdapterParseError | RecursionError):  # JSON that is nested too deeply is no reply either
-        return "no_valid_choice", message
-    if isinstance(error, DSPyLMError | LMError) or error is meter.failure:
-        return "lm_error", message
-    if isinstance(error, FinpathError):
-        return "error", message
-    raise error
-
-
-def concurrently(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """Yields what a function returns for each item, in their order; its first exception is raised here.
-
-    Each call has a copy of the context, so settings of DSPy and recorders of calls hold in all threads.
-    """
-    pool = ThreadPoolExecutor(threads)
-    try:
-        for future in [pool.submit(copy_context().run, function, item) for item in items]:
-            yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)

@@ -7,7 +7,9 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from programs.turns.conversation import Conversation, Kept, State
     from programs.turns.turn import (
+        LONGEST_MESSAGE,
         AnyTurn,
+        CallMeter,
         Failure,
         NoAnswerError,
         PastTurn,
@@ -19,11 +21,17 @@ if TYPE_CHECKING:
         ToolCall,
         Turn,
         Usage,
+        cached_tokens,
+        concurrently,
+        failure_of,
         history_records,
+        is_embedded,
+        metered,
         plain,
         read_exactly,
         read_histories,
         read_turn,
+        suited_adapter,
         trace_of,
         turn_record,
         write_exactly,

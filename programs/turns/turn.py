@@ -6,23 +6,37 @@
 
 None of these types can hold a gold answer. A number is written exactly, as text. A figure has its path and its
 observation next to the program that uses it. pydantic writes and reads all other types by their fields.
+
+A turn is measured while it is answered (:func:`metered`), and several may be answered at the same time::
+
+    with metered() as measured:
+        program(question="what were revenues in 2008?")
+    measured.usage.lm_calls                # 2
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
+import dspy
+from dspy.utils.callback import BaseCallback
+from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import LMError as DSPyLMError
 from pydantic import PlainSerializer, PlainValidator, TypeAdapter
 from typing_extensions import TypeVar
 
 from kg.calculations import Candidate
-from kg.errors import FinpathError
+from kg.errors import FinpathError, LMError
 from kg.graphs import GraphContext
 from kg.paths import Topics
 from kg.reports import CellSource, SentenceSource, Source
@@ -31,6 +45,9 @@ from kg.search import PastTurn as PastTurn
 
 if TYPE_CHECKING:
     from kg.calculations import ReportIndex, WeightedHistory
+
+LONGEST_MESSAGE = 2_000
+"""Characters of an error that a turn keeps; a reply may be quoted in it."""
 
 KEPT_CANDIDATES = 20
 """The number of candidates that a record keeps, the largest k of ``recall_at_k``."""
@@ -47,6 +64,8 @@ model failed. ``error``: the data or the search failed.
 Record = dict[str, Any]
 AnswerT = TypeVar("AnswerT", default=Answer)
 DetailT = TypeVar("DetailT", default=None)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def plain(value: Any) -> Any:
@@ -388,3 +407,96 @@ def read_histories(
         ]
         histories.append(replace(fixed_history(index, past)[0], log_probability=record["log_probability"]))
     return tuple(histories)
+
+
+def is_embedded(lm: Any) -> bool:
+    """Whether a language model runs in this process."""
+    return bool(getattr(getattr(lm, "engine", None), "in_process", False))
+
+
+def suited_adapter(lm: Any) -> dspy.Adapter | None:
+    """DSPy's adapter for a language model: JSON for one that can be held to a schema, else ``None``, its default."""
+    return dspy.JSONAdapter() if is_embedded(lm) or getattr(lm, "own_server", False) else None
+
+
+class CallMeter(BaseCallback):
+    """A counter of all calls to a language model, also of cached and failed ones.
+
+    Attributes:
+        calls: The number of calls.
+        usage: Calls, tokens and time, once the context of :func:`metered` is left.
+        failure: The exception of the last failed call. It separates failures of the model from those of the program, as
+            a subclass with its own ``forward`` may raise anything.
+    """
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.usage = Usage()
+        self.failure: BaseException | None = None
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+        """A call begins."""
+        self.calls += 1
+
+    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: ARG002
+        """A call has ended."""
+        self.failure = exception if exception is not None else self.failure
+
+
+@contextmanager
+def metered() -> Iterator[CallMeter]:
+    """Counts what the calls inside take, through the adapter that suits the language model unless one is set."""
+    measured, started = CallMeter(), time.perf_counter()
+    adapter = dspy.settings.adapter if dspy.settings.adapter is not None else suited_adapter(dspy.settings.lm)
+    callbacks = [*dspy.settings.callbacks, measured]
+    with dspy.context(adapter=adapter, callbacks=callbacks), dspy.track_usage() as tracker:
+        yield measured
+    sent = [entry for entries in tracker.usage_data.values() for entry in entries]
+    measured.usage = Usage(
+        lm_calls=measured.calls,
+        prompt_tokens=sum(int(entry.get("prompt_tokens") or 0) for entry in sent),
+        completion_tokens=sum(int(entry.get("completion_tokens") or 0) for entry in sent),
+        seconds=time.perf_counter() - started,
+        cached_prompt_tokens=sum(map(cached_tokens, sent)),
+    )
+
+
+def failure_of(error: Exception, meter: CallMeter) -> tuple[Failure, str]:
+    """The failure that an error of the language model, the search or the data becomes, and its message.
+
+    Args:
+        error: The error.
+        meter: The meter of the turn, which knows what a language model raised.
+
+    Raises:
+        Exception: ``error`` itself, if it is none of these.
+    """
+    message = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
+    if isinstance(error, NoAnswerError):
+        return error.failure, str(error)
+    if isinstance(error, AdapterParseError | RecursionError):  # JSON that is nested too deeply is no reply either
+        return "no_valid_choice", message
+    if isinstance(error, DSPyLMError | LMError) or error is meter.failure:
+        return "lm_error", message
+    if isinstance(error, FinpathError):
+        return "error", message
+    raise error
+
+
+def cached_tokens(usage: Mapping[str, Any]) -> int:
+    """The tokens of a call's prompt that were in the model's cache, as far as it is known."""
+    details = usage.get("prompt_tokens_details") or {}
+    return int(details.get("cached_tokens") or 0)
+
+
+def concurrently(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Yields what a function returns for each item, in their order; its first exception is raised here.
+
+    Each call has a copy of the context, so settings of DSPy and recorders of calls hold in all threads.
+    """
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for future in [pool.submit(copy_context().run, function, item) for item in items]:
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -22,8 +22,7 @@ from dspy.utils.exceptions import AdapterParseError
 from kg.errors import QueryError
 from kg.news import AnswerConfidence, NearDocument, TextAnswer
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
-from programs.lm import is_embedded
-from programs.turns import AnyTurn, Kept, State, TextDetail, Turn
+from programs.turns import AnyTurn, Kept, State, TextDetail, Turn, is_embedded
 from programs.worlds.base import Search, World
 from programs.worlds.news.answering import GraphAnswers, SupportedAnswers
 from programs.worlds.news.reading import (

@@ -18,7 +18,8 @@ import pytest
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from experiments.lms.config import make_lm
-from programs.lm import failure_of, limits, metered
+from programs.lm import limits
+from programs.turns import failure_of, metered
 from tests.experiments.lms.servers import RawServer, drip_body, drip_headers, endless, written_reply
 
 Write = Callable[[socket.socket], None]
