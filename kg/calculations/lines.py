@@ -79,150 +79,144 @@ class TableLines:
 
     def __init__(self, index: ReportIndex) -> None:
         self.index = index
-        usable = (index.row >= 0) & (index.ordinal == 0)
-        usable &= index.is_figure
-        self.cell_at = {(int(index.row[cell]), int(index.column[cell])): int(cell) for cell in np.flatnonzero(usable)}
-        self._reported = len(index.reported())
-        self._kind = np.array([_KIND_OF_UNIT.get(one.quantity.unit, 0) for one in index.observations], dtype=np.int64)
-        self.rows = sorted({row for row, _ in self.cell_at})
-        self.columns = sorted({column for _, column in self.cell_at})
+        usable = (index.row >= 0) & (index.ordinal == 0) & index.is_figure
+        places = np.flatnonzero(usable)
+        self.cell_at = {(int(index.row[cell]), int(index.column[cell])): int(cell) for cell in places}
+        self._kind = [_KIND_OF_UNIT.get(one.quantity.unit, 0) for one in index.observations]
+        self._rows: dict[int, list[int]] = {}
+        self._columns: dict[int, list[int]] = {}
+        for (row, column), cell in sorted(self.cell_at.items()):
+            self._rows.setdefault(row, []).append(cell)
+            self._columns.setdefault(column, []).append(cell)
 
     @cached_property
     def lines(self) -> tuple[FigureLine, ...]:
         """All lines, each once: rows from the top, then columns from the left."""
-        found = [line for row in self.rows for line in self._across(row)]
-        found += [line for column in self.columns for line in self._down(column)]
+        groups = [group for cells in self._rows.values() for group in self._across(cells)]
+        groups += [group for _, cells in sorted(self._columns.items()) for group in self._down(cells)]
         distinct: dict[tuple[int, ...], FigureLine] = {}
-        for line in found:
-            distinct.setdefault(line.cells, line)
+        for group, extent in groups:
+            for cells in self._by_kind(group):
+                line = self._line(cells, extent) if 2 <= len(cells) <= LONGEST else None
+                if line is not None:
+                    distinct.setdefault(line.cells, line)
         return tuple(distinct.values())
 
     @cached_property
     def total_rows(self) -> frozenset[int]:
         """Rows that sum others up, or are no part of a sum; none if nearly all rows would be."""
         found: set[int] = set()
-        for place, row in enumerate(self.rows):
-            words = self._words(row, across=True)
-            begins = place == 0 or self.rows[place - 1] in found
-            if words & _NO_PART or (words & _TOTAL and not begins) or self._is_sum(place, found):
+        above: list[int] = []
+        for row in self._rows:
+            words = self._words(self._rows[row], across=True)
+            if words & _NO_PART or (words & _TOTAL and above) or self._is_sum(row, above):
                 found.add(row)
-        return frozenset(found) if len(found) < len(self.rows) - 1 else frozenset()
+                above = []
+            else:
+                above.append(row)
+        return frozenset(found) if len(found) < len(self._rows) - 1 else frozenset()
 
     @cached_property
     def total_columns(self) -> frozenset[int]:
         """Columns whose header says that they sum others up; none if nearly all columns would be."""
-        found = {column for column in self.columns if self._words(column, across=False) & (_TOTAL | _NO_PART)}
-        return frozenset(found) if len(found) < len(self.columns) - 1 else frozenset()
+        named = {column: self._words(cells, across=False) for column, cells in self._columns.items()}
+        found = frozenset(column for column, words in named.items() if words & (_TOTAL | _NO_PART))
+        return found if len(found) < len(self._columns) - 1 else frozenset()
 
     @cached_property
     def closing_labels(self) -> frozenset[str]:
         """The labels of total rows, and of the first row of a part whose total has the same words but for its time."""
         found: set[str] = set()
-        rest = {row: self._words(row, across=True) for row in self.rows}
-        untimed = {row: frozenset(word for word in words if not word.isdigit()) for row, words in rest.items()}
-        for place, row in enumerate(self.rows):
+        opening: dict[frozenset[str], list[str]] = {}
+        for row, cells in self._rows.items():
+            label = self.index.observations[cells[0]].label
+            untimed = frozenset(word for word in self._words(cells, across=True) if not word.isdigit())
             if row in self.total_rows:
-                found.add(self._label(row))
-                opening = [own for own in self.rows[:place] if untimed[own] and untimed[own] == untimed[row]]
-                found.update(map(self._label, opening))
+                found.update((label, *opening.get(untimed, ())))
+            if untimed:
+                opening.setdefault(untimed, []).append(label)
         return frozenset(found)
 
-    def _label(self, row: int) -> str:
-        return next(self.index.observations[cell].label for key, cell in self.cell_at.items() if key[0] == row)
-
-    def _words(self, place: int, *, across: bool) -> set[str]:
+    def _words(self, cells: Sequence[int], *, across: bool) -> set[str]:
         """The words of the label of a row or a column: of the label that its figures share."""
-        cells = [cell for key, cell in self.cell_at.items() if key[0 if across else 1] == place]
         rows, columns = written_labels(self.index, cells, "label"), written_labels(self.index, cells, "column")
         own, other = (rows, columns) if across else (columns, rows)
         return set(tokens((other if len(set(own)) > 1 and len(set(other)) == 1 else own)[0]))
 
-    def _is_sum(self, place: int, totals: set[int]) -> bool:
-        """Whether each figure of a row is the sum of the two or more figures above it, from the last total on."""
-        row = self.rows[place]
-        start = max((number + 1 for number, own in enumerate(self.rows[:place]) if own in totals), default=0)
-        above = self.rows[start:place]
-        checked = 0
-        for column in self.columns:
-            cell = self.cell_at.get((row, column))
-            addends = [self.cell_at[own, column] for own in above if (own, column) in self.cell_at]
-            if cell is None or len(addends) < 2 or len({int(self._kind[one]) for one in (cell, *addends)}) > 1:
+    def _is_sum(self, row: int, above: Sequence[int]) -> bool:
+        """Whether each figure of a row is the sum of the two or more figures of its column in the rows above it."""
+        checked = False
+        for cell in self._rows[row]:
+            column = int(self.index.column[cell])
+            cells = [cell, *(self.cell_at[own, column] for own in above if (own, column) in self.cell_at)]
+            if len(cells) < 3 or len({self._kind[one] for one in cells}) > 1:
                 continue
-            values = [self.index.observations[one].quantity.value for one in (cell, *addends)]
+            values = [self.index.observations[one].quantity.value for one in cells]
             exponents = [exponent for value in values if isinstance(exponent := value.as_tuple().exponent, int)]
             rounding = (len(values) / 2) * 10.0 ** min(exponents, default=0)
             if not values[0] or abs(float(values[0] - sum(values[1:]))) > rounding:
                 return False
-            checked += 1
-        return checked > 0
+            checked = True
+        return checked
 
-    def _across(self, row: int) -> Iterator[FigureLine]:
-        cells = [self.cell_at[row, column] for column in self.columns if (row, column) in self.cell_at]
-        parts = [cell for cell in cells if int(self.index.column[cell]) not in self.total_columns]
-        for alike in self._by_kind(parts):
+    def _across(self, cells: Sequence[int]) -> Iterator[tuple[Sequence[int], Extent]]:
+        """The runs of a row, of figures of one kind, and of those with a period."""
+        for alike in self._by_kind([cell for cell in cells if self.index.column[cell] not in self.total_columns]):
             dated = [cell for cell in alike if self.index.period[cell] >= 0]
-            for part in {tuple(alike), tuple(dated)}:
-                for run in self._distinct_periods(part):
-                    yield from self._line(run, across=True, extent="whole")
+            for part in dict.fromkeys((tuple(alike), tuple(dated))):
+                yield from ((run, "whole") for run in self._distinct_periods(part))
 
-    def _distinct_periods(self, cells: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    def _distinct_periods(self, cells: Sequence[int]) -> Iterator[list[int]]:
         """The cells, parted where a period comes a second time."""
         run: list[int] = []
         for cell in cells:
-            periods = {int(self.index.period[one]) for one in run}
-            period = int(self.index.period[cell])
-            if (
-                period >= 0
-                and period in periods
-                and self.index.observations[cell].column_label
-                in {self.index.observations[one].column_label for one in run}
-            ):
-                yield tuple(run)
+            period, label = self.index.period[cell], self.index.observations[cell].column_label
+            labels = {self.index.observations[one].column_label for one in run}
+            if period >= 0 and period in self.index.period[run] and label in labels:
+                yield run
                 run = []
             run.append(cell)
-        yield tuple(run)
+        yield run
 
-    def _down(self, column: int) -> Iterator[FigureLine]:
-        rows = [row for row in self.rows if (row, column) in self.cell_at]
-        cells = [self.cell_at[row, column] for row in rows if self.cell_at[row, column] < self._reported]
+    def _down(self, cells: Sequence[int]) -> Iterator[tuple[Sequence[int], Extent]]:
+        """The figures of a column: all but totals, its balances, and those of each section and part."""
+        reported = [cell for cell in cells if cell < len(self.index.reported())]
         parts: list[list[int]] = [[]]
-        for cell in cells:
+        for cell in reported:
             if int(self.index.row[cell]) in self.total_rows:
                 parts.append([])
             else:
                 parts[-1].append(cell)
-        for alike in self._by_kind([cell for part in parts for cell in part]):
-            yield from self._line(alike, across=False, extent="whole")
-        balances = [cell for cell in cells if self._words(int(self.index.row[cell]), across=True) & _NO_PART]
-        for alike in self._by_kind(balances):
-            yield from self._line(alike, across=False, extent="part")
+        whole = [cell for part in parts for cell in part]
+        yield whole, "whole"
+        rows = ((cell, self._rows[int(self.index.row[cell])]) for cell in reported)
+        yield [cell for cell, row in rows if self._words(row, across=True) & _NO_PART], "part"
         sections: dict[str, list[int]] = {}
-        for cell in (cell for part in parts for cell in part):
+        for cell in whole:
             sections.setdefault(self.index.observations[cell].section, []).append(cell)
-        groups = [*((own, "section") for name, own in sections.items() if name), *((part, "part") for part in parts)]
-        for group, extent in groups:
-            for alike in self._by_kind(group):
-                yield from self._line(alike, across=False, extent="section" if extent == "section" else "part")
+        yield from ((own, "section") for name, own in sections.items() if name)
+        yield from ((part, "part") for part in parts)
 
     def _by_kind(self, cells: Sequence[int]) -> list[list[int]]:
         kinds: dict[int, list[int]] = {}
         for cell in cells:
-            kinds.setdefault(int(self._kind[cell]), []).append(cell)
+            kinds.setdefault(self._kind[cell], []).append(cell)
         return list(kinds.values())
 
-    def _line(self, cells: Sequence[int], *, across: bool, extent: Extent) -> Iterator[FigureLine]:
-        if not 2 <= len(cells) <= LONGEST:
-            return
+    def _line(self, cells: Sequence[int], extent: Extent) -> FigureLine | None:
+        """The line of some cells; ``None`` where they have no names of their own."""
         periods = [int(self.index.period[cell]) for cell in cells]
         dated = min(periods) >= 0 and len(set(periods)) == len(periods)
+        across = bool(self.index.row[cells[0]] == self.index.row[cells[1]])
         # In a transposed table the columns have the line items and the rows their names.
         own, other = written_labels(self.index, cells, "column"), written_labels(self.index, cells, "label")
         by_column = across if dated or _distinct(own if across else other) else not across
         labels = own if by_column else other
-        if dated or _distinct(labels):
-            timed = dated or all(map(is_time, labels))
-            names = tuple(map(str, periods)) if dated else tuple(labels)
-            yield FigureLine(tuple(cells), names, dated, timed, across, extent, "column" if by_column else "label")
+        if not dated and not _distinct(labels):
+            return None
+        timed = dated or all(map(is_time, labels))
+        names = tuple(map(str, periods)) if dated else tuple(labels)
+        return FigureLine(tuple(cells), names, dated, timed, across, extent, "column" if by_column else "label")
 
 
 def written_labels(index: ReportIndex, cells: Sequence[int], named_by: Literal["label", "column"]) -> list[str]:

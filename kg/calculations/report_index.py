@@ -14,20 +14,20 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
-from itertools import repeat
 from typing import get_args
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.calculations.definitions import derived_observations
 from kg.calculations.idf import Idf
 from kg.reports import CellSource, Observation, SentenceSource
 from kg.search import Derivation, Number
-from kg.text import MOST_DIGITS, Unit, character_ngrams, content_tokens, token_pairs, years
+from kg.text import MOST_DIGITS, Quantity, Unit, character_ngrams, content_tokens, token_pairs, years
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
@@ -66,34 +66,23 @@ class TokenField:
     """
 
     def __init__(self, texts: Sequence[Collection[str]], vocabulary: Mapping[str, int], weights: FloatArray) -> None:
-        rows, columns = array("i"), array("i")
-        for row, words in enumerate(texts):
-            places = {vocabulary[word] for word in words}
-            columns.extend(sorted(places))
-            rows.extend(repeat(row, len(places)))
-        self._count, self._width = len(texts), len(vocabulary)
-        self._rows: IntArray = np.frombuffer(rows, dtype=np.int32).astype(np.int64)
-        self._columns: IntArray = np.frombuffer(columns, dtype=np.int32).astype(np.int64)
-        self._weights = weights[self._columns]
-        self.mass: FloatArray = self._summed(self._weights)
+        columns, ends = array("i"), array("i", [0])
+        for words in texts:
+            columns.extend(sorted({vocabulary[word] for word in words}))
+            ends.append(len(columns))
+        places = np.asarray(columns)
+        self._matrix = csr_matrix((weights[places], places, np.asarray(ends)), shape=(len(texts), len(vocabulary)))
+        self.mass = self.overlap(np.ones(len(vocabulary), dtype=np.float32))
 
     def overlap(self, question: FloatArray) -> FloatArray:
         """Summed weights of the tokens that each item shares with a question (a 0/1 vector over the vocabulary)."""
-        return self._summed(self._weights * question[self._columns])
+        shared: FloatArray = self._matrix @ question
+        return shared
 
     def holds(self, columns: Sequence[int]) -> BoolArray:
         """Whether each item has each of some tokens; shape ``(items, tokens)``."""
-        distinct, places = np.unique(np.array(columns, dtype=np.int64), return_inverse=True)
-        place = np.full(self._width, -1, dtype=np.int64)
-        place[distinct] = np.arange(len(distinct))
-        found = place[self._columns]
-        result = np.zeros((self._count, len(distinct)), dtype=bool)
-        result[self._rows[found >= 0], found[found >= 0]] = True
-        return result[:, places]
-
-    def _summed(self, values: FloatArray) -> FloatArray:
-        summed: FloatArray = np.bincount(self._rows, weights=values, minlength=self._count).astype(np.float32)
-        return summed
+        found: BoolArray = self._matrix[:, columns].toarray() > 0
+        return found
 
 
 class ReportIndex:
@@ -186,57 +175,44 @@ class ReportIndex:
         return derivation.with_calculations(self.calculations)
 
     def _expand_items(self) -> None:
-        base: list[int] = []
-        texts: list[str] = []
-        variants: list[int] = []
-        for place, observation in enumerate(self.observations):
-            plain = observation.quantity.text.removesuffix("%")
-            written = [(plain, 0)]
-            if observation.quantity.unit == "percent":
-                written.append((plain + "%", 1))
-            if plain.startswith("-"):
-                written.append((plain[1:], 2))
-            for text, variant in written:
-                base.append(place)
-                texts.append(text)
-                variants.append(variant)
-        self.base: IntArray = np.array(base, dtype=np.int64)
-        self.variant: IntArray = np.array(variants, dtype=np.int64)
-        self.texts = tuple(texts)
-        self.values: tuple[Decimal, ...] = tuple(Number(text).value for text in texts)
+        items = [
+            (place, *written)
+            for place, observation in enumerate(self.observations)
+            for written in _written_forms(observation.quantity)
+        ]
+        self.base: IntArray = np.array([place for place, _, _ in items], dtype=np.int64)
+        self.variant: IntArray = np.array([variant for _, _, variant in items], dtype=np.int64)
+        self.texts = tuple(text for _, text, _ in items)
+        self.values: tuple[Decimal, ...] = tuple(Number(text).value for text in self.texts)
         self.numbers = _floats(self.values)
 
     def _places(self, sentences: Sequence[str]) -> None:
-        count = len(self.observations)
-        self.row = np.full(count, -1)
-        self.column = np.full(count, -1)
-        self.sentence = np.full(count, -1)
-        self.ordinal = np.zeros(count, dtype=np.int64)
-        self.period = np.full(count, -1)
-        self.opening = np.zeros(count, dtype=bool)
-        in_cell: dict[tuple[int, int], int] = {}
-        for place, observation in enumerate(self.observations):
-            source = observation.source
-            key = (source.row, source.column) if isinstance(source, CellSource) else (-1, source.sentence)
-            self.ordinal[place] = in_cell[key] = in_cell.get(key, -1) + 1
-            if isinstance(source, CellSource):
-                self.row[place], self.column[place] = source.row, source.column
-            else:
-                self.sentence[place] = source.sentence
-            named = years(observation.period or "")
-            if named:
-                in_table = isinstance(source, CellSource)
-                self.opening[place] = in_table and is_opening(f"{observation.label} {observation.column_label}")
-                self.period[place] = named[-1] - int(self.opening[place])
-        values = [abs(observation.quantity.value) for observation in self.observations]
+        places = [
+            (one.source.row, one.source.column, -1)
+            if isinstance(one.source, CellSource)
+            else (-1, -1, one.source.sentence)
+            for one in self.observations
+        ]
+        self.row, self.column, self.sentence = np.array(places, dtype=np.int64).reshape(-1, 3).T.copy()
+        counts: Counter[tuple[int, int, int]] = Counter()
+        self.ordinal = np.zeros(len(places), dtype=np.int64)
+        for number, place in enumerate(places):
+            self.ordinal[number] = counts[place]
+            counts[place] += 1
+        named = [years(one.period or "") for one in self.observations]
+        labels = (f"{one.label} {one.column_label}" for one in self.observations)
+        dated = np.array([bool(own) for own in named], dtype=bool) & (self.row >= 0)
+        self.opening: BoolArray = dated & np.array([is_opening(label) for label in labels], dtype=bool)
+        self.period: IntArray = np.array([own[-1] if own else -1 for own in named], dtype=np.int64) - self.opening
+        quantities = [one.quantity for one in self.observations]
         # Two readings of one place are one figure.
-        written = {(value, one.source) for value, one in zip(values, self.observations, strict=True)}
-        counts = Counter(value for value, _ in written)
-        self.repeats = np.array([counts[value] for value in values])
-        self.unit = np.array([UNITS.index(observation.quantity.unit) for observation in self.observations])
-        self.scale = np.array([observation.quantity.scale for observation in self.observations])
-        self.amounts = _floats(values)
-        self.signed = _floats([observation.quantity.value for observation in self.observations])
+        figures = {(abs(one.quantity.value), one.source) for one in self.observations}
+        repeats = Counter(value for value, _ in figures)
+        self.repeats = np.array([repeats[abs(one.value)] for one in quantities])
+        self.unit = np.array([UNITS.index(one.unit) for one in quantities])
+        self.scale = np.array([one.scale for one in quantities])
+        self.signed = _floats([one.value for one in quantities])
+        self.amounts = np.abs(self.signed)
         self.sentence_years = [set(years(sentence)) for sentence in sentences]
 
     def _fields(self, sentences: Sequence[str]) -> None:
@@ -245,23 +221,16 @@ class ReportIndex:
             (*_field_tokens(observation, sentences), clauses.get(place, []))
             for place, observation in enumerate(self.observations)
         ]
-        vocabulary: dict[str, int] = {}
-        for fields in texts:
-            for words in fields:
-                for word in words:
-                    vocabulary.setdefault(word, len(vocabulary))
-        self.vocabulary = vocabulary
-        self.weights = np.array([_weight(self.idf, token) for token in vocabulary], dtype=np.float32)
+        self.vocabulary = _numbered(word for fields in texts for words in fields for word in words)
+        self.weights = np.array([_weight(self.idf, token) for token in self.vocabulary], dtype=np.float32)
         self.fields = {
-            name: TokenField([fields[number] for fields in texts], vocabulary, self.weights)
+            name: TokenField([fields[number] for fields in texts], self.vocabulary, self.weights)
             for number, name in enumerate(FIELDS)
         }
 
         labels = [observation.label if self.row[i] >= 0 else "" for i, observation in enumerate(self.observations)]
-        self._ngram_ids: dict[str, int] = {}
         grams = [character_ngrams(label) for label in labels]
-        for gram in (gram for group in grams for gram in sorted(group)):
-            self._ngram_ids.setdefault(gram, len(self._ngram_ids))
+        self._ngram_ids = _numbered(gram for group in grams for gram in sorted(group))
         self._ngrams = TokenField(grams, self._ngram_ids, np.ones(len(self._ngram_ids), dtype=np.float32))
         self._ngram_norm = np.sqrt(np.maximum(self._ngrams.mass, 1.0))
 
@@ -307,14 +276,13 @@ class ReportIndex:
         A figure that carries its source is found by it. Any other (a history that was written by hand) is matched by
         value; among equal values the one whose texts share most with the question wins, the earliest on a tie.
         """
-        by_id = {observation.id: place for place, observation in enumerate(self.observations)}
         found: list[int] = []
         for number in derivation.numbers:
-            if number.source is not None and number.source in by_id:
-                found.append(by_id[number.source])
+            if number.source is not None and number.source in self.place_of:
+                found.append(self.place_of[number.source])
                 continue
-            value = Decimal(number.text.removesuffix("%"))
-            equal = [i for i, o in enumerate(self.observations) if abs(o.quantity.value) == abs(value)]
+            value = abs(Decimal(number.text.removesuffix("%")))
+            equal = [i for i, o in enumerate(self.observations) if abs(o.quantity.value) == value]
             if equal:
                 found.append(max(equal, key=lambda i: (self._affinity(i, question), -i)))
         return tuple(found)
@@ -358,6 +326,21 @@ def _clauses(observations: Sequence[Observation], sentences: Sequence[str]) -> d
             found[place] = content_tokens(f"{before} {behind}")
             before = ahead
     return found
+
+
+def _written_forms(quantity: Quantity) -> Iterator[tuple[str, int]]:
+    """The ways in which a figure may be written, with their variants: plain, as a percentage, without its sign."""
+    plain = quantity.text.removesuffix("%")
+    yield plain, 0
+    if quantity.unit == "percent":
+        yield f"{plain}%", 1
+    if plain.startswith("-"):
+        yield plain[1:], 2
+
+
+def _numbered(words: Iterable[str]) -> dict[str, int]:
+    """A number for each distinct word, in their order."""
+    return {word: number for number, word in enumerate(dict.fromkeys(words))}
 
 
 def _floats(values: Sequence[Decimal]) -> DoubleArray:

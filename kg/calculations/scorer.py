@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,14 @@ FORMAT = 2
 OPERAND_KINDS = ("A", "R", "C", "-")
 ROLE_WIDTH = 2 * len(OPERATIONS) + len(OPERAND_KINDS) + 1
 JOINT_WIDTH = len(JOINT_NAMES) + len(OPERATIONS) + 6 + PAIR_FEATURES
+
+_FITTED: Mapping[str, Any] = {
+    "ranker": ChoiceNetwork,
+    "blend": EncoderBlend,
+    "confidence": ConfidenceModel,
+    "final": FinalRanker,
+}
+"""The class of each part that a scorer may lack."""
 
 
 def role_features(form: ParsedForm, position: int, has_history: bool) -> FloatArray:
@@ -135,19 +143,18 @@ class DerivationScorer:
         """Kept, since a compile writes the same weights after every step."""
         names = sorted(self.forms.features, key=lambda name: self.forms.features[name])
         forms = {name: _sparse(self.forms.weights[self.forms.features[name]]) for name in names}
+        networks = {f"operands_{kind}": self.operands[kind] for kind in sorted(self.operands)}
+        blend = None if self.encoder is None else self.blend
+        fitted = {"ranker": self.ranker, "blend": blend, "confidence": self.confidence, "final": self.final}
         parts = {
             "format": _dumped(FORMAT),
             "trained_on": _dumped(self.trained_on),
+            **({} if self.encoder is None else {"encoder": _dumped(self.encoder.sha256)}),
             "unseen": _dumped(self.idf.unseen),
             "idf": _dumped(dict(sorted(self.idf.weights.items()))),
             "forms": _dumped(list(self.forms.forms)),
             "form_weights": _by_line({name: weights for name, weights in forms.items() if weights or name == "bias"}),
-            **{f"operands_{kind}": _by_line(self.operands[kind].to_dict()) for kind in sorted(self.operands)},
-            **({} if self.ranker is None else {"ranker": _by_line(self.ranker.to_dict())}),
-            **({} if self.encoder is None else {"encoder": _dumped(self.encoder.sha256)}),
-            **({} if self.encoder is None else {"blend": _by_line(self.blend.to_dict())}),
-            **({} if self.confidence is None else {"confidence": _by_line(self.confidence.to_dict())}),
-            **({} if self.final is None else {"final": _by_line(self.final.to_dict())}),
+            **{name: _by_line(one.to_dict()) for name, one in (networks | fitted).items() if one is not None},
         }
         return "{\n" + ",\n".join(f"{_dumped(key)}: {value}" for key, value in parts.items()) + "\n}\n"
 
@@ -172,20 +179,14 @@ class DerivationScorer:
             for row, pairs in enumerate(written.values()):
                 for column, weight in pairs:
                     weights[row, column] = weight
+            operands = {kind: record[f"operands_{kind}"] for kind in ("A", "R") if f"operands_{kind}" in record}
             scorer = cls(
                 idf=Idf(record["idf"], record["unseen"]),
                 forms=FormScorer(names, {name: row for row, name in enumerate(written)}, weights),
-                operands={
-                    kind: ChoiceNetwork.from_dict(record[f"operands_{kind}"])
-                    for kind in ("A", "R")
-                    if f"operands_{kind}" in record
-                },
-                ranker=ChoiceNetwork.from_dict(record["ranker"]) if "ranker" in record else None,
+                operands={kind: ChoiceNetwork.from_dict(one) for kind, one in operands.items()},
                 trained_on=record["trained_on"],
                 encoder=_same_encoder(record.get("encoder"), encoder),
-                blend=EncoderBlend.from_dict(record["blend"]) if "blend" in record else EncoderBlend(),
-                confidence=ConfidenceModel.from_dict(record["confidence"]) if "confidence" in record else None,
-                final=FinalRanker.from_dict(record["final"]) if "final" in record else None,
+                **{name: part.from_dict(record[name]) for name, part in _FITTED.items() if name in record},
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise DataError(f"this is not a finpath scorer: {error!r}") from error
@@ -196,13 +197,11 @@ class DerivationScorer:
 
 
 def _same_encoder(sha256: str | None, encoder: TextEncoder | None) -> TextEncoder | None:
-    if sha256 is None:
-        return None
-    if encoder is None:
-        raise DataError(f"the scorer was fitted with the encoder {sha256[:12]}, and there is none")
-    if encoder.sha256 != sha256:
-        raise DataError(f"the scorer was fitted with the encoder {sha256[:12]}, got {encoder.sha256[:12]}")
-    return encoder
+    own = None if encoder is None else encoder.sha256
+    if sha256 is not None and own != sha256:
+        other = "and there is none" if own is None else f"got {own[:12]}"
+        raise DataError(f"the scorer was fitted with the encoder {sha256[:12]}, {other}")
+    return encoder if sha256 is not None else None
 
 
 def _check(scorer: DerivationScorer) -> None:
@@ -227,20 +226,13 @@ def _check_network(name: str, network: ChoiceNetwork, rows: int, groups: int, pa
         rule = "compile it again with this version"
         raise DataError(f"the scorer was fitted to {len(network.skip)} features, the search has {rows}: {rule}")
     hidden = network.bias.size
-    shapes = {
-        "rows_in": (rows, hidden),
-        "group_in": (groups, hidden),
-        "bias": (hidden,),
-        "out": (hidden,),
-        "skip": (rows,),
-        "pairs": (groups, pairs),
-    }
-    for part, shape in shapes.items():
-        weights: FloatArray = getattr(network, part)
+    shapes = ((rows, hidden), (groups, hidden), (hidden,), (hidden,), (rows,), (groups, pairs))
+    for part, shape in zip(fields(network), shapes, strict=True):
+        weights: FloatArray = getattr(network, part.name)
         if weights.shape != shape:
-            raise DataError(f"the scorer's {name} must have {part} of the shape {shape}, got {weights.shape}")
+            raise DataError(f"the scorer's {name} must have {part.name} of the shape {shape}, got {weights.shape}")
         if not np.isfinite(weights).all():
-            raise DataError(f"the scorer's {name} must have finite {part}")
+            raise DataError(f"the scorer's {name} must have finite {part.name}")
 
 
 def _dumped(value: object) -> str:
