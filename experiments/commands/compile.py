@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, read_task
+from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, read_search
 from experiments.commands.main import (
     FILE,
     OUT_PLACE,
@@ -239,16 +239,14 @@ def _fit_graphs(
     from optimize.fitting import read_value
 
     ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
-    task = read_task(graph, train, form, settings)
-    figures: dict[str, Any] = {}
-    search = PathConfig(**task.search)
-    with open_questions(task.graph, task.questions, task.format, search.max_depth) as (source, loaded):
-        job = graph_job(source, loaded, search, form=task.format, link=task.link, ranked=ranked, seed=run.seed)
+    search, link = read_search(form, settings)
+    config, figures = PathConfig(**search), dict[str, Any]()
+    with open_questions(graph, train, str(form), config.max_depth) as (source, loaded):
+        job = graph_job(source, loaded, config, form=str(form), link=link, ranked=ranked, seed=run.seed)
         _compile(job, out, run, tracker, figures.update)
     if dev is None:
         write_figures(figures)
         return 0
-    on_dev = replace(task, questions=(dev,), search={})
     named = replace(run, run_name=f"{run.run_name} on {dev}" if run.run_name else None)
-    folder = str(Path(out).resolve())
-    return evaluate_graphs(folder, on_dev, named, LMConfig(), lambda found: write_figures({**figures, **found}))
+    on_dev, folder = (graph, (dev,), str(form)), str(Path(out).resolve())
+    return evaluate_graphs(folder, on_dev, {}, link, named, LMConfig(), lambda more: write_figures({**figures, **more}))

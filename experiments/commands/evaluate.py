@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -30,7 +30,9 @@ from experiments.lms import LMConfig
 from kg.errors import ConfigError
 
 if TYPE_CHECKING:
-    from experiments.evaluation import Evaluation
+    from experiments.evaluation import EvaluationConfig, Task
+    from experiments.saved import SavedProgram
+    from experiments.tracking import Tracker
 
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
 """The formats of :mod:`experiments.data.questions`."""
@@ -103,8 +105,10 @@ def evaluate_program(
     if (data is None) == (not questions):
         raise click.UsageError("--data or --questions must be given, and not both")
     if data is None:
-        task = read_task(graph, questions, form, settings)
-        return evaluate_graphs(program, task, run, lm, write_figures, predictions)
+        search, link = read_search(form, settings)
+        return evaluate_graphs(
+            program, (graph, questions, str(form)), search, link, run, lm, write_figures, predictions
+        )
     if graph or form or predictions:
         raise click.UsageError("--graph, --format and --predictions need --questions")
     return _evaluate_reports(program, data, settings, run, lm, write_figures)
@@ -113,9 +117,8 @@ def evaluate_program(
 def _evaluate_reports(
     program: str, data: str, settings: dict[str, str], run: RunOptions, lm: LMConfig, write_figures: WriteFigures
 ) -> int:
-    from experiments.evaluation import evaluate
     from experiments.saved import find_program, with_program_settings
-    from experiments.tasks import OpenAnswers, answers_table, conversation_task, figures_table
+    from experiments.tasks import conversation_task
     from optimize.fitting import read_value
 
     changes = tuple(f"{key}={value}" for key, value in settings.items())  # the run's name shows them
@@ -127,13 +130,23 @@ def _evaluate_reports(
     if saved.config.get("kind") == "kgqa":
         raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
     saved = replace(saved, program=with_program_settings(saved.program, settings), changes=changes)
-    task = conversation_task(loaded, answer)
-    evaluation = evaluate(saved, task, run.config(lm), tracker=tracker, run_name=run.run_name, resume=run.resume)
-    return _finish(evaluation, answers_table if isinstance(task, OpenAnswers) else figures_table, write_figures)
+    return _evaluate(saved, conversation_task(loaded, answer), run.config(lm), run, tracker, write_figures)
 
 
-def _finish(evaluation: Evaluation, table: Callable[..., str], write_figures: WriteFigures) -> int:
-    """Shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
+def _evaluate(
+    saved: SavedProgram,
+    task: Task,
+    config: EvaluationConfig,
+    run: RunOptions,
+    tracker: Tracker | None,
+    write_figures: WriteFigures,
+) -> int:
+    """Evaluates, shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
+    from experiments.evaluation import evaluate
+    from experiments.tasks import answers_table, figures_table, kgqa_table
+
+    evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
+    table = {"kgqa": kgqa_table, "answers": answers_table}.get(task.run_kind, figures_table)
     show(table([evaluation.name], [evaluation.figures], terminal_width()))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
@@ -145,30 +158,11 @@ def _finish(evaluation: Evaluation, table: Callable[..., str], write_figures: Wr
     return 0
 
 
-@dataclass(frozen=True)
-class GraphTask:
-    """Questions over a graph, and the search.
-
-    Attributes:
-        graph: The graph's name; ``None`` where each question has its own.
-        questions: Names of the files.
-        format: Format of the questions.
-        link: Whether topics are linked, also where the file gives them.
-        search: Settings of the search that differ from the defaults.
-    """
-
-    graph: str | None
-    questions: tuple[str, ...]
-    format: str
-    link: bool
-    search: Mapping[str, int]
-
-
-def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, settings: dict[str, str]) -> GraphTask:
-    """Questions over a graph, with the search that the settings choose.
+def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, int], bool]:
+    """The settings of a search over a graph that differ from the defaults, and whether topics are always linked.
 
     Raises:
-        UsageError: There is no format.
+        UsageError: There is no format of the questions.
         ConfigError: A setting of the search is no number, or there is no such setting.
     """
     from optimize.fitting import read_value
@@ -180,29 +174,30 @@ def read_task(graph: str | None, questions: tuple[str, ...], form: str | None, s
     if settings:
         known = ", ".join((*_SEARCH, "link"))
         raise ConfigError(f"kgqa has no setting {min(settings)!r}; it has {known}, and rank_paths for its compile")
-    return GraphTask(graph, questions, form, link, search)
+    return search, link
 
 
 def evaluate_graphs(
     program: str,
-    task: GraphTask,
+    source: tuple[str | None, tuple[str, ...], str],
+    search: Mapping[str, int],
+    link: bool,
     run: RunOptions,
     lm: LMConfig,
     write_figures: WriteFigures,
     predictions: str | None = None,
 ) -> int:
-    """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer."""
+    """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer.
+
+    ``source`` is the graph, ``None`` where each question has its own; the files of the questions; and their format.
+    """
     from experiments.data import open_questions
-    from experiments.evaluation import evaluate
     from experiments.saved import find_program, with_graph_settings
-    from experiments.tasks import KGQuestions, kgqa_table
+    from experiments.tasks import KGQuestions
 
     tracker = run.tracker()
-    saved = find_program(program, tracker if tracker is not None else open_tracker())
-    saved = with_graph_settings(saved, task.search)
-    with open_questions(task.graph, task.questions, task.format, saved.program.config.max_depth) as (source, loaded):
+    saved = with_graph_settings(find_program(program, tracker if tracker is not None else open_tracker()), search)
+    with open_questions(*source, saved.program.config.max_depth) as (graph, loaded):
         loaded = replace(loaded, questions=loaded.questions[: run.limit])
-        questions = KGQuestions(source, loaded, link=task.link, predictions=Path(predictions) if predictions else None)
-        config = run.config(lm, traces=not lm.is_none)
-        evaluation = evaluate(saved, questions, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
-    return _finish(evaluation, kgqa_table, write_figures)
+        task = KGQuestions(graph, loaded, link=link, predictions=Path(predictions) if predictions else None)
+        return _evaluate(saved, task, run.config(lm, traces=not lm.is_none), run, tracker, write_figures)

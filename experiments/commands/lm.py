@@ -10,9 +10,9 @@ import click
 
 from experiments.commands.main import POSITIVE, WriteFigures, finpath, json_option
 from experiments.console import say
-from experiments.lms import CATALOGUE, find_model, written_size
+from experiments.lms import CATALOGUE, find_weights
 
-_MODELS = ", ".join(f"{model.name} ({written_size(model.size)}, {model.license})" for model in CATALOGUE)
+_MODELS = ", ".join(map(str, CATALOGUE))
 
 
 @finpath.group("lm")
@@ -65,12 +65,12 @@ def serve_model(model: str | None, port: int, threads: int | None, context: int,
     """
     from programs.lm import EngineSettings, serve
 
-    found, path = find_model(model)
-    settings = EngineSettings(path, found.name, threads=threads, context=context)
+    name, path = find_weights(model)
+    settings = EngineSettings(path, name, threads=threads, context=context)
     # The key, if one is wanted, comes from the environment like every other.
     with serve(settings, port, os.environ.get("FINPATH_SERVE_KEY")) as address:
-        write_figures({"model": found.name, "api_base": f"{address}/v1"})
-        say(f"* --lm openai/{found.name} --lm-set api_base={address}/v1; stop it with Ctrl-C")
+        write_figures({"model": name, "api_base": f"{address}/v1"})
+        say(f"* --lm openai/{name} --lm-set api_base={address}/v1; stop it with Ctrl-C")
         with suppress(KeyboardInterrupt):  # the usual end
             threading.Event().wait()
     say("* stopped")

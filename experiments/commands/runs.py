@@ -64,7 +64,7 @@ def compare_runs(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigu
     "--html",
     type=OUT_FOLDER,
     metavar="FOLDER",
-    help="write the conversations of these turns as pages: the report marked up, paths, selection, arithmetic",
+    help="write the conversations of these turns as pages: the report marked up, and the turns as here",
 )
 @json_option
 def inspect_run(

@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 import os
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -33,16 +33,6 @@ SHIPPED_ADAPTERS = Path(__file__).resolve().parents[1] / "shipped" / "adapters"
 
 _REMOTE_THREADS = 8
 _RESTRICTED = "finpath_restricted"
-_READ: Mapping[str, Callable[[str], Any]] = {
-    "api_base": str,
-    "temperature": float,
-    "max_tokens": int,
-    "budget": str,
-    "retries": int,
-    "timeout": float,
-    "threads": int,
-}
-"""The settings of a model in ``key=value``, and how their texts are read."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +70,14 @@ class LMConfig:
             check_address(self.api_base)
             if "?" in self.api_base:  # addresses are written on runs
                 raise ConfigError("api_base must hold no key: keys are read from the environment")
-        self._check_numbers()
+        for name, least in {"temperature": 0, "max_tokens": 1, "retries": 0, "threads": 1, "timeout": 0.001}.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value < math.inf:
+                raise ConfigError(f"{name} must be at least {least}, got {value}")
+        if self.budget is not None:
+            from programs.lm import Budget
+
+            Budget.parse(self.budget)
 
     @classmethod
     def parse(cls, model: str | None = None, settings: Mapping[str, str] | None = None) -> LMConfig:
@@ -100,27 +97,14 @@ class LMConfig:
         if model is None:
             model, *words = shlex.split(os.environ.get("FINPATH_LM", "")) or ["none"]
             given = {key: value for key, _, value in (word.partition("=") for word in words)} | given
-        if unknown := [key for key in given if key not in _READ]:
-            raise ConfigError(f"a language model has the settings {', '.join(_READ)}; got {unknown[0]!r}")
-        values: dict[str, Any] = {}
+        config, known = cls(model), [field.name for field in fields(cls)][1:]
         for key, text in given.items():
-            try:
-                values[key] = _READ[key](text)
-            except ValueError:
-                raise ConfigError(f"{key} must be a number, got {text!r}") from None
-        return cls(model, **values)
+            from optimize.fitting import with_setting
 
-    def _check_numbers(self) -> None:
-        for name, least in (("temperature", 0), ("max_tokens", 1), ("retries", 0), ("threads", 1)):
-            value = getattr(self, name)
-            if value is not None and not least <= value < math.inf:
-                raise ConfigError(f"{name} must be at least {least}, got {value}")
-        if not 0 < self.timeout < math.inf:
-            raise ConfigError(f"timeout must be more than 0, got {self.timeout}")
-        if self.budget is not None:
-            from programs.lm import Budget
-
-            Budget.parse(self.budget)
+            if key not in known:
+                raise ConfigError(f"a language model has the settings {', '.join(known)}; got {key!r}")
+            config = with_setting(config, key, text)
+        return config
 
     def params(self) -> dict[str, object]:
         """Returns the settings for a run: ``lm.name``, and with a model all that are set."""
@@ -139,11 +123,6 @@ class LMConfig:
         return self.name == "local" or self.name.startswith("local/")
 
     @property
-    def weights(self) -> str | None:
-        """The name of an embedded model's weights; ``None`` for the best that is installed."""
-        return self.name.partition("/")[2] or None
-
-    @property
     def default_threads(self) -> int:
         """The number of concurrent questions: 1, or 8 while waiting for a remote model."""
         return 1 if self.is_none or self.is_local else _REMOTE_THREADS
@@ -157,7 +136,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
     """
     if config.is_none:
         return None
-    from programs.lm import Budget, GuardedLM
+    from programs.lm import AsyncEmbeddedEngine, Budget, GuardedLM
 
     restrict_cache()
     settings: dict[str, Any] = {
@@ -167,9 +146,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
         "budget": Budget.parse(config.budget) if config.budget is not None else None,
     }
     if config.is_local:
-        from programs.lm import AsyncEmbeddedEngine
-
-        engine = _engine(config.weights, config.threads)
+        engine = _engine(config.name, config.threads)
         return GuardedLM(engine.name, engine=engine, async_engine=AsyncEmbeddedEngine(engine), free=True, **settings)
     settings["timeout"] = config.timeout
     if config.api_base is not None:
@@ -182,7 +159,7 @@ def make_lm(config: LMConfig) -> dspy.LM | None:
 def check_local(config: LMConfig) -> None:
     """Raises LMError where an embedded model or its runtime is missing, without loading its weights."""
     if config.is_local:
-        _engine(config.weights, config.threads)
+        _engine(config.name, config.threads)
 
 
 def restrict_cache() -> None:
@@ -206,16 +183,17 @@ def lm_settings(config: LMConfig) -> dict[str, Any]:
 
 
 @cache
-def _engine(name: str | None, threads: int | None) -> EmbeddedEngine:
+def _engine(name: str, threads: int | None) -> EmbeddedEngine:
     """One engine a model: its weights are in memory once, however many language models ask it."""
     from experiments.lms.weights import find_weights
     from programs.lm import EmbeddedEngine, EngineSettings, load_runtime
 
-    is_file = (name or "").endswith(".gguf")  # such a name may have a plus of its own
-    base, _, adapter = (name or "", "", "") if is_file else (name or "").partition("+")
-    found, path = find_weights(base or None)
+    weights = name.partition("/")[2]
+    # The name of a file may have a plus of its own.
+    base, _, adapter = (weights, "", "") if weights.endswith(".gguf") else weights.partition("+")
+    model, path = find_weights(base or None)
     load_runtime()
-    engine = EmbeddedEngine(EngineSettings(path, f"local/{found}", threads=threads, adapters=(SHIPPED_ADAPTERS,)))
+    engine = EmbeddedEngine(EngineSettings(path, f"local/{model}", threads=threads, adapters=(SHIPPED_ADAPTERS,)))
     return engine.with_adapter(f"{engine.name}+{adapter}") if adapter else engine
 
 

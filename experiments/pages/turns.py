@@ -113,14 +113,14 @@ def _describe_call(call: ToolCall) -> str:
     return f"{call.tool}({arguments}) -> {call.output}{' (an error)' if call.failed else ''}"
 
 
-def understood(understanding: Any) -> list[tuple[str, str]]:
-    """The parts of an understanding that are not empty, as text; one of another form is a single part."""
+def _understood(understanding: Any) -> list[str]:
+    """The parts of an understanding that are not empty; one of another form is a single part."""
     if not isinstance(understanding, Mapping):
-        return [("", str(understanding))] if understanding is not None else []
-    parts = {
+        return [str(understanding)] if understanding is not None else []
+    texts = {
         name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in understanding.items()
     }
-    return [(name, str(value)) for name, value in parts.items() if value not in (None, "")]
+    return [f"{name}: {text}" for name, text in texts.items() if text not in (None, "")]
 
 
 def _wrapped(title: str, text: str, width: int | None) -> str:
@@ -193,7 +193,11 @@ def describe_scored_turn(
     ]
     if score.failure is not None:
         lines.append(f"  failure    {score.failure}: {score.message}")
-    lines += [f"  understood {name}{': ' if name else ''}{value}" for name, value in understood(turn.understanding)]
+    if turn.confidence is not None:
+        lines.append(f"  confidence {write_share(turn.confidence, 0)}")
+    tokens = turn.usage.prompt_tokens + turn.usage.completion_tokens
+    lines.append(f"  cost       {turn.usage.lm_calls} LM calls, {tokens} tokens, {turn.usage.seconds:.3f} seconds")
+    lines += [f"  understood {part}" for part in _understood(turn.understanding)]
     for call in turn.tool_calls:
         short = dataclasses.replace(call, output=shorten(call.output, _WIDTH))
         lines.append(f"  tool       {_describe_call(short)}  [{call.seconds:.3f} s]")

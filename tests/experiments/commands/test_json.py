@@ -84,7 +84,6 @@ def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
     from experiments.commands import lm
 
-    model = lm.CATALOGUE[-1]
     weights.parent.mkdir(parents=True)
     weights.touch()
 
@@ -96,7 +95,7 @@ def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
         def wait(self) -> None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(lm, "find_model", lambda _: (model, weights))
+    monkeypatch.setattr(lm, "find_weights", lambda _: ("any", weights))
     monkeypatch.setattr("programs.lm.serve", served)
     monkeypatch.setattr(lm, "threading", SimpleNamespace(Event=Stopped))
 

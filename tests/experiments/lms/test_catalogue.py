@@ -23,7 +23,6 @@ from experiments.lms.weights import (
     Model,
     Part,
     fetch_reader,
-    find_model,
     find_weights,
     models_folder,
     pull,
@@ -105,7 +104,7 @@ def test_parts_are_joined_checked_and_left_nowhere(fetched: list[str]) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == ["big.gguf"]
     assert pull() == path
     assert len(fetched) == 3
-    assert find_model("BIG") == (weights.CATALOGUE[0], path)
+    assert find_weights("BIG") == ("big", path)
 
 
 def test_a_broken_transfer_goes_on_where_it_stopped(fetched: list[str]) -> None:
@@ -125,7 +124,7 @@ def test_a_wrong_byte_is_refused(fetched: list[str]) -> None:
         pull("big")
     assert list(models_folder().iterdir()) == []
     with pytest.raises(LMError, match=r"is not in .*fetch it with `finpath lm pull big`"):
-        find_model("big")
+        find_weights("big")
 
 
 def test_memory_decides(
@@ -134,11 +133,11 @@ def test_memory_decides(
     pull("big")
     forget_memory(monkeypatch, 5000)
     assert pull().name == "small.gguf"
-    assert find_model()[0].name == "small"
+    assert find_weights()[0] == "small"
     assert "--lm local is small" in capsys.readouterr().err
-    assert find_model("big")[0].name == "big"
+    assert find_weights("big")[0] == "big"
     forget_memory(monkeypatch, 10**9)
-    assert find_model()[0].name == "big"
+    assert find_weights()[0] == "big"
 
 
 class Hub(BaseHTTPRequestHandler):
@@ -176,7 +175,7 @@ def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_authors_come_first(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert pull().read_bytes() == CONTENT
     assert fetched == []
-    assert find_model()[0] == weights.CATALOGUE[0]
+    assert find_weights()[0] == "big"
     assert "from its authors: authors/big" in capsys.readouterr().err
 
 
