@@ -1,8 +1,8 @@
 """Locks of files and folders among processes; the system releases the lock of a process that ends.
 
     with locked(folder / "finpath.lock"):                     # one process at a time
-    with locked(folder / "finpath.lock", shared=True):        # many readers, or one writer
-    with locked(path, wait=False):                            # BusyError where another process has it
+    FileLock(folder / "finpath.lock", shared=True)            # many readers, or one writer
+    FileLock(path, wait=False)                                # BusyError where another process has it
     with locked(path, remove=True):                           # the file is removed at the end
 
 On Windows a shared lock is an exclusive one.
@@ -86,9 +86,9 @@ class FileLock:
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False, wait: bool = True, remove: bool = False) -> Iterator[None]:
+def locked(path: Path, *, remove: bool = False) -> Iterator[None]:
     """Holds a :class:`FileLock` inside the context; ``remove`` removes its file at the end."""
-    lock = FileLock(path, shared=shared, wait=wait)
+    lock = FileLock(path)
     try:
         yield
     finally:

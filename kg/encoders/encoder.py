@@ -39,27 +39,25 @@ class TextEncoder:
 
     Args:
         files: The contents of :data:`FILES`, by name.
-        threads: Threads of one inference.
 
     Raises:
         DataError: A file is missing or damaged.
     """
 
-    def __init__(self, files: dict[str, bytes], threads: int = 1) -> None:
+    def __init__(self, files: dict[str, bytes]) -> None:
         missing = [name for name in FILES if name not in files]
         if missing:
             raise DataError(f"an encoder must have {', '.join(FILES)}; {missing[0]} is missing")
         self.files = {name: files[name] for name in (*FILES, PAGES) if name in files}
-        self.threads = threads
         self.wordpiece = WordPiece(self.files["vocab.txt"].decode("utf-8").split("\n")[:-1])
         self.heads = _heads(self.files["heads.npz"])
 
     @classmethod
-    def read(cls, folder: Path, threads: int = 1) -> TextEncoder:
+    def read(cls, folder: Path) -> TextEncoder:
         """Reads the files of a folder; the record of the pages may be missing."""
         try:
             more = [PAGES] if (folder / PAGES).is_file() else []
-            return cls({name: (folder / name).read_bytes() for name in (*FILES, *more)}, threads)
+            return cls({name: (folder / name).read_bytes() for name in (*FILES, *more)})
         except OSError as error:
             raise DataError(f"the encoder cannot be read: {error}", file=str(folder)) from error
 
@@ -77,7 +75,7 @@ class TextEncoder:
     def with_pages(self, pages: Iterable[str]) -> TextEncoder:
         """Returns the encoder with a record of the pages that it was fitted on."""
         lines = "".join(f"{page}\n" for page in sorted(set(pages)))
-        return TextEncoder({**self.files, PAGES: lines.encode()}, self.threads)
+        return TextEncoder({**self.files, PAGES: lines.encode()})
 
     @cached_property
     def sha256(self) -> str:
@@ -112,7 +110,7 @@ class TextEncoder:
 
     @cached_property
     def _session(self) -> Any:
-        return inference_session(self.files["encoder.onnx"], threads=self.threads)
+        return inference_session(self.files["encoder.onnx"])
 
     def _run(self, sequences: Sequence[TokenSequence]) -> FloatArray:
         """Returns the states of some sequences, padded; shape ``(sequences, longest, WIDTH)``."""
@@ -130,7 +128,7 @@ class TextEncoder:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TextEncoder, (self.files, self.threads)
+        return TextEncoder, (self.files,)
 
 
 def _heads(content: bytes) -> Heads:

@@ -16,18 +16,17 @@ from kg.arrays import FloatArray, IntArray
 _S = TypeVar("_S", bound=Sized)
 
 
-def inference_session(graph: bytes, arrays: Mapping[str, NDArray[Any]] | None = None, threads: int = 1) -> Any:
-    """Returns a session of onnxruntime.
+def inference_session(graph: bytes, arrays: Mapping[str, NDArray[Any]] | None = None) -> Any:
+    """Returns a session of onnxruntime, of one thread.
 
     Args:
         graph: The content of its file.
         arrays: Those that the graph names and does not hold.
-        threads: Threads of one inference.
     """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = threads
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     if arrays:
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(one)) for one in arrays.values()]
         options.add_external_initializers(list(arrays), values)

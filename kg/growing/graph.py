@@ -141,9 +141,9 @@ class GrowingGraph:
                 raise SchemaError(f"update {place} ({type(update).__name__}): {error}") from error
         return change
 
-    def history(self, node: NodeKey | None = None) -> list[HistoryEntry]:
-        """Returns the updates that were written, or those about a node, in their order."""
-        return list(self._history.entries.values()) if node is None else self._history.about(terms.node_term(node))
+    def history(self) -> list[HistoryEntry]:
+        """Returns the updates that were written, in their order."""
+        return list(self._history.entries.values())
 
     def in_words(self, entry: HistoryEntry) -> str:
         """Returns an entry of the history in one line, with its number, its source and its changes."""

@@ -1,6 +1,6 @@
 """The history of a growing graph: one entry for each update, with its source, its spans and its triples.
 
-    >>> [graph.in_words(entry) for entry in graph.history(NodeKey("Company", "Helixon Inc."))][-1]
+    >>> [graph.in_words(entry) for entry in graph.history()][-1]
     "2  wire-9.txt: Company(Helixon Inc.) country: 'Germany' (wire-1.txt) -> 'Atlantis'"
     >>> graph.undo(2)
 
@@ -96,15 +96,6 @@ class History:
         earlier = [_quad(known)] if known is not None else []
         self._store.write([*removed, *earlier], [*added, _quad(entry)])
         self.entries[entry.number] = entry
-
-    def about(self, node: NamedNode) -> list[HistoryEntry]:
-        """Returns the entries that state or remove something of a node, or an edge to it."""
-        start, end = f"{node} ", f" {node}"
-        return [
-            entry
-            for entry in self.entries.values()
-            if any(line.startswith(start) or line.endswith(end) for line in (*entry.asserted, *entry.removed))
-        ]
 
     def next_number(self) -> int:
         """Returns the number of the next entry."""

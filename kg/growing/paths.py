@@ -51,9 +51,7 @@ def question_graph(graph: GrowingGraph) -> QuestionGraph:
     return QuestionGraph(index, {label: tuple(sorted(owners)) for label, owners in others.items()})
 
 
-def retrieved_paths(
-    graph: GrowingGraph, question: str, scorer: LearnedRelationScorer, most: int, config: PathConfig = PATHS
-) -> QueryResult:
+def retrieved_paths(graph: GrowingGraph, question: str, scorer: LearnedRelationScorer, most: int) -> QueryResult:
     """Returns the answers of the best path of relations, each with its path, as the rows of a query.
 
     Args:
@@ -61,7 +59,6 @@ def retrieved_paths(
         question: The question, which names an entity of the graph.
         scorer: The scorer of relations.
         most: The most rows.
-        config: The beam's settings.
 
     Returns:
         No rows where the best path's probability is below :data:`LEAST`.
@@ -74,7 +71,7 @@ def retrieved_paths(
     known = [topic for topic in topics if asked.index.find(topic) is not None]
     if not known:
         raise QueryError("the question names no entity of the graph")
-    found = answer_question(asked.index, question, known, scorer, config)
+    found = answer_question(asked.index, question, known, scorer, PATHS)
     # An ambiguous name does not make the relations less probable.
     if not found.relation_paths or math.exp(found.relation_paths[0].score) * len(known) < LEAST:
         return QueryResult(COLUMNS, ())

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 from jsonschema.exceptions import SchemaError as InvalidJsonSchema
@@ -32,8 +32,6 @@ from kg.text import STOPWORDS, nearest, stem, tokens
 
 CreatedBy = Literal["system", "agent", "user"]
 """Who made a type."""
-
-TypeKind = Literal["node type", "edge type"]
 
 LONGEST = 8_000
 """Characters that a type's JSON Schema and example may have each, written as JSON."""
@@ -127,6 +125,9 @@ class EdgeType(NodeType):
     inverse_labels: tuple[str, ...] = ()
 
 
+_Kind = TypeVar("_Kind", NodeType, EdgeType)
+
+
 @dataclass(frozen=True)
 class Schema:
     """All types of a graph, the older versions included.
@@ -139,11 +140,11 @@ class Schema:
 
     def node_types(self) -> tuple[NodeType, ...]:
         """The current node types."""
-        return tuple(kind for kind in self._current() if not isinstance(kind, EdgeType))
+        return tuple(self._current(NodeType).values())
 
     def edge_types(self) -> tuple[EdgeType, ...]:
         """The current edge types."""
-        return tuple(kind for kind in self._current() if isinstance(kind, EdgeType))
+        return tuple(self._current(EdgeType).values())
 
     def node_type(self, name: str) -> NodeType:
         """A node type by its name.
@@ -151,7 +152,7 @@ class Schema:
         Raises:
             SchemaError: There is none; the message offers the nearest names.
         """
-        return self._named(name, "node type")
+        return self._named(NodeType, name)
 
     def edge_type(self, name: str) -> EdgeType:
         """An edge type by its name.
@@ -159,9 +160,18 @@ class Schema:
         Raises:
             SchemaError: There is none; the message offers the nearest names.
         """
-        found = self._named(name, "edge type")
-        assert isinstance(found, EdgeType)
-        return found
+        return self._named(EdgeType, name)
+
+    def _current(self, made: type[_Kind]) -> dict[str, _Kind]:
+        """Returns the current version of each node type, or of each edge type, by name."""
+        return {kind.name: kind for kind in self.types if type(kind) is made}
+
+    def _named(self, made: type[_Kind], name: str) -> _Kind:
+        current = self._current(made)
+        if name not in current:
+            what = "edge type" if made is EdgeType else "node type"
+            raise SchemaError(f"there is no {what} {name!r}; {nearest(name, current)}")
+        return current[name]
 
     def check_node(self, name: str, properties: Mapping[str, Any]) -> None:
         """Raises SchemaError unless a node of this type may have exactly these properties."""
@@ -186,15 +196,13 @@ class Schema:
         Raises:
             SchemaError: The type is not well-formed, its name is taken, or it says what another says already.
         """
-        check_type(new)
-        taken = [kind for kind in self._current() if kind.name == new.name]
-        if taken:
-            raise SchemaError(f"the name {new.name!r} is taken: {taken[0].description}")
+        self._check(new)
+        taken = next((kind for kind in (*self.edge_types(), *self.node_types()) if kind.name == new.name), None)
+        if taken is not None:
+            raise SchemaError(f"the name {new.name!r} is taken: {taken.description}")
         if new.version != 1:
             raise SchemaError(f"a new type has version 1, got {new.version}")
-        self._check_ends(new)
-        same_kind = [kind for kind in self._current() if isinstance(kind, EdgeType) == isinstance(new, EdgeType)]
-        twin = next((kind for kind in same_kind if alike(new, kind)), None)
+        twin = next((kind for kind in self._current(type(new)).values() if alike(new, kind)), None)
         if twin is not None:
             raise SchemaError(
                 f"{new.name!r} says what {twin.name!r} says already ({twin.description}): use {twin.name!r}"
@@ -210,24 +218,15 @@ class Schema:
         Raises:
             SchemaError: There is no such type to change, or the new content is not well-formed.
         """
-        old = self._named(changed.name, "edge type" if isinstance(changed, EdgeType) else "node type")
-        check_type(changed)
-        self._check_ends(changed)
+        old = self._named(type(changed), changed.name)
+        self._check(changed)
         return replace(self, types=(*self.types, replace(changed, version=old.version + 1)))
 
-    def _current(self) -> Iterable[NodeType | EdgeType]:
-        return {kind.name: kind for kind in self.types}.values()
-
-    def _named(self, name: str, what: TypeKind) -> NodeType | EdgeType:
-        current = {kind.name: kind for kind in self.types if isinstance(kind, EdgeType) == (what == "edge type")}
-        if name not in current:
-            raise SchemaError(f"there is no {what} {name!r}; {nearest(name, current)}")
-        return current[name]
-
-    def _check_ends(self, new: NodeType | EdgeType) -> None:
-        if isinstance(new, EdgeType):
-            for name in (*new.source_types, *new.target_types):
-                self.node_type(name)
+    def _check(self, new: NodeType | EdgeType) -> None:
+        """Raises SchemaError unless a type is well-formed and its ends are node types."""
+        check_type(new)
+        for name in (*new.source_types, *new.target_types) if isinstance(new, EdgeType) else ():
+            self.node_type(name)
 
 
 def alike(new: NodeType, existing: NodeType) -> bool:

@@ -62,8 +62,8 @@ def supporting_span(update: Update, text: str, graph: GrowingGraph) -> str:
         return source.best(f"{update.source.name} {update.target.name}") or first
     if update.value is None:
         raise SchemaError(f"a source removes nothing: {update.property} of {update.node}")
-    span = source.named(update.node, update.property)
-    return source.stated(update.value, f"the {update.property} of {update.node}") or span
+    source.named(update.node, update.property)
+    return source.stated(update.value, f"the {update.property} of {update.node}")
 
 
 def _node_span(update: AddNode, source: _Source, graph: GrowingGraph) -> str:
@@ -84,23 +84,19 @@ def _is_judged(rule: Mapping[str, Any]) -> bool:
 
 
 class _Source:
-    """A text as passages.
+    """A text as passages: each sentence with its words and its folded text, of a table's row with those of its header.
 
     Args:
         text: The text.
     """
 
     def __init__(self, text: str) -> None:
-        sentences = [sentence for part in text.splitlines() for sentence in split_sentences(part)]
         self._passages: list[tuple[str, frozenset[str], str]] = []
         header = ""
-        for one in sentences:
-            if _CELLS not in one:
-                header = ""
-            elif not header:
-                header = one
-            whole = f"{header} {one}" if header else one
-            self._passages.append((one, frozenset(tokens(whole)), whole.casefold()))
+        for sentence in (sentence for part in text.splitlines() for sentence in split_sentences(part)):
+            header = (header or sentence) if _CELLS in sentence else ""
+            whole = f"{header} {sentence}" if header else sentence
+            self._passages.append((sentence, frozenset(tokens(whole)), whole.casefold()))
 
     def named(self, key: NodeKey, what: str) -> str:
         """Returns the passage that names a node.
@@ -111,33 +107,28 @@ class _Source:
         return self.stated(without_legal_form(key.name), f"{key}, which the {what} names,")
 
     def stated(self, value: object, what: str) -> str:
-        """Returns the passage that has a value.
+        """Returns the passage that has a value; the sign of a number may be in words: "fell by 3%".
 
         Raises:
             SchemaError: None has it.
         """
         written = str(value)
-        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-            return self._number(abs(Decimal(written)), f"{what} is not in the document: {written!r}")
-        wanted = set(tokens(written))
-        long = len(written.split()) > VERBATIM
-        wanted = wanted - STOPWORDS if long and wanted - STOPWORDS else wanted
-        others = _other_words(written)
+        is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+        wanted, others = set(tokens(written)), _other_words(written)
+        least = 1.0
+        if len(written.split()) > VERBATIM:
+            wanted, least = (wanted - STOPWORDS or wanted), SUMMED_UP
         if not wanted and not others:
             raise SchemaError(f"{what} has no letter and no digit: {written!r}")
         for span, words, folded in self._windows():
-            count = len(wanted & words) + sum(word in folded for word in others)
-            found = count / (len(wanted) + len(others))
-            if found == 1 or (long and found >= SUMMED_UP):
+            if is_number:
+                is_stated = abs(Decimal(written)) in _numbers(span)
+            else:
+                count = len(wanted & words) + sum(word in folded for word in others)
+                is_stated = count / (len(wanted) + len(others)) >= least
+            if is_stated:
                 return span
         raise SchemaError(f"{what} is not in the document: {written!r}")
-
-    def _number(self, number: Decimal, problem: str) -> str:
-        """Returns the passage that has a number without its sign, which words may state: "fell by 3%"."""
-        for span, _, _ in self._windows():
-            if number in _numbers(span):
-                return span
-        raise SchemaError(problem)
 
     def best(self, value: str) -> str:
         """Returns the sentence that has most words of a text; empty where none has any."""

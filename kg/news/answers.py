@@ -233,12 +233,11 @@ class SpanAnswers:
 
     Args:
         passages: The sentences.
-        model: The confidence; by default the one that ships.
     """
 
-    def __init__(self, passages: Iterable[Passage], model: AnswerConfidence | None = None) -> None:
+    def __init__(self, passages: Iterable[Passage]) -> None:
         self.library = Library(passages)
-        self.model = model if model is not None else span_confidence()
+        self.model = span_confidence()
         self._reader = SpanReader.load() if self.library.encoder is not None else None
 
     def proposed(self, question: str) -> TextAnswer:

@@ -77,16 +77,15 @@ class Library:
 
     Args:
         passages: The sentences.
-        encoder: The encoder of sentences; by default the installed one, if there is one.
     """
 
-    def __init__(self, passages: Iterable[Passage], encoder: SentenceEncoder | None = None) -> None:
+    def __init__(self, passages: Iterable[Passage]) -> None:
         grouped: defaultdict[str, list[Passage]] = defaultdict(list)
         for passage in passages:
             grouped[passage.document].append(passage)
         ordered = (tuple(sorted(group, key=lambda passage: passage.place)) for group in grouped.values())
         self.documents = sorted(ordered, key=lambda group: (group[0].published, group[0].document))
-        self.encoder = encoder if encoder is not None else SentenceEncoder.load()
+        self.encoder = SentenceEncoder.load()
         self._index = WordIndex(search_words(" ".join(one.text for one in group)) for group in self.documents)
 
     def near(self, question: str, most: int, least_share: float = 0.0) -> list[NearDocument]:

@@ -15,26 +15,10 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from kg.news.names import plain_name
-from kg.text import MONTHS, WEEKDAYS
+from kg.text import WEEKDAYS, YEAR, days_of_any_year, periods
 
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _SCALES = {"thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
-)
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        r"(?P<year>\d{4})-(?P<number>\d\d)-(?P<day>\d\d)",
-        rf"{_DAY}(?: of)? {_MONTH}\.?(?:,? {_YEAR})?",
-        rf"{_MONTH}\.? {_DAY}(?:,? {_YEAR})?",
-        rf"{_MONTH}\.?(?:,? {_YEAR})?",
-        _YEAR,
-    )
-)
 _WEEKDAY = re.compile(
     rf"(?:(?P<which>last|next|this) )?(?P<weekday>{'|'.join(WEEKDAYS)})(?:,? (?P<rest>.*\d.*))?", re.I
 )
@@ -83,10 +67,15 @@ def day_of(span: str, published: date) -> str:
     weekday = _WEEKDAY.fullmatch(text)
     if weekday is not None:
         return day_of(weekday["rest"], published) if weekday["rest"] else _weekday(weekday, published)
-    for form in _FORMS:
-        match = form.fullmatch(text)
-        if match is not None:
-            return _written({"number": None, "month": None, "day": None, "year": None, **match.groupdict()}, published)
+    if re.fullmatch(YEAR, text):
+        return text
+    for start, end, period in periods(text):
+        if (start, end) == (0, len(text)):
+            return str(period.first) if period.first == period.last else f"{period.first:%Y-%m}"
+    written = text if text[:1].isdigit() else f"on {text}"
+    for start, end, month, day in days_of_any_year(written):
+        if (start, end) == (0, len(written)):
+            return _nearest(month, day, published)
     return ""
 
 
@@ -99,16 +88,11 @@ def _weekday(match: re.Match[str], published: date) -> str:
     return (published - timedelta(7 if which == "last" and not back else back)).isoformat()
 
 
-def _written(parts: dict[str, str | None], published: date) -> str:
-    name = (parts["month"] or "").lower()[:3]
-    month = int(parts["number"] or 0) or next((n for n, one in enumerate(MONTHS, 1) if one[:3].lower() == name), 0)
-    day, year = int(parts["day"] or 0), int(parts["year"] or 0)
-    if not month:
-        return str(year)
-    if not year:
-        near = (published.year - 1, published.year, published.year + 1)
-        year = min(near, key=lambda one: abs((date(one, month, min(day or 15, 28)) - published).days))
-    if not 1 <= month <= len(MONTHS) or day > calendar.monthrange(year, month)[1]:
+def _nearest(month: int, day: int, published: date) -> str:
+    """Returns a month, or a day of it, in the year in which it is nearest to another day; empty if there is none."""
+    years = (published.year - 1, published.year, published.year + 1)
+    year = min(years, key=lambda one: abs((date(one, month, min(day or 15, 28)) - published).days))
+    if day > calendar.monthrange(year, month)[1]:
         return ""
     return f"{year}-{month:02}-{day:02}" if day else f"{year}-{month:02}"
 
@@ -120,7 +104,7 @@ def days_in(text: str, published: date) -> Iterator[tuple[int, int, str]]:
     while place < len(words):
         for length in range(min(4, len(words) - place), 0, -1):
             start, end = words[place].start(), words[place + length - 1].end()
-            is_number = length == 1 and not re.fullmatch(_YEAR, text[start:end])
+            is_number = length == 1 and not re.fullmatch(YEAR, text[start:end])
             day = "" if is_number and text[start:end].isdigit() else day_of(text[start:end], published)
             if day and not _BEFORE.match(text[start:end]):
                 yield start, end, day

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import pytest
 from kg.errors import DataError
 from kg.files import replacing
 from kg.graphs import GraphIndex
-from kg.locks import BusyError, locked
+from kg.locks import BusyError, FileLock, locked
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,20 +73,19 @@ def test_an_error_while_writing_leaves_the_old_file_alone(tmp_path: Path) -> Non
 def test_a_lock_is_of_one_process_and_ends_with_it(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path):
-        with pytest.raises(BusyError, match="in use by another process"), locked(path, wait=False):
-            pass
-        with pytest.raises(BusyError), locked(path, shared=True, wait=False):
-            pass
-    with locked(path, shared=True), locked(path, shared=True, wait=False):
-        pass
+        for shared in (False, True):
+            with pytest.raises(BusyError, match="in use by another process"):
+                FileLock(path, shared=shared, wait=False)
+    readers = [FileLock(path, shared=True, wait=False) for _ in range(2)]
+    for reader in readers:
+        reader.release()
     killed(f"""
         from pathlib import Path
         from kg.locks import FileLock
         lock = FileLock(Path({str(path)!r}))
         die()
     """)
-    with locked(path, wait=False):
-        pass
+    FileLock(path, wait=False).release()
 
 
 FILMS = [("Alien", "directed_by", "Scott"), ("Blade Runner", "directed_by", "Scott")]
@@ -100,12 +98,6 @@ def _changed(path: Path) -> None:
     np.savez(path, **arrays)
 
 
-def _unfinished_header(path: Path) -> None:
-    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (".ljust(117) + b"\n"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("format.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
-
-
 def _bomb(path: Path) -> None:
     np.savez_compressed(path, format=np.zeros(100_000_000, dtype=np.uint8))
 
@@ -115,11 +107,8 @@ def _bomb(path: Path) -> None:
     [
         (_changed, "is damaged: its content differs from its checksum"),
         (lambda path: path.write_bytes(b"no zip"), "cannot be read as a graph index"),
-        (lambda path: path.write_bytes(b"PK\x03\x04" + b"\0" * 40), "cannot be read as a graph index"),
         (lambda path: path.write_bytes(path.read_bytes()[:-30]), "cannot be read as a graph index"),
-        (_unfinished_header, "cannot be read as a graph index: cannot be read as arrays: TokenError"),
         (_bomb, "unpacks to 100000128 bytes"),
-        (lambda path: np.savez(path, format=np.array("x")), "cannot be read as a graph index"),
         (lambda path: np.savez(path, format=np.array([1, 2])), "cannot be read as a graph index"),
     ],
 )

@@ -36,7 +36,7 @@ def test_a_replaced_value_is_kept_with_its_source_and_returns(graph: GrowingGrap
     before = content(graph)
     graph.apply([SetProperty(COMPANY, "country", "Atlantis")], Origin("evil.txt"), spans=["set it to Atlantis"])
     graph.apply([SetProperty(COMPANY, "ticker", None)], Origin("evil.txt"))
-    (_, changed, removed) = graph.history(COMPANY)
+    (_, changed, removed) = graph.history()
     assert graph.in_words(changed) == "2  evil.txt: Company(Helixon Inc.) country: 'Germany' (wire.txt) -> 'Atlantis'"
     assert changed.spans == ("set it to Atlantis",)
     assert "ticker: 'HLXN' (wire.txt) -> none" in graph.in_words(removed)
