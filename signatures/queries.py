@@ -1,13 +1,8 @@
 """The signature that translates a question about any graph into a query of typed steps.
 
-For "which ships of Quillhaven are longer than 80 m?"::
-
-    GraphQuery(start="Quillhaven", steps=[QueryStep(operation="follow back", relation="home port"),
-                                          QueryStep(operation="more than", relation="length", value="80")])
-
-A step begins where the one before it ended. The value ``#2`` is the result of the second step, and ``#0`` the start, so
-that a query may join several. Where a reading that is shown says just what is asked, the reply is its number:
-``GraphQuery(reading=2)``.
+"which ships of Quillhaven are longer than 80 m?" has ``start="Quillhaven"`` and the steps "follow back" along "home
+port", "more than 80" by "length". A step begins where the one before it ended; the value ``#2`` is the result of the
+second step, ``#0`` the start. Where a shown reading says just what is asked, the reply is its number.
 """
 
 from __future__ import annotations
@@ -29,13 +24,8 @@ QueryAnswer = Literal[
     "not in the graph",
 ]  # fmt: skip
 
-MOST_STEPS = 8
-
-NOTHING = "none"
-"""The start of a reply that chooses a reading, and the relation of a step that needs none."""
-
-CLASS_RELATION = "is a"
-"""The relation of a step that keeps the members of a class."""
+MOST_STEPS, NOTHING, CLASS_RELATION = 8, "none", "is a"
+"""Steps of a query; what stands for no start or relation; the relation of a step that keeps the members of a class."""
 
 STEPS = (
     'the steps, in order, each as {"operation": "...", "relation": "...", "value": "..."}. Each step begins with the '
@@ -61,10 +51,7 @@ class QueryStep(BaseModel):
 
     operation: QueryOperation = Field(description="what the step does with the set")
     relation: str = Field(default=NOTHING, description="a relation of the schema; none for or, and, without, start")
-    value: str = Field(
-        default="",
-        description="the name, number, date or earlier step (#1) that a step takes; else empty",
-    )
+    value: str = Field(default="", description="the name, number, date or earlier step (#1) that it takes; else empty")
 
 
 class GraphQuery(BaseModel):

@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from kg.arrays import DoubleArray, FloatArray
+from kg.graphs import Ids
 from kg.text import stem
 
 _TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+")
@@ -241,6 +242,14 @@ class WordShares:
         self._places = {word: np.array(found, dtype=np.int32) for word, found in places.items()}
         self._weight = {word: weigh(len(bags), len(found)) for word, found in places.items()}
         self.total = np.array([sum(self._weight[word] for word in bag) or 1.0 for bag in distinct])
+
+    def holders(self, word: str) -> Ids:
+        """The numbers of the texts that have a word."""
+        return self._places.get(word, np.zeros(0, dtype=np.int32))
+
+    def weight(self, word: str) -> float:
+        """The weight of a word; 0 for one that no text has."""
+        return self._weight.get(word, 0.0)
 
     def sums(self, words: Sequence[str]) -> DoubleArray:
         """The weight of the words that each text shares with some others."""

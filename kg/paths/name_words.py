@@ -1,23 +1,34 @@
-"""Words of a question in the names of entities, and of the entities beside them.
+"""Words of a question in the names of entities: what tells the entities at the end of one path of relations apart.
 
->>> words = NameWords(index).question("who did Tom Hanks play in Apollo 13?", ["Apollo 13"], topics)
->>> words.of(reached, mediators, last_relation)      # of each entity: its own name, its neighbours', those on its way
+>>> conditions = NameWords.of(index).conditions(index, ["44", "president"], index.ids(["USA"]))
+>>> conditions.facts(index.ids(["Barack Obama", "Joe Biden"]))      # bits of the words that their facts have
+array([1, 0])
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kg.arrays import FloatArray
+from kg.arrays import DoubleArray, IntArray
 from kg.graphs import GraphIndex, Ids
-from kg.paths.features import WordShares
+from kg.paths.features import WordShares, relation_words
 from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
+_OTHER_FORM = re.compile(r"(\d+)(?:st|nd|rd|th|-\d\d-\d\d.*)")
+"""Names that are a number in another form: ordinals, and dates, which stand for their years."""
+
+MOST_KEPT, MOST_READ = 100_000, 10_000
+"""Names of a graph whose words are kept, and names that are read for one question to a larger graph."""
+
+MOST_CONDITIONS, LEAST_SHARE = 16, 0.5
+"""Words that are looked for, and the share of a name that a question must have to mean what bears it."""
 
 
 def _stems(text: str) -> list[str]:
@@ -25,58 +36,130 @@ def _stems(text: str) -> list[str]:
 
 
 class NameWords:
-    """The words of all names of a graph.
+    """The words of the names of a graph.
 
     Args:
-        index: The graph.
+        index: The graph, which is not kept.
+        ids: The entities whose names are read, sorted; ``None`` for all.
     """
 
-    def __init__(self, index: GraphIndex) -> None:
-        self._index = index
-        names = [_stems(index.name(number)) for number in range(len(index.entities))]
-        self._shares = WordShares(names, lambda count, holding: math.log(count / holding))
+    def __init__(self, index: GraphIndex, ids: Ids | None = None) -> None:
+        self._ids = ids if ids is not None else np.arange(len(index.entities), dtype=np.int32)
+        names = [index.name(number) for number in self._ids.tolist()]
+        self._shares = WordShares([_stems(name) for name in names], lambda count, holding: math.log(count / holding))
+        self._numbers: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            if match := _OTHER_FORM.fullmatch(name):
+                self._numbers.setdefault(match[1].lstrip("0") or "0", []).append(place)
 
-    def question(self, question: str, topics: Sequence[str], ids: Ids) -> QuestionWords:
-        """The entities whose names share words with a question, the words of its topics aside."""
-        aside = {word for topic in topics for word in _stems(topic)} | STOPWORDS
-        sums = self._shares.sums([word for word in _stems(question) if word not in aside])
-        weights: FloatArray = (sums * sums / self._shares.total).astype(np.float32)  # times their share of the name
-        weights[ids] = 0
-        return QuestionWords(self._index, weights)
+    @classmethod
+    def of(cls, index: GraphIndex) -> NameWords:
+        """The words of a whole graph, which are kept as long as it is."""
+        if index not in _KNOWN:
+            _KNOWN[index] = cls(index)
+        return _KNOWN[index]
 
-
-class QuestionWords:
-    """The weight of each entity's name for one question.
-
-    Args:
-        index: The graph.
-        weights: Of each entity; 0 for most.
-    """
-
-    def __init__(self, index: GraphIndex, weights: FloatArray) -> None:
-        self._index, self._weights = index, weights
-        self._beside = np.zeros(len(weights), dtype=np.float32)
-        named = np.flatnonzero(weights > 0).astype(np.int32)
-        if len(named):
-            edges = index.edges(named)
-            np.maximum.at(self._beside, edges.target, weights[named][edges.place])
-
-    def of(self, reached: Ids, inner: Ids | None, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The weights of entities: of their own names, of their best neighbour, and of one beside the way to them.
+    @classmethod
+    def near(cls, index: GraphIndex, some: Iterable[Ids]) -> NameWords:
+        """The words of a graph, or of some entities and those beside them if it has more than :data:`MOST_KEPT`.
 
         Args:
-            reached: The entities.
-            inner: The entities before the last step, if it is not the topic.
-            last: The last relation.
+            index: The graph.
+            some: Sets of entities; beyond :data:`MOST_READ` in all no name is read.
         """
-        way = np.zeros(len(reached), dtype=np.float32)
-        for one in inner[self._beside[inner] > 0].tolist() if inner is not None else ():
-            single = np.array([one], dtype=np.int32)
-            ends = self._index.follow(single, last)
-            ends = ends[np.isin(ends, reached)]
-            others = self._index.edges(single).target
-            others = others[~np.isin(others, ends)]
-            if len(ends) and len(others):
-                place = np.searchsorted(reached, ends)
-                way[place] = np.maximum(way[place], self._weights[others].max())
-        return self._weights[reached], self._beside[reached], way
+        if len(index.entities) <= MOST_KEPT:
+            return cls.of(index)
+        ids = np.zeros(0, dtype=np.int32)
+        for part in some:
+            ids = np.union1d(ids, part[: MOST_READ // 10])
+            ids = np.union1d(ids, index.edges(part[: MOST_READ // 10]).target[: MOST_READ - len(ids)])
+            if len(ids) >= MOST_READ:
+                break
+        return cls(index, ids)
+
+    def conditions(self, index: GraphIndex, words: Sequence[str], topics: Ids) -> Conditions | None:
+        """The entities that words of a question name, with those beside them; ``None`` where it names none.
+
+        Args:
+            index: The graph.
+            words: The words that nothing else accounts for.
+            topics: The entities that the question is about, whose names do not count.
+        """
+        aside = {word for topic in topics for word in _stems(index.name(topic))} | STOPWORDS
+        left = [word for word in dict.fromkeys(map(stem, words)) if word not in aside]
+        sums = self._shares.sums(left)
+        most = sums >= LEAST_SHARE * self._shares.total
+        bits: dict[int, int] = {}
+        known: list[str] = []
+        for word in left:
+            holders = self._shares.holders(word)
+            named = self._ids[[*holders[most[holders]].tolist(), *self._numbers.get(word, ())]].tolist()
+            if named and len(known) < MOST_CONDITIONS:
+                for one in named:
+                    bits[one] = bits.get(one, 0) | 1 << len(known)
+                known.append(word)
+        if not known:
+            return None
+        named_ids = np.array(sorted(bits), dtype=np.int32)
+        masks = np.array([bits[one] for one in named_ids.tolist()], dtype=np.int64)
+        edges = index.edges(named_ids)
+        order = np.argsort(edges.target, kind="stable")
+        beside, starts = np.unique(edges.target[order], return_index=True)
+        facts = np.bitwise_or.reduceat(masks[edges.place[order]], starts) if len(starts) else masks[:0]
+        weights = np.array([self._shares.weight(word) for word in known])
+        return Conditions(tuple(known), weights, named_ids, masks, beside, facts)
+
+
+_KNOWN: WeakKeyDictionary[GraphIndex, NameWords] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The words of a question by the entities that have them; a set of words is a number, with a bit for each.
+
+    Attributes:
+        words: The words, stemmed.
+        weights: The rarity of each.
+        named: The entities that the words name, sorted.
+        names: The words of each of these.
+        beside: The entities that have one of these beside them, sorted.
+        known: The words that each of these has so.
+    """
+
+    words: tuple[str, ...]
+    weights: DoubleArray
+    named: Ids
+    names: IntArray
+    beside: Ids
+    known: IntArray
+
+    def facts(self, ids: Ids) -> IntArray:
+        """The words that the facts of some entities have."""
+        return _looked_up(ids, self.beside, self.known)
+
+    def own(self, ids: Ids) -> IntArray:
+        """The words that the names of some entities have, where a question means them by these."""
+        return _looked_up(ids, self.named, self.names)
+
+    def of_relations(self, names: Sequence[str]) -> int:
+        """The words that the names of relations have."""
+        said = {stem(word) for name in names for word in relation_words(name)[0]}
+        return sum(1 << place for place, word in enumerate(self.words) if word in said)
+
+    @property
+    def total(self) -> float:
+        """The rarity of all words together."""
+        return float(self.weights.sum())
+
+    def weigh(self, masks: IntArray) -> DoubleArray:
+        """The share of sets of words in the rarity of all, in [0, 1]."""
+        result: DoubleArray = (masks[:, None] >> np.arange(len(self.words)) & 1) @ self.weights / (self.total or 1.0)
+        return result
+
+
+def _looked_up(ids: Ids, keys: Ids, values: IntArray) -> IntArray:
+    """The value of each number, 0 where it has none; the keys are sorted."""
+    if not len(keys):
+        return np.zeros(len(ids), dtype=np.int64)
+    places = np.minimum(keys.searchsorted(ids), len(keys) - 1)
+    return np.where(keys[places] == ids, values[places], 0)

@@ -16,19 +16,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kg.arrays import DoubleArray, FloatArray, IntArray
+from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.errors import ConfigError, DataError
-from kg.graphs import GraphIndex
+from kg.graphs import GraphIndex, Ids
 from kg.paths.features import QuestionView, relation_words
-from kg.paths.name_words import NameWords
 from kg.paths.scorer import LearnedRelationScorer, TopicRules
-from kg.paths.space import EntityPathAnswer, EntitySpace, PathConfig, collected
+from kg.paths.space import EntityPathAnswer, EntitySpace, Path, PathConfig, collected
 from kg.paths.telling import UNNAMED, told
 from kg.search import SearchStatistics
 
@@ -47,14 +46,13 @@ FEATURES = (
     "log of the entities",
     "one entity",
     "entities without a name",
-    "words of an entity",
-    "words of a neighbour",
-    "words beside the way",
+    "conditions met",
+    "words of these",
     "nearest",
     "first relation back",
     "last relation back",
     "less than the nearest",
-    "words on the average",
+    "conditions met on the average",
 )
 """What is known of a path without a memory."""
 REMEMBERED = ("same path", "same last relation", "like their paths", "nearest same path", "nearest like path")
@@ -71,8 +69,7 @@ CANDIDATES = 40
 _EXPANDED = 400
 """States of each depth that are followed on."""
 _NEAREST, _SHARPNESS = 15, 20.0
-_MOST_WORDS, _WORDS_UNIT = 12.0, 8.0
-Path = tuple[int, ...]
+_MOST_WORDS, _WORDS_UNIT, _UNNAMED = 12.0, 8.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -104,20 +101,26 @@ class Candidates:
         space: Where they lead.
         paths: The topic's place, then relations by number.
         features: Shape ``(paths, len(FEATURES))``.
-        order: For each path how well each of its entities fits the question's other words.
+        fits: For each path how well each of its entities fits the question's other words.
         question: The vector of the question with the topic left out.
     """
 
     space: EntitySpace
     paths: tuple[Path, ...]
     features: DoubleArray
-    order: tuple[FloatArray, ...]
+    fits: tuple[DoubleArray, ...]
     question: FloatArray
+
+    def log_shares(self, place: int) -> DoubleArray:
+        """The log-probability of each entity of a path, less that of its best one; those without a name come last."""
+        fit = self.fits[place] - _UNNAMED * _is_unnamed(self.space.index, self.space.answers(self.paths[place]))
+        shares: DoubleArray = self.space.scorer.conditions * (fit - fit.max())
+        return shares
 
     def told(self, place: int) -> str:
         """The path of a place in words, for a reader."""
         path, name = self.paths[place], self.space.index.name
-        reached = self.space.answers(path)[np.argsort(-self.order[place], kind="stable")]
+        reached = self.space.answers(path)[np.argsort(-self.fits[place], kind="stable")]
         return told(name(int(self.space.topics[path[0]])), self.space.names(path), [name(int(one)) for one in reached])
 
 
@@ -143,7 +146,6 @@ class PathRanker:
         self.vectors, self.weights, self.memory = vectors, dict(weights), memory
         self.reader, self.reading = reader, dict(reading or {})
         self._known: dict[str, FloatArray] = {}
-        self._words: tuple[GraphIndex, NameWords] | None = None
 
     def answer(
         self, index: GraphIndex, question: str, topics: Sequence[str], rules: TopicRules, config: PathConfig
@@ -159,9 +161,9 @@ class PathRanker:
             scores = self.read(found, question, scores) @ np.array([self.reading[name] for name in READING])
         scores = scores - scores.max()
         scores = scores - math.log(np.exp(scores).sum())
-        best = np.argsort(-scores, kind="stable")
-        completed = [(found.paths[place], float(scores[place])) for place in best]
-        return _ordered(collected(found.space, completed, statistics), found, int(best[0]))
+        best = np.argsort(-scores, kind="stable").tolist()
+        logs = [float(scores[place]) + found.log_shares(place) for place in best]
+        return collected(found.space, [found.paths[place] for place in best], logs, statistics)
 
     @cached_property
     def vector(self) -> DoubleArray:
@@ -213,24 +215,24 @@ class PathRanker:
         by_own, by_whole = names @ own, names @ whole
         likeness = (by_own + by_whole) / 2
         paths = _nearest(space, likeness, config.max_depth)
-        words = self._name_words(index).question(question, topics, space.topics)
-        rows, order = [], []
+        space.look_up(paths)
+        fits = tuple(space.fit(path) for path in paths)
+        total = space.conditions.total if space.conditions is not None else 0.0
+        rows = []
         near = [float(likeness[path[1]] + likeness[path[-1]]) for path in paths]
-        for path, close in zip(paths, near, strict=True):
-            reached = space.answers(path)
-            inner = space.reached(path[:-1]) if len(path) > 2 else None
-            named, beside, way = words.of(reached, inner, path[-1])
-            order.append((0.5 * named + beside + 1.5 * way).astype(np.float32))
-            unnamed = float(np.mean([bool(UNNAMED.match(index.name(int(one)))) for one in reached[:50]]))
+        for path, close, fit in zip(paths, near, fits, strict=True):
+            unnamed = float(np.mean(_is_unnamed(index, space.answers(path)[:50])))
             row = [by_own[path[-1]], by_own[path[1]], by_whole[path[-1]], by_whole[path[1]], float(len(path) - 2)]
-            row += [math.log(len(reached)), float(len(reached) == 1), unnamed]
-            row += [min(float(one.max()), _MOST_WORDS) / _WORDS_UNIT for one in (named, beside, way)]
-            back = [float(index.relations[relation].startswith("^")) for relation in (path[1], path[-1])]
-            row += [float(close == max(near)), *back]
-            row += [close - max(near), min(float((named + beside).mean()), _MOST_WORDS) / _WORDS_UNIT]
-            rows.append(row)
+            row += [math.log(len(fit)), float(len(fit) == 1), unnamed]
+            row += [
+                float(fit.max()),
+                min(float(fit.max()) * total, _MOST_WORDS) / _WORDS_UNIT,
+                float(close == max(near)),
+            ]
+            row += [float(index.relations[relation].startswith("^")) for relation in (path[1], path[-1])]
+            rows.append([*row, close - max(near), float(fit.mean())])
         features = np.array(rows, dtype=np.float64).reshape(len(paths), len(FEATURES))
-        return Candidates(space, tuple(paths), features, tuple(order), own)
+        return Candidates(space, tuple(paths), features, fits, own)
 
     def named(self, texts: Sequence[str]) -> FloatArray:
         """The vectors of texts; those of earlier calls are kept."""
@@ -241,11 +243,6 @@ class PathRanker:
 
     def _relations(self, index: GraphIndex) -> FloatArray:
         return self.named([relation_text(name) for name in index.relations])
-
-    def _name_words(self, index: GraphIndex) -> NameWords:
-        if self._words is None or self._words[0] is not index:
-            self._words = index, NameWords(index)
-        return self._words[1]
 
     def _remembered(self, found: Candidates, leave_out: tuple[str, ...] | None) -> DoubleArray:
         result = np.zeros((len(found.paths), len(REMEMBERED)))
@@ -350,21 +347,6 @@ def _nearest(space: EntitySpace, likeness: FloatArray, depth: int) -> list[Path]
     return kept
 
 
-def _ordered(answer: EntityPathAnswer, found: Candidates, best: int) -> EntityPathAnswer:
-    """The answers of the best path in the order of their fit; those without a name last."""
-    reached = found.space.answers(found.paths[best])
-    fit = {found.space.index.name(int(one)): float(how) for one, how in zip(reached, found.order[best], strict=True)}
-    chosen = frozenset(answer.chosen)
-
-    def rank(place: int) -> tuple[bool, bool, float, float, str]:
-        name, score = answer.answers[place]
-        return name not in chosen, bool(UNNAMED.match(name)), -fit.get(name, 0.0), -score, name
-
-    order = sorted(range(len(answer.answers)), key=rank)
-    answers = tuple(answer.answers[place] for place in order)
-    return replace(
-        answer,
-        answers=answers,
-        paths=tuple(answer.paths[place] for place in order),
-        chosen=tuple(name for name, _ in answers if name in chosen),
-    )
+def _is_unnamed(index: GraphIndex, ids: Ids) -> BoolArray:
+    """Whether each of some entities has an identifier in place of a name."""
+    return np.array([UNNAMED.match(index.name(one)) is not None for one in ids.tolist()], dtype=np.bool_)

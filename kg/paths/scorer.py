@@ -22,7 +22,14 @@ import numpy as np
 
 from kg.arrays import BoolArray, FloatArray, IntArray
 from kg.errors import DataError
-from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
+from kg.paths.features import (
+    LIKENESS,
+    PAIR_FEATURES,
+    QuestionView,
+    RelationFeatures,
+    RelationNames,
+    relation_features,
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ UNTRAINED = {
     "^ letters of the name in the question": 2.0,
     "again": -5.0,
     "back": -5.0,
+    "conditions": 5.0,
 }
 """The likeness by which relations are told without training; every relation without any is as likely as the next."""
 UNTRAINED_STOPS = {"1": {STOP: 3.0}, "2": {STOP: 4.0}, "3": {STOP: 5.0}}
@@ -118,6 +126,16 @@ class LearnedRelationScorer:
         if step.depth == 0:
             scores[:, -1] = -np.inf
         return masked_log_softmax(scores)
+
+    @property
+    def conditions(self) -> float:
+        """The weight of the share of a question's open words that the facts of an entity have."""
+        return self.likeness.get("conditions", UNTRAINED["conditions"])
+
+    def open_words(self, question: str, topics: Sequence[str]) -> list[str]:
+        """The words of a question that may say something of single entities: numbers, and words without weights."""
+        said = QuestionView.of(question, topics).words if self.conditions else ()
+        return [word for word in said if word[0].isdigit() or not {f"0<{word}", f"0>{word}"} & self.weights.keys()]
 
     @cached_property
     def _rows(self) -> _Rows:

@@ -7,14 +7,15 @@
     'Alien -> directed_by -> Ridley Scott'
 
 A state is a topic entity with the relations followed from it, and stands for the *set* of entities that these reach: a
-question with a thousand answers takes as many states as one with a single answer. Concrete paths of triples are traced
-back for what is returned. A path is written ``e_0 -> r_1 -> e_1``; a step against a triple's direction has ``^`` before
-its relation.
+question with a thousand answers takes as many states as one with a single answer. What the question says of single
+entities, such as "the 44th", then tells them apart by their own facts (:mod:`kg.paths.name_words`). Concrete paths of
+triples are traced back for what is returned. A path is written ``e_0 -> r_1 -> e_1``; a step against a triple's
+direction has ``^`` before its relation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from kg.arrays import BoolArray, DoubleArray, IntArray
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex, Ids
+from kg.paths.name_words import Conditions, NameWords
 from kg.paths.scorer import LearnedRelationScorer, RelationStep
 from kg.search import (
     Action,
@@ -56,6 +58,12 @@ NEGLIGIBLE = -11.0
 """The log-probability below which a step is not taken, however much room the beam has."""
 
 SEPARATOR = " -> "
+
+_WEIGHED, _SAME = 50, 1e-6
+"""Relation paths whose entities are compared with the question, and the difference of entities that fit alike."""
+
+Path = tuple[int, ...]
+"""A topic's place among the topics, then relations by number."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,7 @@ class RelationPath:
     relations: tuple[str, ...]
     score: float
     reached: int
-    choices: tuple[int, ...] = ()
+    choices: Path = ()
 
     def __str__(self) -> str:
         return SEPARATOR.join((self.topic, *self.relations))
@@ -117,12 +125,12 @@ class EntityPathAnswer:
     """The result of a search for a question.
 
     Attributes:
-        answers: Entities with the log of the summed probabilities of the relation paths that reach them, best first,
-            equal scores by name: all that the chosen relation path reaches, and up to ``output_top_k`` others.
+        answers: Entities with the log of the summed probabilities of the relation paths that reach them, less what
+            does not fit, best first, equal scores by name: those of ``chosen``, and up to ``output_top_k`` others.
         paths: For each of ``answers``, in their order, one concrete path that ends in it.
         relation_paths: The completed relation paths, best first; the first one is chosen.
-        chosen: What the chosen relation path reaches, in the order of ``answers``: the set to be compared with all
-            gold answers.
+        chosen: What the chosen relation path reaches and fits the question best, in the order of ``answers``: the set
+            to be compared with all gold answers.
         statistics: What the search did; depths count relations.
         space: Where the paths lead; ``None`` without any.
     """
@@ -135,15 +143,18 @@ class EntityPathAnswer:
     space: EntitySpace | None = field(default=None, repr=False, compare=False)
 
     def concrete(self, path: RelationPath, most: int | None = None) -> list[EntityPath]:
-        """Returns a concrete path to each entity that a relation path reaches, by the entities' names.
+        """A concrete path to each entity that a relation path reaches: those that fit the question best, then by name.
 
         Args:
             path: One of the relation paths.
             most: The most entities; ``None`` for all.
         """
         assert self.space is not None
-        ends = self.space.answers(path.choices)[:most]
-        return sorted(_concrete(self.space, path.choices, path.score, ends), key=lambda concrete: concrete.answer)
+        fit = self.space.fit(path.choices)
+        best = np.argsort(-fit, kind="stable")[:most]
+        paths = _concrete(self.space, path.choices, path.score, self.space.answers(path.choices)[best])
+        order = sorted(range(len(paths)), key=lambda place: (-fit[best[place]], paths[place].answer))
+        return [paths[place] for place in order]
 
 
 class EntitySpace:
@@ -167,28 +178,107 @@ class EntitySpace:
         self.config = config
         self.stop = len(index.relations)
         self._names = tuple(index.name(topic) for topic in topics)
-        self._reached: dict[tuple[int, ...], Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
-        self._slots: dict[tuple[int, ...], Ids] = {}
+        self._reached: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
+        self._slots: dict[Path, Ids] = {}
+        self._words: dict[Path, IntArray] = {}
+        self.conditions: Conditions | None = None
 
-    def slots(self, path: tuple[int, ...]) -> Ids:
+    def slots(self, path: Path) -> Ids:
         """The slots (:meth:`kg.graphs.index.GraphIndex.slots_of`) of the entities that a path leads to."""
         if path not in self._slots:
             self._slots[path] = self.index.slots_of(self.reached(path))
         return self._slots[path]
 
-    def reached(self, path: tuple[int, ...]) -> Ids:
+    def reached(self, path: Path) -> Ids:
         """The entities that a path of choices (the topic's place first) leads to, sorted."""
         if path not in self._reached:
             found = self.index.follow_slots(self.slots(path[:-1]), path[-1])
             self._reached[path] = found if self.scorer.rules.may_return else without(found, self.topics)
         return self._reached[path]
 
-    def answers(self, path: tuple[int, ...]) -> Ids:
+    def answers(self, path: Path) -> Ids:
         """The entities of :meth:`reached` that may be answers."""
         rules, found = self.scorer.rules, self.reached(path)
         return found if rules.may_answer or not rules.may_return else without(found, self.topics)
 
-    def names(self, path: tuple[int, ...]) -> tuple[str, ...]:
+    def words(self, path: Path) -> IntArray:
+        """Of each entity of :meth:`reached`, the words of the question that the facts of a way to it have, as bits.
+
+        The name of an entity on the way counts, that of the last one does not.
+        """
+        if path not in self._words:
+            ends, conditions = self.reached(path), self.conditions
+            if conditions is None or len(path) == 1:
+                return np.zeros(len(ends), dtype=np.int64)
+            before = self.words(path[:-1]) | (conditions.own(self.reached(path[:-1])) if len(path) > 2 else 0)
+            edges = self.index.edges_along(self.reached(path[:-1]), path[-1])
+            inside = among(edges.target, ends)
+            place, words = ends.searchsorted(edges.target[inside]), before[edges.place[inside]]
+            order = np.lexsort((conditions.weigh(words), place))
+            last = np.flatnonzero(np.append(np.diff(place[order]), 1))
+            self._words[path] = words[order][last] | conditions.facts(ends)
+        return self._words[path]
+
+    def look_up(self, paths: Iterable[Path]) -> None:
+        """Finds what the question says of the entities on some paths, by which :meth:`fit` tells them apart."""
+        if words := self.scorer.open_words(self.question, self._names):
+            ways = (self.reached(path[:length]) for path in paths for length in range(2, len(path) + 1))
+            self.conditions = NameWords.near(self.index, ways).conditions(self.index, words, self.topics)
+
+    def fit(self, path: Path) -> DoubleArray:
+        """The fit of each entity of :meth:`answers` to the conditions of the question, in [0, 1].
+
+        A question does not ask for what it names: where the path leads to that, it is no condition of the others.
+        """
+        ends = self.answers(path)
+        if self.conditions is None:
+            return np.zeros(len(ends))
+        words = self.words(path)[self.reached(path).searchsorted(ends)]
+        named = self.conditions.own(ends)
+        words &= ~np.bitwise_or.reduce(named, initial=0)
+        fit = self.conditions.weigh(words | self.conditions.of_relations(self.names(path)))
+        fit[named > 0] = 0
+        return fit
+
+    def facts(self, entity: str, most: int) -> list[str]:
+        """Some facts of an entity, one for each relation: what the question names first, then in the graph's order.
+
+        Such as "ordinal 44" or "starred Sigourney Weaver and 3 more".
+        """
+        edges = self.index.neighbours(int(self.index.ids([entity])[0]))
+        named = self.conditions.own(edges.target) if self.conditions is not None else np.zeros(len(edges.target))
+        order = np.lexsort((edges.relation, named == 0))
+        relations, first, counts = np.unique(edges.relation[order], return_index=True, return_counts=True)
+        facts = []
+        for place in np.argsort(first, kind="stable")[:most]:
+            more = f" and {counts[place] - 1} more" if counts[place] > 1 else ""
+            target = edges.target[order[first[place]]]
+            facts.append(f"{self.index.relations[relations[place]]} {self.index.name(target)}{more}")
+        return facts
+
+    def followed(self, path: EntityPath, relation: str, most: int) -> tuple[list[EntityPath], int]:
+        """A path with one more step along a relation, and how many entities that step leads to.
+
+        Args:
+            path: A path that begins at one of the topics.
+            relation: A relation of its last entity; any other leads nowhere.
+            most: The most paths: those to the entities that fit the question best.
+        """
+        index, last = self.index, self.index.ids([path.answer])
+        if relation not in index.relations:
+            return [], 0
+        number = index.relation(relation)
+        ends = index.follow(last, number)
+        ends = ends if self.scorer.rules.may_return else without(ends, self.topics)
+        taken = np.array([[index.relation(name) for name in path.relations]], dtype=np.int64).reshape(1, -1)
+        step = RelationStep(self.question, self._names, index.relations, taken, index.offered(last)[None])
+        score = path.score + float(self.scorer.log_probabilities(step)[0, number])
+        fit = self.conditions.weigh(self.conditions.facts(ends)) if self.conditions is not None else np.zeros(len(ends))
+        best = ends[np.argsort(-fit, kind="stable")[:most]]
+        relations = (*path.relations, relation)
+        return [EntityPath((*path.entities, index.name(end)), relations, score) for end in best], len(ends)
+
+    def names(self, path: Path) -> tuple[str, ...]:
         """The relations of a path of choices."""
         return tuple(self.index.relations[relation] for relation in path[1:])
 
@@ -251,7 +341,7 @@ def answer_question(
     )
     if not completed:
         return EntityPathAnswer((), (), (), (), statistics)
-    return collected(space, completed, statistics)
+    return collected(space, *_by_conditions(space, completed), statistics)
 
 
 def without(ids: Ids, few: Ids) -> Ids:
@@ -270,7 +360,7 @@ def among(ids: Ids, others: Ids) -> BoolArray:
     return found
 
 
-def _completed(result: SearchResult) -> list[tuple[tuple[int, ...], float]]:
+def _completed(result: SearchResult) -> list[tuple[Path, float]]:
     """Completed paths without their STOP, with their scores, best first."""
     found = [
         (tuple(int(choice) for choice in path[:-1]), float(score))
@@ -281,13 +371,14 @@ def _completed(result: SearchResult) -> list[tuple[tuple[int, ...], float]]:
 
 
 def collected(
-    space: EntitySpace, completed: list[tuple[tuple[int, ...], float]], statistics: SearchStatistics
+    space: EntitySpace, completed: list[Path], logs: list[DoubleArray], statistics: SearchStatistics
 ) -> EntityPathAnswer:
-    """The answers of completed relation paths, which are given best first."""
+    """The answers of completed relation paths, best first, with the log-probabilities of the entities of each."""
     index = space.index
-    sets = [space.answers(path) for path, _ in completed]
-    entities, scores, first = _merged(sets, [score for _, score in completed])
-    chosen = among(entities, sets[0])
+    sets = [space.answers(path) for path in completed]
+    entities, scores, first = _merged(sets, logs)
+    best = sets[0][logs[0] >= logs[0].max() - _SAME]
+    chosen = among(entities, best)
     others = np.flatnonzero(~chosen)
     others = others[np.argsort(-scores[others], kind="stable")[: space.config.output_top_k]]
     kept = np.concatenate([np.flatnonzero(chosen), others])
@@ -298,14 +389,14 @@ def collected(
     for place in order:
         groups.setdefault(int(first[place]), []).append(place)
     for number, places in groups.items():
-        path, score = completed[number]
-        traced |= zip(places, _concrete(space, path, score, entities[places]), strict=True)
+        score = float(logs[number].max())
+        traced |= zip(places, _concrete(space, completed[number], score, entities[places]), strict=True)
     return EntityPathAnswer(
         answers=tuple((names[place], min(float(scores[place]), 0.0)) for place in order),
         paths=tuple(traced[place] for place in order),
         relation_paths=tuple(
-            RelationPath(index.name(space.topics[path[0]]), space.names(path), score, len(reached), path)
-            for (path, score), reached in zip(completed, sets, strict=True)
+            RelationPath(index.name(space.topics[path[0]]), space.names(path), float(log.max()), len(log), path)
+            for path, log in zip(completed, logs, strict=True)
         ),
         chosen=tuple(names[place] for place in order if chosen[place]),
         statistics=statistics,
@@ -313,31 +404,51 @@ def collected(
     )
 
 
-def _merged(sets: list[Ids], scores: list[float]) -> tuple[Ids, DoubleArray, IntArray]:
+def _by_conditions(space: EntitySpace, completed: list[tuple[Path, float]]) -> tuple[list[Path], list[DoubleArray]]:
+    """The paths by their best entity, and of each the log-probabilities of its entities."""
+    space.look_up(path for path, _ in completed)
+    # Beyond the first ones, no entity is compared with the question.
+    fits = [space.fit(path) if place < _WEIGHED else np.zeros(1) for place, (path, _) in enumerate(completed)]
+    most = max(float(fit.max()) for fit in fits)
+    logs = [score + space.scorer.conditions * (fit - most) for (_, score), fit in zip(completed, fits, strict=True)]
+    order = sorted(range(len(completed)), key=lambda place: -float(logs[place].max()))
+    paths = [completed[place][0] for place in order]
+    return paths, [
+        np.broadcast_to(logs[place], len(space.answers(path))) for place, path in zip(order, paths, strict=True)
+    ]
+
+
+def _merged(sets: list[Ids], logs: list[DoubleArray]) -> tuple[Ids, DoubleArray, IntArray]:
     """The distinct entities of all sets, the log of their summed probabilities, and the first set that has each."""
-    joined = np.concatenate(sets)
     owner = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
-    entities, first, place = np.unique(joined, return_index=True, return_inverse=True)
-    return entities, merge(place.reshape(-1), np.array(scores)[owner]), owner[first]
+    entities, first, place = np.unique(np.concatenate(sets), return_index=True, return_inverse=True)
+    return entities, merge(place.reshape(-1), np.concatenate(logs)), owner[first]
 
 
-def _concrete(space: EntitySpace, choices: tuple[int, ...], score: float, ends: Ids) -> list[EntityPath]:
+def _concrete(space: EntitySpace, choices: Path, score: float, ends: Ids) -> list[EntityPath]:
     """A concrete path to each of some entities that a relation path reaches."""
     rows = trace(space, choices, ends) if len(ends) else ()
     relations = space.names(choices)
     return [EntityPath(tuple(space.index.name(entity) for entity in row), relations, score) for row in rows]
 
 
-def trace(space: EntitySpace, path: tuple[int, ...], ends: Ids) -> IntArray:
+def trace(space: EntitySpace, path: Path, ends: Ids) -> IntArray:
     """One concrete path to each of several entities that a relation path reaches; shape ``(ends, path)``.
 
-    Where several lead to an entity, the one through the first entities of the graph is taken.
+    Where several lead to an entity, the one whose entities fit the question's conditions best is taken, then the one
+    through the first entities of the graph.
     """
     columns = [ends.astype(np.int64)]
     for length in range(len(path) - 1, 0, -1):
         back = space.index.inverse(path[length])
         edges = space.index.edges_along(columns[-1].astype(np.int32), back)
-        inside = among(edges.target, space.reached(path[:length]))
+        before = space.reached(path[:length])
+        inside = among(edges.target, before)
         place, target = edges.place[inside], edges.target[inside]
+        if space.conditions is not None:
+            order = np.lexsort(
+                (-space.conditions.weigh(space.words(path[:length])[before.searchsorted(target)]), place)
+            )
+            place, target = place[order], target[order]
         columns.append(target[np.searchsorted(place, np.arange(len(ends)))].astype(np.int64))
     return np.stack(columns[::-1], axis=1)

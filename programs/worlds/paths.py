@@ -8,9 +8,10 @@
     # Answer:
     Michelle Obama
 
-Without a language model every entity that the most probable relation path reaches is an answer. A language model
-chooses among the numbered relation paths, with one call; a concrete path represents all that its relation path reaches,
-such as ``1. Ann Lee -> ^starred_actors -> Dusk -> has_genre -> Drama (and 3 more)``.
+Without a language model the entities of the most probable relation path that fit the question's further words best are
+the answers. A language model sees numbered paths of entities and their facts, such as ``Joe Biden: ordinal 46; spouse
+Jill Biden``, once a depth: it answers by some of them, follows others on along relations of the graph, or leaves them
+for those that the beam has next.
 """
 
 from __future__ import annotations
@@ -18,16 +19,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from kg.paths import EntityPath, EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics
+from kg.paths import (
+    SEPARATOR,
+    EntityPath,
+    EntityPathAnswer,
+    EntitySpace,
+    LearnedRelationScorer,
+    PathConfig,
+    PathRanker,
+    QuestionGraph,
+    Topics,
+)
 from kg.paths import answer_question as answer_by_beam
 from kg.search import SearchStatistics
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
-from programs.turns import AnyTurn, Failure, Kept, PathDetail, State, Turn, trace_of
+from programs.lm import stated
+from programs.turns import AnyTurn, Failure, Kept, NoAnswerError, PathDetail, State, Turn, trace_of
 from programs.worlds.base import Search, World
-from signatures.paths import UnderstandPaths
+from signatures.paths import PathStep, UnderstandPaths
 from signatures.understand import Understanding
+
+_MOST_ENDS, _MOST_TOLD, _MOST_LINES, _MOST_FACTS = 1000, 12, 60, 6
+"""Entities of a path that a model may choose together, those that it sees one by one, lines of a prompt, and facts of
+an entity."""
 
 PathTurn = Turn[tuple[str, ...], PathDetail]
 """A turn about a graph whose paths were searched: names."""
@@ -35,12 +51,11 @@ PathTurn = Turn[tuple[str, ...], PathDetail]
 
 @dataclass(frozen=True)
 class _PathAnswers:
-    """Answers with their probabilities in order, a path for each, the selected ones, and the paths of the choice."""
+    """Answers with their probabilities in order, a path for each, and the selected ones."""
 
     answers: Sequence[tuple[str, float]]
     paths: Sequence[EntityPath]
     chosen: Sequence[str]
-    raw: Sequence[EntityPath]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +112,9 @@ class PathSearch(Search):
             if not self._result.relation_paths:
                 self._failure, self._message = "empty_beam", "no path from the topics leads to an answer"
         self.candidates = self._result.relation_paths
+        self._lines: list[tuple[str, list[EntityPath]]] = []
+        self._picked: dict[str, EntityPath] = {}
+        self._shown = self._backtracks = 0
 
     def _searched(self) -> EntityPathAnswer:
         world, index, topics = self.world, self.world.graph.index, self.topics.entities
@@ -105,37 +123,95 @@ class PathSearch(Search):
         return world.ranker.answer(index, self.question, topics, world.scorer.rules, world.config)
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
-        """Whether a language model chooses among the paths: wherever one is set and there is a path."""
+        """Whether a language model decides about the paths: wherever one is set and there is a path."""
         return lm is not None and self._failure is None
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.prompt`."""
-        shown = self.candidates[: self.world.config.output_top_k]
-        self._examples = [self._result.concrete(path, 1)[0] for path in shown]
-        more = [f" (and {path.reached - 1} more)" if path.reached > 1 else "" for path in shown]
-        lines = [f"{place}. {self._examples[place - 1]}{more[place - 1]}" for place in range(1, len(shown) + 1)]
-        number: Any = Literal[tuple(range(1, len(shown) + 1))]
-        signature = predict.signature.with_updated_fields("chosen", type_=list[number])
-        return {"question": self.question, "paths": "\n".join(lines), "signature": signature}
+        """See :meth:`programs.worlds.base.Search.prompt`; the topics, and the beam's paths with their entities."""
+        topics = [EntityPath((topic,), (), 0.0) for topic in self.topics.entities]
+        self._lines = [*self._told(topics), *self._next()]
+        return self._inputs()
+
+    def reply(self, predict: Any, **inputs: Any) -> Any:
+        """Asks once a depth, until paths answer and none is followed on; what a reply leaves out is not gone on with.
+
+        Raises:
+            NoAnswerError: A reply names a path that is not shown.
+        """
+        for _ in range(self.world.config.max_depth + 1):
+            reply = predict(**inputs)
+            self._lines = self._followed(reply.steps)
+            if not self._lines:
+                break
+            inputs = self._inputs()
+        return reply
+
+    def _followed(self, steps: Sequence[PathStep]) -> list[tuple[str, list[EntityPath]]]:
+        """Keeps the answers; the lines of the paths that are followed on, or else of what was not shown before."""
+        lines: list[tuple[str, list[EntityPath]]] = []
+        for step in steps:
+            if not 1 <= step.path <= len(self._lines):
+                raise NoAnswerError("no_valid_choice", f"path must be from 1 to {len(self._lines)}, got {step.path}")
+            paths = self._lines[step.path - 1][1]
+            if step.action == "ANSWER":
+                self._picked |= {one.answer: one for one in paths if one.relations and one.answer not in self._picked}
+            for relation in step.relations if step.action == "CONTINUE" else ():
+                for path in paths[: self.world.config.beam_width]:
+                    lines += self._told(*self._space.followed(path, relation, _MOST_TOLD))
+        self._backtracks += len(self._lines) - sum(step.action != "BACKTRACK" for step in steps)
+        return lines if lines or self._picked else self._next()
+
+    @property
+    def _space(self) -> EntitySpace:
+        assert self._result.space is not None
+        return self._result.space
+
+    def _inputs(self) -> dict[str, Any]:
+        left_out = f"\n{len(self._lines) - _MOST_LINES} more are left out" if len(self._lines) > _MOST_LINES else ""
+        self._lines = self._lines[:_MOST_LINES]
+        lines = "\n".join(f"{number}. {line}" for number, (line, _) in enumerate(self._lines, 1))
+        entities = dict.fromkeys(one for _, paths in self._lines if len(paths) == 1 for one in paths[0].entities)
+        facts = "\n".join(f"{one}: {'; '.join(self._space.facts(one, _MOST_FACTS))}" for one in entities)
+        return {"question": self.question, "paths": lines + left_out, "facts": facts}
+
+    def _next(self) -> list[tuple[str, list[EntityPath]]]:
+        """The lines of the best relation paths that were not shown: fewer entities of each later one."""
+        start, self._shown = self._shown, self._shown + self.world.config.output_top_k
+        lines = []
+        for place, path in enumerate(self.candidates[start : self._shown], 1):
+            lines += self._told(self._result.concrete(path, _MOST_ENDS), path.reached, max(_MOST_TOLD // place, 2))
+        return lines
+
+    def _told(
+        self, paths: Sequence[EntityPath], reached: int = 1, most: int = _MOST_TOLD
+    ) -> list[tuple[str, list[EntityPath]]]:
+        """A line for each of the first paths, and one for all of them together; none goes through an entity twice."""
+        paths = [path for path in paths if len(set(path.entities)) == len(path.entities)]
+        lines = [(str(path), [path]) for path in paths[:most]]
+        if len(paths) > 1:
+            way = SEPARATOR.join((paths[0].entities[0], *paths[0].relations))
+            left_out = f", {reached - len(lines)} of them left out above" if reached > len(lines) else ""
+            lines.append((f"all {reached} entities of {way}{left_out}", paths))
+        return lines
 
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
         """See :meth:`programs.worlds.base.Search.understanding`."""
-        written = ", ".join(map(str, reply.chosen)) or "none"
-        return Understanding(description=self.question, calculation=written, refused=list(refused))
+        written = "; ".join(map(str, self._picked.values())) or "none"
+        confidence = stated(reply.confidence) if reply is not None else 0.0
+        understanding = Understanding(description=self.question, calculation=written, refused=list(refused))
+        return understanding.model_copy(update={"confidence": confidence, "says_none": not self._picked})
 
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
-        """See :meth:`programs.worlds.base.Search.execute`; the candidate is the places of the chosen paths."""
-        places = tuple(int(number) - 1 for number in dict.fromkeys(reply.chosen))
-        return Execution(self.understanding(reply, refused), places)
+        """See :meth:`programs.worlds.base.Search.execute`; the candidate is the paths that answer."""
+        return Execution(self.understanding(reply, refused), tuple(self._picked.values()))
 
     def combine(self, execution: Execution | None) -> Choice:
-        """The entities that the best relation path reaches, or those of the paths that a model chose."""
+        """The entities of the best relation path that fit best, or those of the paths by which a model answers."""
         self._answers: _PathAnswers | None = None
         if execution is not None and not execution.candidate:
-            message = f"the model took none of {len(self._examples)} paths"
-            self._failure, self._message = "picked_none", message
+            self._failure, self._message = "picked_none", f"the model took none of {self._shown} paths"
         elif self._failure is None:
-            self._answers = self._best() if execution is None else self._chosen(execution.candidate)
+            self._answers = self._best() if execution is None else self._chosen(execution)
         understanding = execution.understanding if execution is not None else None
         best = (self._answers.answers[0][1],) if self._answers is not None and self._answers.answers else ()
         return Choice(self.candidates, ScoredCandidates(best, 1 - sum(best)), understanding=understanding)
@@ -145,25 +221,25 @@ class PathSearch(Search):
         result = self._result
         count = max(self.world.config.output_top_k, len(result.chosen))
         answers = [(name, math.exp(score)) for name, score in result.answers[:count]]
-        return _PathAnswers(answers, result.paths[:count], result.chosen, result.paths[:count])
+        return _PathAnswers(answers, result.paths[:count], result.chosen)
 
-    def _chosen(self, places: Sequence[int]) -> _PathAnswers:
-        """All that the chosen paths reach, then what the search found."""
-        paths: dict[str, EntityPath] = {}
-        for place in places:
-            for path in self._result.concrete(self.candidates[place]):
-                paths.setdefault(path.answer, path)
-        chosen = list(paths)
+    def _chosen(self, execution: Execution) -> _PathAnswers:
+        """The paths that a model chose with its confidence, then what the search found."""
+        paths = dict(self._picked)
         for path in self._result.paths:
             if len(paths) < self.world.config.output_top_k:
                 paths.setdefault(path.answer, path)
-        answers = [(name, math.exp(path.score)) for name, path in paths.items()]
-        return _PathAnswers(answers, list(paths.values()), chosen, [self._examples[place] for place in places])
+        rest = 1 - execution.understanding.confidence
+        answers = [
+            (name, 1 - rest if name in self._picked else rest * math.exp(path.score)) for name, path in paths.items()
+        ]
+        return _PathAnswers(answers, list(paths.values()), list(self._picked))
 
     def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> PathTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`."""
         about: dict[str, Any] = {"understanding": choice.understanding}
         trace = trace_of(self._result.statistics)
+        trace["backtrack_count"] += self._backtracks
         if self._answers is None:
             detail = PathDetail(topics=self.topics, reasoning_trace=trace)
             return PathTurn(self.question, failure=self._failure, message=self._message, detail=detail, **about)
@@ -173,7 +249,7 @@ class PathSearch(Search):
             predictions=tuple(f"# Reasoning Path:\n{path}\n# Answer:\n{answer}" for path, (answer, _) in pairs),
             answers=tuple(found.answers),
             reasoning_trace=trace,
-            raw_paths=tuple((str(path), path.score) for path in found.raw),
+            raw_paths=tuple((str(path), path.score) for path in found.paths),
             chosen=chosen,
             topics=self.topics,
         )

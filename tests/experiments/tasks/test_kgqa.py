@@ -85,7 +85,7 @@ def test_predictions_are_what_gcr_reads(saved: SavedProgram, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_models_are_asked_and_counted(saved: SavedProgram, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    lm = DummyLM([{"chosen": "[1]"}] * 16)
+    lm = DummyLM([{"steps": '[{"path": 2, "action": "ANSWER"}]', "confidence": "90"}] * 16)
     monkeypatch.setattr("experiments.evaluation.reach_lm", lambda *_: {"lm": lm})
     evaluation = evaluated(saved, lm=LMConfig("openai/scripted"), threads=threads)
     assert evaluation.figures["lm_calls_per_question"] == 1.0

@@ -10,7 +10,7 @@ import pytest
 
 from kg.arrays import FloatArray
 from kg.graphs import GraphIndex
-from kg.paths import PathConfig, PathRanker, QuestionMemory, TopicRules
+from kg.paths import FEATURES, PathConfig, PathRanker, QuestionMemory, TopicRules
 from kg.paths.telling import told
 
 GRAPH = GraphIndex.from_triples(
@@ -55,7 +55,7 @@ def test_a_path_is_chosen_by_the_names_of_its_relations() -> None:
 
 
 def test_entities_beside_the_way_are_conditions() -> None:
-    ranker = PathRanker(vectors, {**BY_NAME, "words beside the way": 5.0})
+    ranker = PathRanker(vectors, {**BY_NAME, "conditions met": 5.0})
     question = "what performance character did {} play in Apollo 13"
     assert asked(ranker, question.format("tom hanks"), "Apollo 13")[0] == "Jim Lovell"
     assert asked(ranker, question.format("bill paxton"), "Apollo 13")[0] == "Fred Haise"
@@ -75,8 +75,8 @@ def test_answered_questions_are_remembered_but_for_those_about_the_same() -> Non
     assert asked(ranker, "who shot Apollo 13", "Apollo 13")[0] == "Ron Howard"
     found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
     place = [found.space.names(path) for path in found.paths].index(("film.film.directed_by",))
-    assert ranker.features(found)[place, 16] == pytest.approx(1.0)
-    assert not ranker.features(found, ("Rear Window",))[place, 16:].any()
+    assert ranker.features(found)[place, len(FEATURES)] == pytest.approx(1.0)
+    assert not ranker.features(found, ("Rear Window",))[place, len(FEATURES) :].any()
 
 
 def test_a_reader_reads_the_best_paths_in_words() -> None:

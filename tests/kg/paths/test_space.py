@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kg.errors import ConfigError, QueryError
 from kg.graphs.index import GraphIndex
-from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
+from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
 from kg.paths.space import EntityPathAnswer, PathConfig, answer_question
 
 FILMS = GraphIndex.from_triples(
@@ -32,6 +32,12 @@ FILMS = GraphIndex.from_triples(
 
 class Written:
     """Scores by the relations followed so far: ``{("directed_by",): {"STOP": 2.0}}``; everything else 0."""
+
+    conditions = 5.0
+
+    def open_words(self, question: str, topics: Sequence[str]) -> list[str]:
+        """All words."""
+        return question.split()
 
     def __init__(self, scores: Mapping[tuple[str, ...], Mapping[str, float]], rules: TopicRules | None = None) -> None:
         self.scores = scores
@@ -151,3 +157,72 @@ def _check_paths(index: GraphIndex, answer: EntityPathAnswer, topic: str) -> Non
     scores = [score for _, score in answer.answers]
     assert scores == sorted(scores, reverse=True)
     assert all(score <= 0 for score in scores)
+
+
+PRESIDENTS = [
+    ("USA", "government.country.presidents", "Barack Obama"),
+    ("USA", "government.country.presidents", "Donald Trump"),
+    ("USA", "government.country.presidents", "George Washington"),
+    ("Barack Obama", "people.person.spouse", "Michelle Obama"),
+    ("Donald Trump", "people.person.spouse", "Melania Trump"),
+    ("George Washington", "people.person.spouse", "Martha Washington"),
+    ("Barack Obama", "ordinal", "44"),
+    ("Donald Trump", "ordinal", "45"),
+    ("Barack Obama", "office.start", "2009-01-20"),
+    ("Donald Trump", "office.start", "2017-01-20"),
+    ("Barack Obama", "party", "Democratic Party"),
+    ("Donald Trump", "party", "Republican Party"),
+    ("Michelle Obama", "type", "Lawyer"),
+]
+GRAPH = GraphIndex.from_triples(PRESIDENTS)
+
+
+@pytest.mark.parametrize(
+    ("question", "chosen"),
+    [
+        ("who is the spouse of the 44th president of the USA?", ("Michelle Obama",)),
+        ("who is the spouse of the president of the USA who took office in 2017?", ("Melania Trump",)),
+        ("who is the spouse of the president of the USA of the Republican Party?", ("Melania Trump",)),
+        ("which spouse of a president of the USA is a lawyer?", ("Michelle Obama",)),
+        ("who are the spouses of presidents of the USA?", ("Martha Washington", "Melania Trump", "Michelle Obama")),
+        (
+            "who is the spouse of the 99th president of the USA?",
+            ("Martha Washington", "Melania Trump", "Michelle Obama"),
+        ),
+    ],
+)
+def test_entities_under_one_relation_path_are_told_apart_by_their_facts(question: str, chosen: tuple[str, ...]) -> None:
+    answer = answer_question(GRAPH, question, ["USA"], LearnedRelationScorer.untrained())
+    assert tuple(sorted(answer.chosen)) == chosen
+    assert answer.answers[0][0] in chosen
+    assert str(answer.relation_paths[0]) == "USA -> government.country.presidents -> people.person.spouse"
+    _check_paths(GRAPH, answer, "USA")
+
+
+def test_a_fitted_weight_of_0_leaves_them_alike() -> None:
+    plain = LearnedRelationScorer.untrained()
+    scorer = replace(plain, likeness={**plain.likeness, "conditions": 0.0})
+    answer = answer_question(GRAPH, "who is the spouse of the 44th president of the USA?", ["USA"], scorer)
+    assert len(answer.chosen) == 3
+    known = replace(plain, weights={**plain.weights, "0>lawyer": {}})
+    answer = answer_question(GRAPH, "which spouse of a president of the USA is a lawyer?", ["USA"], known)
+    assert len(answer.chosen) == 3
+
+
+def test_a_path_goes_through_the_entity_that_fits() -> None:
+    films = [("Ford", "acted_in", film) for film in ("Alpha", "Beta")]
+    films += [(film, "genre", "Western") for film in ("Alpha", "Beta")] + [
+        ("Alpha", "year", "1982"),
+        ("Beta", "year", "1985"),
+    ]
+    index = GraphIndex.from_triples(films)
+    answer = answer_question(index, "what genre did Ford act in in 1985?", ["Ford"], LearnedRelationScorer.untrained())
+    assert str(answer.paths[0]) == "Ford -> acted_in -> Beta -> genre -> Western"
+
+
+def test_a_cycle_and_a_node_with_very_many_edges_are_searched() -> None:
+    hub = [("hub", "links", f"e{number}") for number in range(120_000)]
+    index = GraphIndex.from_triples([*hub, ("e7", "ordinal", "44"), ("e7", "links", "hub"), ("hub", "links", "hub")])
+    answer = answer_question(index, "which 44th one links to hub?", ["hub"], LearnedRelationScorer.untrained())
+    assert answer.chosen == ("e7",)
+    assert answer.relation_paths[0].reached == 120_000

@@ -13,21 +13,20 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.graphs.index import GraphIndex
-from kg.paths.scorer import FloatArray, RelationStep, TopicRules, masked_log_softmax
+from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
 from kg.paths.space import PathConfig
 from programs.kgqa import KGQA
 from programs.worlds.paths import PathTurn
 
-INDEX = GraphIndex.from_triples(
-    [
-        ("USA", "president", "Barack Obama"),
-        ("USA", "president", "Joe Biden"),
-        ("Barack Obama", "spouse", "Michelle Obama"),
-        ("Joe Biden", "spouse", "Jill Biden"),
-        ("USA", "capital", "Washington"),
-        ("Barack Obama", "citizen_of", "USA"),
-    ]
-)
+INDEX_TRIPLES = [
+    ("USA", "president", "Barack Obama"),
+    ("USA", "president", "Joe Biden"),
+    ("Barack Obama", "spouse", "Michelle Obama"),
+    ("Joe Biden", "spouse", "Jill Biden"),
+    ("USA", "capital", "Washington"),
+    ("Barack Obama", "citizen_of", "USA"),
+]
+INDEX = GraphIndex.from_triples(INDEX_TRIPLES)
 QUESTION = "who is married to a president of the USA?"
 SPOUSES = ("president", "spouse")
 
@@ -38,6 +37,10 @@ class Scripted:
 
     preferred: Sequence[tuple[str, ...]] = (SPOUSES, ("capital",))
     rules: TopicRules = field(default_factory=TopicRules)
+    conditions: float = 5.0
+
+    def open_words(self, question: str, topics: Sequence[str]) -> list[str]:
+        return question.split()
 
     def log_probabilities(self, step: RelationStep) -> FloatArray:
         names = (*step.relations, "STOP")
@@ -82,6 +85,14 @@ def test_every_entity_that_the_chosen_path_reaches_is_an_answer() -> None:
     assert (result.failure, result.usage.lm_calls) == (None, 0)
 
 
+def test_the_spouse_of_the_44th_president_is_one_person() -> None:
+    index = GraphIndex.from_triples([*INDEX_TRIPLES, ("Barack Obama", "ordinal", "44"), ("Joe Biden", "ordinal", "46")])
+    question = "who is the spouse of the 44th president of the USA?"
+    turn = KGQA(LearnedRelationScorer.untrained())(question=question, graph=index).turn
+    assert turn.answer == ("Michelle Obama",)
+    assert turn.detail.raw_paths[0][0] == "USA -> president -> Barack Obama -> spouse -> Michelle Obama"
+
+
 def test_topics_are_linked_where_none_are_given() -> None:
     result = ask(topics=())
     assert result.detail.topics.entities == ("USA",)
@@ -108,28 +119,85 @@ def test_an_empty_beam_is_a_typed_failure() -> None:
     assert result.detail.reasoning_trace["completed_paths"] == 0
 
 
-def replies(*texts: Mapping[str, Any]) -> DummyLM:
-    return DummyLM(
-        [
-            {key: json.dumps(value) if isinstance(value, list) else value for key, value in text.items()}
-            for text in texts
-        ]
-    )
+def replies(*steps: Sequence[Mapping[str, Any]]) -> DummyLM:
+    return DummyLM([{"steps": json.dumps(some), "confidence": "90"} for some in steps])
 
 
-def test_a_model_takes_one_call_and_all_entities_of_the_chosen_paths() -> None:
-    with dspy.context(lm=(lm := replies({"chosen": [2, 1]}))):
+def step(path: int, action: str, *relations: str) -> dict[str, Any]:
+    return {"path": path, "action": action, "relations": relations}
+
+
+def numbers(lm: DummyLM, call: int) -> dict[str, int]:
+    """The paths of a prompt, with their numbers."""
+    shown = lm.history[call]["messages"][-1]["content"].split("## paths ##")[1].split("[[ ##")[0]
+    return {line.partition(". ")[2]: int(line.partition(". ")[0]) for line in shown.splitlines() if ". " in line}
+
+
+JILL = "USA -> president -> Joe Biden -> spouse -> Jill Biden"
+
+
+def test_a_model_answers_by_paths_of_entities_whose_facts_it_sees() -> None:
+    with dspy.context(lm=(lm := replies([step(3, "ANSWER")]))):
         result = ask()
-    assert result.usage.lm_calls == len(lm.history) == 1
-    assert result.detail.answers[0][0] == "Washington"
-    assert set(result.detail.chosen) == {"Washington", "Michelle Obama", "Jill Biden"}
-    shown = str(lm.history[0]["messages"])
-    assert "1. USA -> president -> " in shown
-    assert "(and 1 more)" in shown
+    assert numbers(lm, 0)[JILL] == 2
+    assert (result.answer, result.confidence, result.usage.lm_calls) == (("Michelle Obama",), 0.9, 1)
+    assert result.detail.raw_paths[0][0] == "USA -> president -> Barack Obama -> spouse -> Michelle Obama"
+    assert "Barack Obama: spouse Michelle Obama; citizen_of USA" in lm.history[0]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize(("chosen", "failure"), [([], "picked_none"), ([99], "no_valid_choice")])
-def test_a_choice_refuses_what_is_no_number_of_a_path(chosen: list[int], failure: str) -> None:
-    with dspy.context(lm=replies(*[{"chosen": chosen}] * 3)):
+def test_a_model_takes_all_entities_of_a_relation_path_at_once() -> None:
+    with dspy.context(lm=(lm := replies([step(4, "ANSWER")]))):
+        result = ask()
+    assert numbers(lm, 0)["all 2 entities of USA -> president -> spouse"] == 4
+    assert set(result.answer or ()) == {"Michelle Obama", "Jill Biden"}
+
+
+def test_a_model_follows_entities_that_the_beam_did_not() -> None:
+    capital = [("capital",)]
+    with dspy.context(
+        lm=(lm := replies([step(1, "CONTINUE", "president")], [step(2, "CONTINUE", "spouse")], [step(1, "ANSWER")]))
+    ):
+        program = KGQA(Scripted(capital), PathConfig(max_depth=2, beam_width=1, answer_threshold=0.5))
+        result = program(question="wife of the forty-sixth president of the USA?", graph=INDEX, topics=["USA"]).turn
+    assert (result.answer, result.usage.lm_calls) == (("Jill Biden",), 3)
+    assert list(numbers(lm, 2)) == [JILL]
+    assert result.detail.raw_paths[0][0] == JILL
+
+
+def test_a_model_that_only_follows_on_stops_at_its_budget_and_one_that_backtracks_sees_the_next_paths() -> None:
+    settings = PathConfig(max_depth=2, output_top_k=1, answer_threshold=0.0)
+    chain = GraphIndex.from_triples([(f"n{place}", "next", f"n{place + 1}") for place in range(9)])
+    with dspy.context(lm=replies(*[[step(1, "CONTINUE", "next")]] * 9)):
+        result = KGQA(Scripted(), settings)(question="the last?", graph=chain, topics=["n0"]).turn
+    assert (result.failure, result.usage.lm_calls) == ("picked_none", 3)
+    with dspy.context(lm=(lm := replies([step(1, "BACKTRACK")], [step(1, "ANSWER")]))):
+        result = KGQA(Scripted(), settings)(question=QUESTION, graph=INDEX, topics=["USA"]).turn
+    assert (result.answer, list(numbers(lm, 1))) == (("Washington",), ["USA -> capital -> Washington"])
+    assert result.detail.reasoning_trace["backtrack_count"] > 0
+
+
+@pytest.mark.parametrize(
+    ("steps", "failure"),
+    [
+        ([], "picked_none"),
+        ([step(99, "ANSWER")], "no_valid_choice"),
+        ([step(1, "ANSWER")], "picked_none"),  # the topic
+        ([step(1, "CONTINUE", "Atlantis")], "picked_none"),
+        ([step(1, "GUESS")], "no_valid_choice"),
+    ],
+)
+def test_what_a_model_names_that_is_not_there_is_a_typed_failure(steps: list[dict[str, Any]], failure: str) -> None:
+    with dspy.context(lm=replies(*[steps] * 4)):
         result = ask()
     assert (result.failure, result.answer) == (failure, None)
+
+
+def test_an_empty_graph_and_a_cycle_are_typed_results() -> None:
+    program = KGQA(LearnedRelationScorer.untrained())
+    assert program(question="who?", graph=GraphIndex.from_triples([]), topics=["USA"]).turn.failure == "no_topic"
+    ring = GraphIndex.from_triples([("a", "next", "b"), ("b", "next", "c"), ("c", "next", "a")])
+    turn = program(question="what is next of a?", graph=ring, topics=["a"]).turn
+    assert turn.answer == ("b",)
+    with dspy.context(lm=(lm := replies([step(2, "ANSWER")]))):
+        assert program(question="what is next of a?", graph=ring, topics=["a"]).turn.answer == ("b",)
+    assert all(len({*path.split(" -> ")[::2]}) == len(path.split(" -> ")[::2]) for path in numbers(lm, 0))
