@@ -144,3 +144,13 @@ def recorded_arithmetic() -> None:
     """Skips where near ties are in another order."""
     if not has_recorded_arithmetic():
         pytest.skip("recorded on a processor with AVX-512; near ties are in another order here")
+
+
+@pytest.fixture(scope="session")
+def geography() -> Any:
+    """The graph of countries, whose questions are read without the extra's reader, which is not everywhere."""
+    from benchmarks.bench_followups import load_geography
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.saved.parse_reader", lambda: None)
+        return load_geography()

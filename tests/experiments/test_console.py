@@ -12,13 +12,7 @@ from typing import Any
 import pytest
 from tqdm import tqdm
 
-from experiments.console import (
-    format_table,
-    json_output,
-    progress,
-    show,
-    waiting,
-)
+from experiments.console import format_table, json_output, progress, show
 
 
 def test_json_is_written_whole_and_plain(tmp_path: Path) -> None:
@@ -27,14 +21,6 @@ def test_json_is_written_whole_and_plain(tmp_path: Path) -> None:
         write({"a": float("nan"), "b": (1, Decimal("2.50")), "c": None})
     assert json.loads(target.read_text()) == {"a": None, "b": [1, "2.50"], "c": None}
     assert [path.name for path in target.parent.iterdir()] == ["out.json"]
-
-
-def test_json_goes_to_the_terminal_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    with json_output("-") as write:
-        show("a table")
-        write({"a": 1})
-    shown = capsys.readouterr()
-    assert (json.loads(shown.out), shown.err) == ({"a": 1}, "a table\n")
 
 
 def test_a_bar_outlives_that_dspy_empties_the_list_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,11 +82,3 @@ def test_verdicts_have_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr("sys.stdout", stream)
         show(text)
         assert stream.getvalue() == text + "\n"
-
-
-def test_a_pipe_has_no_spinner(monkeypatch: pytest.MonkeyPatch) -> None:
-    out = io.StringIO()
-    monkeypatch.setattr("sys.stderr", out)
-    with waiting("load the program") as step:
-        step("asking")
-    assert out.getvalue() == ""

@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 from experiments.commands import main as cli
-from experiments.data import find_report
-from experiments.facade.reports import resolve_report
 from experiments.pages import basis_of, describe_source, describe_turn
 from kg.calculations.ranking import Candidate
-from kg.errors import DataError
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
@@ -37,29 +34,6 @@ def test_a_turn_shows_what_it_rests_on() -> None:
     assert "calculated  add(5, 12) = 17" in text
     assert "path        A -> revenue -> 5; B -> ships -> 12" in text
     assert text.count("read in") == 2
-
-
-def test_reports_are_found_in_data_and_files(tmp_path: Path) -> None:
-    from experiments.data import load_conversations
-
-    first = load_conversations("sample:dev").conversations[0]
-    assert find_report(first.id, "sample:dev") == first.report
-    assert find_report(first.report.id, "sample:dev") == first.report
-    with pytest.raises(DataError, match="names 0 reports"):
-        find_report("nobody", "sample:dev")
-    with pytest.raises(DataError, match="it must name one"):
-        find_report("page", "sample:dev")
-    path = tmp_path / "mine.json"
-    with pytest.raises(DataError, match=r"mine\.json: cannot be read: No such file"):
-        resolve_report([str(path)], "sample:dev")
-    path.write_text(json.dumps({"id": "x", "pre_text": [], "table": [["", "2020"]], "post_text": []}))
-    assert resolve_report([str(path)], "sample:dev").report.id == "x"
-    path.write_text(json.dumps({"id": "x", "pre_text": []}))
-    with pytest.raises(DataError, match=r"mine\.json.*key 'table' is missing"):
-        resolve_report([str(path)], "sample:dev")
-    path.write_text("[]")
-    with pytest.raises(DataError, match="must be an object"):
-        resolve_report([str(path)], "sample:dev")
 
 
 def test_unmapped_rows_fail_a_report_where_that_is_asked_for(

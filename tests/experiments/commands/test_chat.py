@@ -125,13 +125,6 @@ def test_through_a_pipe(tmp_path: Path) -> None:
     assert "> " not in done.stdout
 
 
-def test_a_conversation_about_a_report(tmp_path: Path, tracking_uri: str) -> None:
-    subject = find_subject(["MRLW/2020/page_49.pdf"], "sample:dev", "beam")
-    told = _said(subject, "what was the net income in 2020?", "and in 2018?", "/why")
-    assert "A  $38,220 thousand" in told
-    assert 'read in     table, row 2 "net income", column 4 "2018": [$ 38220]' in told
-
-
 GRAPH = """
 @prefix x: <https://example.org/thing/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

@@ -31,7 +31,7 @@ SHIPPED = str(SHIPPED_FOLDER / "beam")
 @pytest.fixture(scope="module")
 def train() -> LoadedData:
     loaded = load_conversations("sample:train")
-    return dataclasses.replace(loaded, conversations=loaded.conversations[:12])
+    return dataclasses.replace(loaded, conversations=loaded.conversations[:8])
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +118,8 @@ def test_no_key_is_on_the_run(
 
 
 def test_a_stopped_compile_asks_nothing_twice(train: LoadedData, tracker: Tracker, engine: AnyReplyEngine) -> None:
-    job = job_of(train, "labeled-few-shot+bootstrap")
-    engine.stop_after = 16
+    job = job_of(train, "labeled-few-shot")
+    engine.stop_after = 5
     with pytest.raises(KeyboardInterrupt):
         compile_program(job, tracker=tracker, run_name="mine")
     assert tracker.find("mine", kinds=("compile",)).status == "KILLED"

@@ -75,14 +75,6 @@ def test_numbers_are_read_exactly_as_written(tmp_path: Path) -> None:
     assert (loaded.split, loaded.conversations[0].qa_split) == ("data", None)
 
 
-def test_conversation_types_without_the_prefix(tmp_path: Path) -> None:
-    records = [other(1, qa_split=split) for split in ([0, 0, 0], [0, 1, 1], None)]
-    for number, record in enumerate(records):
-        record["id"] = f"ACME/2020/page_{number}.pdf-1"
-    loaded = load_conversations(write(tmp_path / "x.json", records))
-    assert [conversation.conversation_type for conversation in loaded.conversations] == ["I", "II", "I"]
-
-
 def test_conversations_about_one_document_share_its_report(tmp_path: Path) -> None:
     twin, impostor = copy.deepcopy(GOOD), copy.deepcopy(GOOD)
     twin["id"], impostor["id"] = GOOD["id"][:-1] + "2", GOOD["id"][:-1] + "3"
@@ -101,38 +93,29 @@ def test_a_test_file_without_gold(tmp_path: Path) -> None:
     assert (loaded.split, loaded.problems) == ("test", ())
 
 
-def test_ragged_table(tmp_path: Path) -> None:
+def test_ragged_tables_and_repeated_ids_are_named(tmp_path: Path) -> None:
     record = other(1)
     record["table"] = [["", "2020", "2019"], ["revenue", "$ 120"], ["cost"]]
-    [rule] = rules(tmp_path, record)
-    assert rule.endswith("table row 1 has 2 cells, row 0 has 3")
-
-
-def test_duplicate_id(tmp_path: Path) -> None:
-    assert rules(tmp_path, GOOD) == [f"dev.json: conversation {GOOD['id']!r}: id is that of conversation number 1 too"]
+    ragged, repeated = rules(tmp_path, record, GOOD)
+    assert ragged.endswith("table row 1 has 2 cells, row 0 has 3")
+    assert repeated.endswith("id is that of conversation number 1 too")
 
 
 @pytest.mark.parametrize(
     ("annotation", "expected"),
     [
         ({"dialogue_break": None}, ["dialogue_break"]),
-        ({"dialogue_break": []}, ["dialogue_break"]),
-        ({"turn_program": None}, ["turn_program"]),
-        ({"exe_ans_list": None}, ["exe_ans_list"]),
         ({"turn_program": "120"}, ["turn_program"]),
         ({"turn_program": ["120"]}, ["turn_program has 1 entries for 3 questions"]),
         ({"exe_ans_list": [120]}, ["exe_ans_list has 1 entries for 3 questions"]),
         ({"qa_split": [0]}, ["qa_split has 1 entries for 3 questions"]),
         ({"qa_split": [0, 1, 2]}, ["qa_split.2"]),
         ({"exe_ans_list": [121, 0.2, "no"]}, ["turn 1: the program '120'", "turn 3: the program 'greater"]),
-        ({"exe_ans_list": [120, 0.20002, "yes"]}, ["turn 2: the program 'subtract"]),
         ({"exe_ans_list": [120, None, "yes"]}, ["exe_ans_list.1", "exe_ans_list.1"]),
         ({"exe_ans_list": [120, 0.2, "maybe"]}, ["turn 3: exe_ans must be a number"]),
         ({"exe_ans_list": [120, float("nan"), "yes"]}, ["turn 2: exe_ans must be a number"]),
-        ({"exe_ans_list": [120, "[", "yes"]}, ["turn 2: exe_ans must be a number"]),
         ({"turn_program": ["120", None, "greater(120, 100)"]}, ["turn_program.1"]),
         ({"turn_program": ["120", "halve(120, 2)", "greater(120, 100)"]}, ["turn 2: 'halve(120, 2)'"]),
-        ({"turn_program": ["120", "divide(120, #0)", "greater(120, 100)"]}, ["turn 2: 'divide(120, #0)'"]),
         ({"turn_program": ["120", "divide(120, 0)", "greater(120, 100)"]}, ["turn 2: divide(120, 0)"]),
     ],
 )
@@ -149,12 +132,8 @@ def test_wrong_annotations(tmp_path: Path, annotation: dict[str, Any], expected:
         ("text", "conversation number 2: "),
         ({key: value for key, value in GOOD.items() if key != "id"}, "conversation number 2: id"),
         ({key: value for key, value in GOOD.items() if key != "table"} | {"id": "B"}, "conversation 'B': table"),
-        (GOOD | {"id": ""}, "conversation '': id"),
-        (GOOD | {"id": "B", "annotation": []}, "conversation 'B': annotation"),
         (GOOD | {"id": "B", "annotation": {}}, "conversation 'B': annotation.dialogue_break"),
-        (GOOD | {"id": "B", "pre_text": "text"}, "conversation 'B': pre_text"),
         (GOOD | {"id": "B", "post_text": [None]}, "conversation 'B': post_text.0"),
-        (GOOD | {"id": "B", "table": ["row"]}, "conversation 'B': table.0"),
         (GOOD | {"id": "B", "table": [[None]]}, "conversation 'B': table.0.0"),
     ],
 )
@@ -166,15 +145,10 @@ def test_wrong_shapes(tmp_path: Path, record: Any, place: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            b'[{"id": 1},\n  {"id" 2}]',
-            r"^dev\.json: line 2, column 9: is not a JSON list of conversations: Expecting ':'",
-        ),
-        (b'[{"id": 1}', r"^dev\.json: line 1, column 11: is not a JSON list of conversations: Expecting ','"),
+        (b'[{"id": 1},\n  {"id" 2}]', r"^dev\.json: line 2, column 9: is not a JSON list of conversations: Expecting"),
         (b"{}", r"^dev\.json: is not a JSON list of conversations: it is a dict$"),
         (b"[{}] x", r"^dev\.json: line 1, column 6: is not a JSON list of conversations: Extra data"),
         (b"", r"^dev\.json: line 1, column 1: is not a JSON list"),
-        (b"[1,]", r"^dev\.json: line 1, column 4: is not a JSON list"),
         (b" [ ] ", r"^dev\.json: holds no conversations$"),
         (b'["\xff"]', r"^dev\.json: is not UTF-8 text: byte 2 is 0xff$"),
     ],

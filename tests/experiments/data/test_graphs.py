@@ -57,16 +57,6 @@ def test_turtle_has_the_names_that_people_use(tmp_path: Path) -> None:
         assert graph.topics("", ["Das unheimliche Wesen"]).entities == ("Alien",)
 
 
-def test_ntriples(tmp_path: Path) -> None:
-    from rdflib import Graph
-
-    lines = Graph().parse(data=TURTLE, format="turtle").serialize(format="nt")
-    source = read_graph(put(tmp_path, "kb.nt", lines + "no triple\n"))
-    assert triples(source.index) == TRIPLES
-    assert source.problem_count == 1
-    assert source.problems[0].startswith("kb.nt: line ")
-
-
 def test_an_index_that_was_written_before(tmp_path: Path) -> None:
     GraphIndex.from_triples(sorted(TRIPLES)).save(tmp_path / "kb.npz")
     assert triples(read_graph(tmp_path / "kb.npz").index) == TRIPLES

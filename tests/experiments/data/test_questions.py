@@ -47,20 +47,14 @@ def test_metaqa_lines() -> None:
     [
         ("pathquestion", "who ?\tx(x/)", "must have 3 columns with tabs between them"),
         ("pathquestion", "who ?\tx\ta#b#x", "the answer must be written answer(answer1/answer2/), got 'x'"),
-        ("pathquestion", "who ?\tx(y/)\ta#b#x", "the answer must be written"),
         ("pathquestion", "who ?\tx(x/)\ta#b", "the path must be entity#relation#entity#..., got 'a#b'"),
-        ("pathquestion", "who ?\tx(x/)\ta##x", "the path must be entity#relation#entity#..., got 'a##x'"),
         ("worldcup", "who ?\tx\ta#b#x\t/", "has no answer to score against"),
-        ("worldcup", "who ?\tx\ta#b#x", "must have 4 columns"),
         ("metaqa", "who acted in [X]", "must have 2 columns"),
         ("metaqa", "\tX", "got an empty column"),
         ("webqsp", "[1]", "the line: "),
-        ("webqsp", "{", "the line: "),
         ("webqsp", '{"answer": ["a"]}', "question: "),
-        ("webqsp", '{"question": "q", "answer": []}', "has no answer to score against"),
         ("webqsp", '{"question": "q", "answer": [1]}', "answer.0: "),
         ("rog", '{"question": "q", "answer": ["a"], "graph": [["a", "b"]]}', "graph.0"),
-        ("rog", '{"question": "q", "answer": ["a"], "graph": 3}', "graph: "),
     ],
 )
 def test_a_bad_line_is_named_and_the_others_are_read(tmp_path: Path, form: str, line: str, rule: str) -> None:

@@ -19,14 +19,7 @@ import pytest
 from experiments.commands.main import main
 from experiments.lms import weights
 from experiments.lms.config import LMConfig, _engine, make_lm
-from experiments.lms.weights import (
-    Model,
-    Part,
-    fetch_reader,
-    find_weights,
-    models_folder,
-    pull,
-)
+from experiments.lms.weights import Model, Part, fetch_reader, find_weights, models_folder, pull
 from kg.errors import LMError
 
 CONTENT = bytes(range(256)) * 40

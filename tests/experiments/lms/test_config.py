@@ -24,11 +24,8 @@ from tests.experiments.lms.servers import GOOD, SECRET, BadServer, Reply
     ("settings", "message"),
     [
         ({"name": "gpt"}, "provider/model"),
-        ({"name": ""}, "got ''"),
         ({"temperature": -1.0}, "temperature must be at least 0, got -1.0"),
         ({"max_tokens": 0}, "max_tokens must be at least 1, got 0"),
-        ({"retries": -1}, "retries must be at least 0, got -1"),
-        ({"timeout": 0.0}, "timeout must be at least"),
         ({"timeout": float("inf")}, "timeout must be at least .*, got inf"),
         ({"name": "openai/m", "api_base": "http://[::1"}, "this is no address"),
         ({"threads": 0}, "threads must be at least 1, got 0"),
@@ -48,7 +45,6 @@ def test_settings_out_of_range_are_refused(settings: dict[str, object], message:
     [
         ("temprature", "0", "has the settings api_base, temperature, .*; got 'temprature'"),
         ("timeout", "long", "timeout cannot be 'long'"),
-        ("retries", "-1", "retries must be at least 0, got -1"),
         ("temperature", "nan", "temperature must be at least 0, got nan|temperature cannot be"),
         ("max_tokens", "9" * 5000, "max_tokens cannot be"),
     ],

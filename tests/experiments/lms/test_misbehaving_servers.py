@@ -15,12 +15,7 @@ from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.lms.config import make_lm
 from experiments.saved import find_program
 from experiments.tasks import ConvFinQA
-from tests.experiments.lms.servers import (
-    GOOD,
-    BadServer,
-    Reply,
-    asked,
-)
+from tests.experiments.lms.servers import GOOD, BadServer, Reply, asked
 
 
 def test_failures_that_may_pass_are_tried_again_with_growing_pauses(

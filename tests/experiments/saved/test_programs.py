@@ -47,16 +47,6 @@ def test_a_saved_program_answers_as_before(program: ConversationQA, folder: Path
     assert (saved.name, saved.config["seed"], saved.config["optimizers"][0]["name"]) == ("mine", 3, "scorer")
 
 
-def test_instructions_and_demonstrations_are_kept(program: ConversationQA, tmp_path: Path) -> None:
-    predictor = program.predictors()[0]
-    predictor.signature = predictor.signature.with_instructions("changed")
-    outputs = dict.fromkeys(predictor.signature.output_fields, "1")
-    predictor.demos = [{"question": "q", **outputs}]
-    loaded = load_program(save_program(program, tmp_path / "other")).program.predictors()[0]
-    assert loaded.signature.instructions == "changed"
-    assert loaded.demos[0]["question"] == "q"
-
-
 def test_prompts_with_other_fields_are_refused(tmp_path: Path) -> None:
     program = ConversationQA.for_graphs()
     predict = program.beam.understand.predict

@@ -9,10 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.calculations import (
-    Idf,
-    ReportIndex,
-)
+from kg.calculations import Idf, ReportIndex
 from kg.calculations.forms import ParsedForm
 from kg.calculations.pointers import Pointers
 from kg.encoders import TextEncoder, TurnOperands

@@ -68,14 +68,6 @@ def test_one_update_that_is_wrong_keeps_all_others_out(graph: GrowingGraph, upda
     assert not graph.has_batch("b")
 
 
-def test_a_property_is_set_and_removed(graph: GrowingGraph) -> None:
-    graph.apply([SetProperty(COMPANY, "country", "Canada"), SetProperty(COMPANY, "ticker", "HLXN")], WIRE)
-    graph.apply([SetProperty(COMPANY, "country", None)], WIRE)
-    found = graph.node(COMPANY)
-    assert found is not None
-    assert found.properties == {"name": "Helixon Inc.", "ticker": "HLXN"}
-
-
 def test_symmetric_edges_are_followed_both_ways(graph: GrowingGraph) -> None:
     other = NodeKey("Asset", "ZYX")
     graph.apply([AddNode("Asset", "ZYX"), AddEdge("correlated", ASSET, other, {"coefficient": -0.5})], WIRE)

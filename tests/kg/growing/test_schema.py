@@ -33,7 +33,6 @@ for _ in range(6):
     ("change", "message"),
     [
         ({"name": "regulation"}, "PascalCase"),
-        ({"description": "  "}, "description: .* does not match"),
         ({"justification": ""}, "needs a justification"),
         ({"created_by": "robot"}, "created_by must be one of"),
         ({"properties_schema": {"type": "array"}}, "'object' was expected"),
@@ -42,9 +41,7 @@ for _ in range(6):
             {"properties_schema": {"type": "object", "properties": {"n": {"$ref": "http://x/y"}}}},
             r"'\$ref' was unexpected",
         ),
-        ({"properties_schema": {"type": "object", "required": ["who"]}}, "requires who"),
         ({"properties_schema": {"type": "object", "properties": {"a b": {}}}}, "'a b' does not match"),
-        ({"properties_schema": "x"}, "'x' is not of type 'object'"),
         ({"properties_schema": {"type": "object", "properties": {"name": True}}}, "name: True is not of type 'object'"),
         ({"properties_schema": {"type": "object", "if": {}}}, "'if' was unexpected"),
         (
@@ -59,7 +56,6 @@ for _ in range(6):
         ({"labels": ("x" * 61,)}, "labels.0: .* is too long"),
         ({"properties_schema": {"type": "object", "properties": {"n": DEEP}}}, "rules deep"),
         ({"example": {"effective": "2024-01-01"}}, "'name' is a required property"),
-        ({"example": {"name": "x", "effective": "soon"}}, "is not a 'date'"),
         ({"example": {"name": "x", "colour": "red"}}, "not a property of the type"),
         ({"example": {"name": "x" * 9000}}, "longer than"),
         ({"version": 3}, "a new type has version 1"),
@@ -80,13 +76,6 @@ def test_a_new_type_holds_from_then_on() -> None:
         schema.with_type(REGULATION)
 
 
-@pytest.mark.parametrize("name", ["Companies", "CompanyType", "Compagny", "MarketEvents", "EventOfMarket"])
-def test_a_near_duplicate_is_refused_and_the_existing_type_named(name: str) -> None:
-    twin = replace(REGULATION, name=name)
-    with pytest.raises(SchemaError, match=r"use '(Company|MarketEvent)'"):
-        investment_schema().with_type(twin)
-
-
 def test_edges_join_only_the_types_they_may() -> None:
     schema = investment_schema()
     schema.check_edge("affects", "MarketEvent", "Company", {"magnitude": 1})
@@ -97,16 +86,6 @@ def test_edges_join_only_the_types_they_may() -> None:
         schema.check_edge("affects", "MarketEvent", "Company", {"magnitude": 2})
     with pytest.raises(SchemaError, match="there is no edge type"):
         schema.check_edge("owns", "Company", "Company")
-
-
-def test_an_older_version_stays() -> None:
-    schema = investment_schema().with_type(REGULATION)
-    wider = {**REGULATION.properties_schema, "required": ["name", "effective"]}
-    newer = schema.with_version(replace(REGULATION, properties_schema=wider))
-    assert newer.node_type("Regulation").version == 2
-    with pytest.raises(SchemaError, match=r"Regulation \(version 2\).*'effective' is a required"):
-        newer.check_node("Regulation", {"name": "Rule 7"})
-    assert [kind.name for kind in newer.node_types()].count("Regulation") == 1
 
 
 def test_all_broken_rules_are_said_at_once() -> None:

@@ -12,15 +12,7 @@ from kg.algebra import NamedNodes
 from kg.arrays import FloatArray
 from kg.encoders import word_pieces
 from kg.graphs import FactGraph, read_table
-from kg.parsing import (
-    FEATURES,
-    DialogueTurn,
-    Parse,
-    ParseReader,
-    QuestionReader,
-    Ranker,
-    telling,
-)
+from kg.parsing import FEATURES, DialogueTurn, Parse, ParseReader, QuestionReader, Ranker, telling
 from kg.parsing.ranking import features
 from kg.parsing.reader import pieces_of, with_reading
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg.paths.features import (
-    QuestionView,
-    RelationFeatures,
-)
+from kg.paths.features import QuestionView, RelationFeatures
 
 
 @pytest.mark.parametrize(

@@ -102,12 +102,6 @@ def test_transposed_tables_have_an_instance_a_row() -> None:
     ]
 
 
-def test_text_figures_take_the_line_item_that_stands_next_to_them() -> None:
-    report = Report("a", ("in total net cash from operating activities was $ 7 in 2009 .",), (), ())
-    paths = [observation.path for observation in _graph(report).observations]
-    assert paths[0] == "Disclosure_2009 -> net_cash_from_operating_activities -> 7"
-
-
 @pytest.mark.parametrize(
     "report",
     [

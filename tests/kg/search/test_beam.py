@@ -85,17 +85,6 @@ def test_ties_are_broken_by_the_order_of_listing() -> None:
     assert [state for state, _ in found] == [(0, 3, 8), (0, 3, 7), (0, 1, 9)]
 
 
-def test_answers_at_several_depths_are_one_frontier_a_depth() -> None:
-    tree: Tree = {
-        (0,): [(1, -1.0, ANSWER), (2, -0.5, CONTINUE)],
-        (0, 2): [(3, -0.5, ANSWER), (4, -0.25, CONTINUE)],
-        (0, 2, 4): [(5, 0.0, ANSWER)],
-    }
-    result = _search(tree)
-    assert [frontier.choices.shape for frontier in result.completed] == [(1, 2), (1, 3), (1, 4)]
-    assert _completed(result) == [((0, 1), -1.0), ((0, 2, 3), -1.0), ((0, 2, 4, 5), -0.75)]
-
-
 def test_a_dead_end_gives_its_place_to_what_was_left_out_at_a_penalty() -> None:
     tree: Tree = {
         (0,): [(1, -0.1, CONTINUE), (2, -0.2, CONTINUE), (3, -0.3, CONTINUE)],
@@ -103,16 +92,6 @@ def test_a_dead_end_gives_its_place_to_what_was_left_out_at_a_penalty() -> None:
     }
     result = _search(tree, beam_width=1, backtrack_penalty=0.5)
     assert _completed(result) == [((0, 2, 9), -0.7)]
-    assert result.statistics.backtrack_count == 1
-
-
-def test_only_as_many_are_stepped_back_to_as_there_are_dead_ends() -> None:
-    tree: Tree = {
-        (0,): [(choice, -float(choice), CONTINUE) for choice in range(5)],
-        **{(0, choice): [(9, 0.0, ANSWER)] for choice in (1, 2, 3, 4)},
-    }
-    result = _search(tree, beam_width=2, backtrack_penalty=0.25)
-    assert _completed(result) == [((0, 1, 9), -1.0), ((0, 2, 9), -2.25)]
     assert result.statistics.backtrack_count == 1
 
 

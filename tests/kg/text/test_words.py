@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg.text.words import (
-    content_tokens,
-    singular,
-    stem,
-    years,
-)
+from kg.text.words import content_tokens, singular, stem, years
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,7 @@ from decimal import Decimal
 import pytest
 
 from kg.errors import DataError
-from optimize.metrics.abstention import (
-    AnswerScore,
-    abstention_figures,
-    answers_match,
-    read_gold,
-    risk_coverage,
-)
+from optimize.metrics.abstention import AnswerScore, abstention_figures, answers_match, read_gold, risk_coverage
 
 
 def test_gold_answers_are_numbers_words_names_or_nothing() -> None:
@@ -41,13 +35,10 @@ def test_other_gold_answers_are_refused(value: object) -> None:
         ("yes", "yes", True),
         (Decimal(1), "yes", False),
         (("LEO P. DENAULT",), ("leo p . denault",), True),
-        (("2006",), ("2007",), False),
         (("2006",), ("december 31, 2006",), True),
-        (("december 31, 2006",), ("2006",), True),
         (("plan a ( 1 )", "2006"), ("12/31/2006", "plan a"), True),
         (("2006", "2006"), ("2006", "2007"), False),
         (Decimal(2006), ("2006",), True),
-        (Decimal(2000), ("2000",), True),
         (("a", "b"), ("a",), False),
         (("b", "a"), ("a", "b"), True),
         (("a",), ("a", "b"), False),

@@ -9,7 +9,6 @@ from decimal import Decimal
 
 import pytest
 
-from benchmarks.bench_followups import load_geography
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from kg.graphs.context import GraphContext
@@ -57,11 +56,6 @@ class Counter:
         return state.after(Turn(question, answer=Decimal(words), words=words, resolution=resolution))
 
 
-@pytest.fixture(scope="module")
-def graph() -> QuestionReader:
-    return load_geography()
-
-
 def _of_report() -> tuple[ConversationQA, ReportWorld]:
     program = ConversationQA.unfitted(build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3))
     return program, program.world(REPORT)
@@ -85,13 +79,13 @@ def test_any_turn_program_will_do() -> None:
 
 
 @pytest.mark.parametrize("stop", [1, 4])
-def test_a_saved_conversation_about_a_graph_goes_on_as_if_never_stopped(graph: QuestionReader, stop: int) -> None:
-    whole, half = Conversation(*_of_graph(graph)), Conversation(*_of_graph(graph))
+def test_a_saved_conversation_about_a_graph_goes_on_as_if_never_stopped(geography: QuestionReader, stop: int) -> None:
+    whole, half = Conversation(*_of_graph(geography)), Conversation(*_of_graph(geography))
     for question in GEOGRAPHY:
         whole.ask(question)
     for question in GEOGRAPHY[:stop]:
         half.ask(question)
-    loaded = Conversation.from_json(*_of_graph(load_geography()), half.to_json())
+    loaded = Conversation.from_json(*_of_graph(geography), half.to_json())
     assert json.loads(loaded.to_json()) == json.loads(half.to_json())
     for question in GEOGRAPHY[stop:]:
         loaded.ask(question)
