@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
 import zipfile
 from collections.abc import Mapping
@@ -31,7 +30,6 @@ from numpy.typing import NDArray
 from kg.arrays import FloatArray, read_arrays
 from kg.errors import DataError
 from kg.files import UNREADABLE, cache_folder, replacing
-from kg.locks import locked
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -44,7 +42,7 @@ SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 LAYERS, HEADS, WIDTH = 12, 12, 768
 
 KEPT = 4
-"""Quantized files in the cache, those that were used last; each has about 140 MB."""
+"""Quantized files in the cache, those that were written last; each has about 140 MB."""
 
 _MEMBER = "all-mpnet-base-v2/model.safetensors"
 _IN_LAYER = (*(f"attention.attn.{name}" for name in "qkvo"), "intermediate.dense", "output.dense")
@@ -121,41 +119,19 @@ def quantized_file(fitted: Path) -> Arrays:
     Without a cache that can be written they are only in memory.
 
     Raises:
-        DataError: The weights are not installed or others, or the fitted arrays do not fit them.
+        DataError: The weights are not installed or others.
     """
     key = hashlib.sha256(b"\n".join((_LAYOUT.encode(), SHA256.encode(), fitted.read_bytes()))).hexdigest()
     file = cache_folder() / "transformers" / f"{key[:32]}.npz"
-    found = _cached(file)
-    if found is not None:
-        return found
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with locked(file.parent / "lock"):
-            return _cached(file) or _written(file, fitted)
-    except OSError:
-        return quantized(installed_weights(), read_arrays(fitted))
-
-
-def _cached(file: Path) -> Arrays | None:
-    """Returns the arrays of a file in the cache, which stay in the file; ``None`` if there are none."""
-    try:
-        found = read_arrays(file, mapped=True)
-    except DataError:
-        return None
-    with suppress(OSError):
-        os.utime(file)
-    return found
-
-
-def _written(file: Path, fitted: Path) -> Arrays:
-    found = quantized(installed_weights(), read_arrays(fitted))
+    with suppress(DataError):
+        return read_arrays(file, mapped=True)
+    arrays = quantized(installed_weights(), read_arrays(fitted))
     with suppress(DataError), replacing(file) as opened:
-        np.savez(opened, allow_pickle=False, **found)
-    others = sorted(file.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime)
-    for old in others[:-KEPT]:
+        np.savez(opened, allow_pickle=False, **arrays)
+    for old in sorted(file.parent.glob("*.npz"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
         with suppress(OSError):
             old.unlink()
-    return found
+    return arrays
 
 
 def quantized(weights: Arrays, fitted: Arrays) -> Arrays:
