@@ -1,4 +1,4 @@
-"""The history of a growing graph: old values with their sources, undone updates, passages of the source."""
+"""The history of a growing graph: old values with their sources, undone updates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from kg.errors import DataError, SchemaError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.store import Edge, Node
-from kg.growing.support import supporting_span
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
 
@@ -119,32 +118,3 @@ def test_the_history_is_told_in_words(graph: GrowingGraph) -> None:
         "6  wire.txt: nothing new",
     ]
     assert graph.in_words(graph.undo(5)).endswith("correlated Asset(NRDL) (undone)")
-
-
-TEXT = "Quay Post\nHelixon Inc., a chip maker based in Malta, was sued by Kestrel. It asked 40 million dollars."
-
-
-def test_an_update_has_a_passage_of_its_source(graph: GrowingGraph) -> None:
-    second = "Helixon Inc., a chip maker based in Malta, was sued by Kestrel."
-    assert supporting_span(SetProperty(COMPANY, "country", "Malta"), TEXT, graph) == second
-    assert supporting_span(AddNode("Company", "Kestrel", {"name": "Kestrel"}), TEXT, graph) == second
-    event = {"type": "lawsuit", "summary": "Helixon was sued by Kestrel", "occurred_at": "2026-01-01"}
-    assert supporting_span(AddNode("MarketEvent", "Helixon was sued by Kestrel", event), TEXT, graph) == second
-    edge = AddEdge("affects", NodeKey("MarketEvent", "Helixon was sued by Kestrel"), COMPANY)
-    assert supporting_span(edge, TEXT, graph) == second
-
-
-@pytest.mark.parametrize(
-    ("update", "message"),
-    [
-        (SetProperty(COMPANY, "country", "Atlantis"), "the country of .* is not in the document: 'Atlantis'"),
-        (SetProperty(COMPANY, "country", None), "a source removes nothing"),
-        (SetProperty(NodeKey("Company", "Orbex"), "country", "Malta"), r"Company\(Orbex\), which the country names"),
-        (AddNode("Company", "Helixon Inc.", {"sector": "Gold"}), "the sector of .* is not in the document"),
-        (AddNode("Company", "Harbour Gold"), "the name of .* is not in the document"),
-        (AddEdge("in_sector", COMPANY, NodeKey("Sector", "Gold")), r"Sector\(Gold\), which the edge names"),
-    ],
-)
-def test_what_the_source_does_not_state_is_refused(graph: GrowingGraph, update: Update, message: str) -> None:
-    with pytest.raises(SchemaError, match=message):
-        supporting_span(update, TEXT, graph)

@@ -1,8 +1,6 @@
-"""A growing graph asked by the beam: real graphs in memory and on disk, and the scorer that knows words alone."""
+"""A growing graph asked by the beam: a real graph, and the scorer that knows words alone."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
@@ -27,9 +25,9 @@ UPDATES = (
 )
 
 
-@pytest.fixture(params=["memory", "disk"])
-def graph(request: pytest.FixtureRequest, tmp_path: Path) -> GrowingGraph:
-    made = GrowingGraph(None if request.param == "memory" else tmp_path / "graph", investment_schema())
+@pytest.fixture
+def graph() -> GrowingGraph:
+    made = GrowingGraph(None, investment_schema())
     made.apply(UPDATES, Origin("wire"))
     return made
 

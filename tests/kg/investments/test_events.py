@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Origin, Update
+from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Origin
 from kg.investments import derive_insights, grouped_events, insights_about, investment_schema
 
 TODAY = date(2026, 11, 6)
@@ -46,37 +46,33 @@ def test_a_report_without_content_is_no_event() -> None:
     assert len(grouped_events([(bare, "negative")])) == len(grouped_events([(figure, "neutral")])) == 1
 
 
-def test_a_second_report_joins_the_insight_of_the_first() -> None:
-    graph = GrowingGraph(None, investment_schema())
-    asset, company = AddNode("Asset", "CLD", {"symbol": "CLD"}), AddNode("Company", "Calderstone")
-    graph.apply([asset, company, AddEdge("issued_by", asset.key, company.key)], Origin("a"))
-    for name, day in (("1,200 jobs", "2026-11-03"), ("900 jobs", "2026-11-04")):
-        event = AddNode("MarketEvent", name, dict(report(name, "layoff", day).properties))
-        updates: list[Update] = [event, AddEdge("affects", event.key, company.key, {"direction": "negative"})]
-        graph.apply(updates, Origin(name))
-        for found in list(derive_insights(graph, TODAY)):
-            graph.apply(found, Origin("insights"))
-    assert list(derive_insights(graph, TODAY)) == []
-    ((insight, edges),) = insights_about(graph, "CLD", TODAY)
-    assert insight.key.name == "Calderstone: 0 good and 1 bad of 1 events from 2026-11-03 to 2026-11-03"
-    assert {edge.target.name for edge in edges} == {"1,200 jobs", "900 jobs"}
-
-
-def insights_of(*reports: tuple[Node, str]) -> list[str]:
-    """The action, or the type, of each insight after each report of a company has come in."""
+def grown(*reports: tuple[Node, str]) -> GrowingGraph:
+    """A graph with the insights that are derived after each report of a company has come in."""
     graph = GrowingGraph(None, investment_schema())
     asset, company = AddNode("Asset", "KNT", {"symbol": "KNT"}), AddNode("Company", "Kintor Plc")
     graph.apply([asset, company, AddEdge("issued_by", asset.key, company.key)], Origin("a"))
     for node, direction in reports:
         event = AddNode("MarketEvent", node.key.name, dict(node.properties))
-        graph.apply(
-            [event, AddEdge("affects", event.key, company.key, {"direction": direction})], Origin(node.key.name)
-        )
-        for found in list(derive_insights(graph, TODAY)):
-            graph.apply(found, Origin("insights"))
-    return [
-        str(node.properties.get("action", node.properties["type"])) for node, _ in insights_about(graph, "KNT", TODAY)
-    ]
+        affects = AddEdge("affects", event.key, company.key, {"direction": direction})
+        graph.apply([event, affects], Origin(node.key.name))
+        for updates in list(derive_insights(graph, TODAY)):
+            graph.apply(updates, Origin("insights"))
+    return graph
+
+
+def insights_of(*reports: tuple[Node, str]) -> list[str]:
+    """The action, or the type, of each insight."""
+    nodes = [node for node, _ in insights_about(grown(*reports), "KNT", TODAY)]
+    return [str(node.properties.get("action", node.properties["type"])) for node in nodes]
+
+
+def test_a_second_report_joins_the_insight_of_the_first() -> None:
+    reports = [report("1,200 jobs", "layoff", "2026-11-03"), report("900 jobs", "layoff", "2026-11-04")]
+    graph = grown(*((one, "negative") for one in reports))
+    assert list(derive_insights(graph, TODAY)) == []
+    ((insight, edges),) = insights_about(graph, "KNT", TODAY)
+    assert insight.key.name == "Kintor Plc: 0 good and 1 bad of 1 events from 2026-11-03 to 2026-11-03"
+    assert {edge.target.name for edge in edges} == {"1,200 jobs", "900 jobs"}
 
 
 BIDS = (
