@@ -2,7 +2,7 @@
 
     turns = read_turns(tracker.find("latest"), tracker)
     [turn.score.question for turn in turns if not turn.score.exact]
-    comparison = compare([tracker.find("latest~1"), tracker.find("latest")], tracker, seed=0)
+    comparison = compare([tracker.find("latest~1"), tracker.find("latest")], tracker)
     comparison.differences[0].figures     # {"difference": 0.04, "difference_low": 0.01, ..., "mcnemar_p": 0.012}
 
 The others are compared with the first run. Runs over different data are compared on the turns that they share, and the
@@ -33,6 +33,9 @@ from optimize.metrics import (
     summarise,
 )
 from programs.turns import read_turn
+
+SEED = 0
+"""Seed of the bootstrap."""
 
 _SETTINGS = ("program", "kind", "data", "lm.name", "limit", "optimizers")
 
@@ -83,13 +86,12 @@ def read_reports(record: RunRecord, tracker: Tracker) -> dict[str, Report]:
     return {name: Report.from_dict({"id": name, **texts}) for name, texts in reports.items()}
 
 
-def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tracked: bool = True) -> Comparison:
+def compare(records: Sequence[RunRecord], tracker: Tracker, *, tracked: bool = True) -> Comparison:
     """Compares evaluations with the first of them.
 
     Args:
         records: At least two evaluation runs.
         tracker: Where their tables are, and where the comparison is logged.
-        seed: Seed of the bootstrap.
         tracked: Whether to log the comparison as a run.
 
     Raises:
@@ -112,16 +114,16 @@ def compare(records: Sequence[RunRecord], tracker: Tracker, *, seed: int = 0, tr
     first, *others = shared = [[table[key] for key in keys] for table in tables]
     differences = corrected(
         [
-            difference_of(record.name, first, scores, seed=seed)
+            difference_of(record.name, first, scores, seed=SEED)
             for record, scores in zip(records[1:], others, strict=True)
         ]
     )
-    runs = tuple(_figures_of(record, scores, seed) for record, scores in zip(records, shared, strict=True))
+    runs = tuple(_figures_of(record, scores) for record, scores in zip(records, shared, strict=True))
     comparison = Comparison(runs, differences, len(keys), len(set().union(*tables)) - len(keys))
     name = "compare " + " vs ".join(short_names([record.name for record in records]))
-    with open_run(tracker if tracked else None, "compare", name, tags=run_tags(seed)) as run:
+    with open_run(tracker if tracked else None, "compare", name, tags=run_tags(SEED)) as run:
         comparison = dataclasses.replace(comparison, run_id=run.id)
-        _log(run, comparison, records, seed)
+        _log(run, comparison, records)
     return comparison
 
 
@@ -129,14 +131,14 @@ def _gold(score: TurnScore) -> tuple[str, Any]:
     return score.question, score.gold_answer
 
 
-def _figures_of(record: RunRecord, scores: Sequence[TurnScore], seed: int) -> dict[str, Any]:
+def _figures_of(record: RunRecord, scores: Sequence[TurnScore]) -> dict[str, Any]:
     """Returns settings, figures and costs of a run over the shared turns."""
     return {
         "run_id": record.id,
         "run_name": record.name,
         "status": record.status,
         **{name: record.params.get(name) for name in _SETTINGS},
-        **summarise(scores, seed=seed),
+        **summarise(scores, seed=SEED),
         "calls": sum(score.lm_calls for score in scores),
         "tokens": sum(score.prompt_tokens + score.completion_tokens for score in scores),
         "seconds": sum(score.seconds for score in scores),
@@ -144,9 +146,9 @@ def _figures_of(record: RunRecord, scores: Sequence[TurnScore], seed: int) -> di
     }
 
 
-def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord], seed: int) -> None:
+def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord]) -> None:
     names = {"runs": [record.id for record in records], "names": [record.name for record in records]}
-    run.log_params({**names, "seed": seed})
+    run.log_params({**names, "seed": SEED})
     run.log_tags({f"finpath.compared.{place}": record.id for place, record in enumerate(records)})
     run.log_metrics(sectioned(comparison.figures()))
     run.log_description(describe_comparison(comparison, changed=0))

@@ -1,15 +1,17 @@
 """Promotion of a program: an alias of a registered model moves to it if a paired test shows that it is better.
 
-    promotion = promote(tracker.find("latest"), tracker, name="beam")
+    promotion = promote(tracker.find("latest"), tracker)
     promotion.is_promoted, promotion.reason
     find_program("models:/beam@champion", tracker)
 
 The baseline is the evaluation of the program that has the alias now, on the same turns. The gain holds if its 95%
-interval is above zero and McNemar's test rejects that both are equally good.
+interval is above zero and McNemar's test rejects at 5% that both are equally good. The model has the name of the
+program's kind.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +19,14 @@ from experiments.compare import compare
 from experiments.lms import LMConfig
 from experiments.saved import find_program, log_model
 from experiments.tracking import RunRecord, Tracker
-from kg.errors import ConfigError, TrackingError
+from kg.errors import TrackingError
 from optimize.metrics import Comparison
 
 ALIAS = "champion"
 """The alias of the promoted version."""
+
+LEVEL = 0.05
+"""The level of McNemar's test."""
 
 EVALUATION_TAG = "finpath.evaluation_run"
 """The tag of a model's version that names the evaluation it was promoted by."""
@@ -63,68 +68,50 @@ class Promotion:
         }
 
 
-def promote(
-    record: RunRecord,
-    tracker: Tracker,
-    *,
-    name: str | None = None,
-    against: RunRecord | None = None,
-    alpha: float = 0.05,
-    force: bool = False,
-    seed: int = 0,
-) -> Promotion:
+def promote(record: RunRecord, tracker: Tracker, *, against: RunRecord | None = None, force: bool = False) -> Promotion:
     """Sets the alias on the program of an evaluation, if it is better than what has the alias now.
 
     Args:
         record: The evaluation; a finished one.
         tracker: The store.
-        name: The registered model; by default the program's kind.
         against: The baseline evaluation, in place of that of the version that has the alias.
-        alpha: The level of McNemar's test, in (0, 1).
         force: Whether to promote without a gain; the run and the version then show it.
-        seed: Seed of the bootstrap.
 
     Raises:
-        ConfigError: ``alpha`` is not between 0 and 1.
         TrackingError: The evaluation did not finish, its program cannot be had, or it shares no turn with what it is to
             be compared with.
     """
-    if not 0 < alpha < 1:
-        raise ConfigError(f"alpha must be between 0 and 1, got {alpha}")
     if record.status != "FINISHED":
         raise TrackingError(
             f"the run {record.name} did not finish ({record.status}): a part shows nothing of the whole"
         )
-    name = name if name is not None else record.params.get("kind", "program")
+    name = record.params.get("kind", "program")
     incumbent = _aliased(tracker, name)
     version = int(incumbent.version) if incumbent is not None else None
-    if incumbent is not None:
-        evaluation = incumbent.tags.get(EVALUATION_TAG)
-        if evaluation == record.id:
-            return Promotion(False, False, f"it is {ALIAS} already", name, version, None)
-        if against is None and evaluation is None:
+    evaluation = incumbent.tags.get(EVALUATION_TAG) if incumbent is not None else None
+    if evaluation == record.id:
+        return Promotion(False, False, f"it is {ALIAS} already", name, version, None)
+    if incumbent is not None and against is None:
+        if evaluation is None:
             rule = "does not say by which evaluation it was promoted; name one with --against"
             raise TrackingError(f"models:/{name}/{version} {rule}")
-        against = against if against is not None else tracker.find(str(evaluation))
-    comparison = compare([against, record], tracker, seed=seed) if against is not None else None
-    holds, reason = _gain(comparison, alpha, against)
+        against = tracker.find(str(evaluation))
+    comparison = compare([against, record], tracker) if against is not None else None
+    holds, reason = _gain(comparison, against)
+    own = tracker.adding(record)
     if not holds and not force:
-        tracker.adding(record).log_tags({"finpath.promotion": f"refused as {name}@{ALIAS}: {reason}"})
+        own.log_tags({"finpath.promotion": f"refused as {name}@{ALIAS}: {reason}"})
         return Promotion(False, False, reason, name, version, comparison)
     words = reason if holds else f"FORCED without a gain that holds: {reason}"
     tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
     version = _register(tracker, _model_of(record, tracker), name, tags)
     tracker.client.set_registered_model_alias(name, ALIAS, str(version))
-    tracker.adding(record).log_tags(
-        {
-            "finpath.promotion": f"{name}@{ALIAS} is version {version}: {words}",
-            "finpath.promotion_forced": str(not holds).lower(),
-        }
-    )
+    promoted = {"finpath.promotion": f"{name}@{ALIAS} is version {version}: {words}"}
+    own.log_tags({**promoted, "finpath.promotion_forced": str(not holds).lower()})
     return Promotion(True, not holds, reason, name, version, comparison)
 
 
-def _gain(comparison: Comparison | None, alpha: float, against: RunRecord | None) -> tuple[bool, str]:
+def _gain(comparison: Comparison | None, against: RunRecord | None) -> tuple[bool, str]:
     """Whether the gain holds, and why."""
     if comparison is None or against is None:
         return False, f"nothing has the alias {ALIAS} yet: name an evaluation to be better than, with --against"
@@ -136,7 +123,7 @@ def _gain(comparison: Comparison | None, alpha: float, against: RunRecord | None
     )
     if comparison.left_out:
         return False, f"the runs were evaluated on different turns ({comparison.left_out} are not shared); {measured}"
-    if low > 0 and figures["mcnemar_p"] < alpha:
+    if low > 0 and figures["mcnemar_p"] < LEVEL:
         return True, measured
     return False, f"the gain does not hold: {measured}"
 
@@ -156,8 +143,6 @@ def _register(tracker: Tracker, model_uri: str, name: str, tags: dict[str, str])
     from mlflow.exceptions import MlflowException
 
     client, model_id = tracker.client, model_uri.rpartition("/")[2]
-    if "'" in name:
-        raise TrackingError(f"a model's name cannot hold a quote: {name!r}")
     try:
         known = {one.model_id: one for one in client.search_model_versions(f"name = '{name}'")}
         if model_id not in known:
@@ -175,15 +160,9 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
     """The URI of the logged model that was evaluated; a program that was not compiled here is logged now."""
     if "finpath.model_uri" in record.tags:
         return record.tags["finpath.model_uri"]
-    for compiled in (record.tags.get("mlflow.parentRunId"), record.tags.get("finpath.compiled_by")):
-        if compiled is None:
-            continue
-        try:
-            uri = tracker.find(compiled, kinds=("compile",)).tags.get("finpath.model_uri")
-        except TrackingError:
-            continue  # compiled in another store, or a part of another kind of run
-        if uri is not None:
-            return uri
+    for tag in ("mlflow.parentRunId", "finpath.compiled_by"):
+        with suppress(KeyError, TrackingError):  # compiled in another store, or a part of another kind of run
+            return tracker.find(record.tags[tag], kinds=("compile",)).tags["finpath.model_uri"]
     saved = find_program(record.params["program"], tracker)
     scorer = saved.program.scorer
     hashes = {"ontology": saved.program.ontology.sha256, "scorer": scorer.sha256 if scorer is not None else "none"}

@@ -22,8 +22,8 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
@@ -74,11 +74,9 @@ class TurnRecorder(BaseCallback):
 
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
         """A module is called."""
-        signature = getattr(instance, "signature", None)
-        kind = type(instance).__name__
+        signature, kind = getattr(instance, "signature", None), type(instance).__name__
         name = f"{kind}({signature.__name__})" if isinstance(signature, type) else kind
-        given = inputs.get("kwargs") or {key: value for key, value in inputs.items() if key != "args"}
-        self._begin(call_id, str(getattr(instance, "span_name", None) or name), "CHAIN", given)
+        self._begin(call_id, str(getattr(instance, "span_name", None) or name), "CHAIN", inputs.get("kwargs") or inputs)
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
         """A language model is asked."""
@@ -92,20 +90,10 @@ class TurnRecorder(BaseCallback):
         self._begin(call_id, str(instance.name), "TOOL", inputs.get("kwargs", inputs))
 
     def _begin(self, call_id: str, name: str, kind: str, inputs: Any) -> None:
-        span: Span = {
-            "id": call_id,
-            "parent": ACTIVE_CALL_ID.get(),
-            "name": name,
-            "type": kind,
-            "start": time.time_ns(),
-            "end": None,
-            "inputs": plain(_readable(inputs)),
-            "outputs": None,
-            "error": None,
-            "usage": None,
-        }
-        self._open[call_id] = span
-        self.spans.append(span)
+        start, given = time.time_ns(), plain(_readable(inputs))
+        span: Span = {"id": call_id, "parent": ACTIVE_CALL_ID.get(), "name": name, "type": kind, "start": start}
+        self._open[call_id] = span | {"end": None, "inputs": given, "outputs": None, "error": None, "usage": None}
+        self.spans.append(self._open[call_id])
 
     def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
         """A module, a language model or a tool has returned or raised."""
@@ -157,8 +145,8 @@ class TraceFacts:
     """
 
     name: str
-    inputs: Any
-    outputs: Any
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
     tags: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None
     verdicts: Mapping[str, tuple[bool | float, str]] = field(default_factory=dict)
@@ -180,8 +168,7 @@ class TraceWriter:
     def __init__(self, tracker: Tracker, run: Run) -> None:
         self._tracker, self._run = tracker, run
         self._waiting: list[tuple[Any, list[dict[str, Any]]]] = []
-        self._lock = threading.Lock()
-        self._last = time.monotonic()
+        self._lock, self._last = threading.Lock(), time.monotonic()
         self.failed = 0
 
     def add(self, key: tuple[str, int], facts: TraceFacts, spans: Sequence[Span], start: int, end: int) -> None:
@@ -205,7 +192,7 @@ class TraceWriter:
         session = _NO_SESSION.sub("-", f"{str(self._run.id)[:8]}-{key[0]}")
         attributes = {"session.id": session, **{f"mlflow.traceTag.{name}": value for name, value in tags.items()}}
         written[0]["attributes"] |= {name: json.dumps(value) for name, value in attributes.items()}
-        info = _info(f"tr-{trace_id}", facts, tags, start, end, self._tracker.experiment_id)
+        info = _info(f"tr-{trace_id}", facts, tags, (start, end), self._tracker.experiment_id)
         with self._lock:
             self._waiting.append((info, written))
             due = len(self._waiting) >= _BATCH or time.monotonic() - self._last > _SECONDS
@@ -238,7 +225,7 @@ class TraceWriter:
         self._tracker.client.link_traces_to_run([info.trace_id for info, _ in traces], self._run.id)
 
 
-def _info(name: str, facts: TraceFacts, tags: dict[str, str], start: int, end: int, experiment_id: str) -> Any:
+def _info(name: str, facts: TraceFacts, tags: dict[str, str], times: tuple[int, int], experiment_id: str) -> Any:
     """A trace's head as MLflow's ``TraceInfo``: question and answer in short, tags, and assessments."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
 
@@ -247,21 +234,15 @@ def _info(name: str, facts: TraceFacts, tags: dict[str, str], start: int, end: i
         Feedback(name=title, value=value, rationale=reason, source=ours, trace_id=name)
         for title, (value, reason) in facts.verdicts.items()
     ]
-    expected = [
-        Expectation(name=title, value=value, source=gold, trace_id=name) for title, value in facts.expected.items()
-    ]
-    question, answer = (
-        next((str(values[key]) for key in keys if isinstance(values, dict) and values.get(key)), "")
-        for values, keys in ((facts.inputs, ("question",)), (facts.outputs, ("answer", "failure")))
-    )
+    expected = [Expectation(name=key, value=value, source=gold, trace_id=name) for key, value in facts.expected.items()]
     return TraceInfo(
         trace_id=name,
         trace_location=TraceLocation.from_experiment_id(experiment_id),
-        request_time=start // 1_000_000,
-        execution_duration=max(0, end - start) // 1_000_000,
+        request_time=times[0] // 1_000_000,
+        execution_duration=max(0, times[1] - times[0]) // 1_000_000,
         state=TraceState.ERROR if facts.error is not None else TraceState.OK,
-        request_preview=question,
-        response_preview=answer,
+        request_preview=str(facts.inputs.get("question") or ""),
+        response_preview=str(facts.outputs.get("answer") or facts.outputs.get("failure") or ""),
         tags=tags,
         assessments=[*verdicts, *expected],
     )
@@ -280,12 +261,11 @@ def _span(trace_id: str, ids: Mapping[str, str], span: Span) -> dict[str, Any]:
         read, written = (int((span["usage"] or {}).get(name) or 0) for name in ("prompt_tokens", "completion_tokens"))
         tokens = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
         attributes["mlflow.chat.tokenUsage"] = tokens if span["usage"] else None
-    parent = ids.get(span["parent"], ids[""]) if span["id"] else None
     failed = span["error"] is not None
     return {
         "trace_id": _base64(trace_id),
         "span_id": _base64(ids[span["id"]]),
-        "parent_span_id": _base64(parent) if parent is not None else None,
+        "parent_span_id": _base64(ids.get(span["parent"], ids[""])) if span["id"] else None,
         "name": span["name"],
         "start_time_unix_nano": span["start"],
         "end_time_unix_nano": max(span["end"] or span["start"], span["start"] + 1),
@@ -300,106 +280,103 @@ def _base64(hexadecimal: str) -> str:
 
 
 def search_traces(
-    tracker: Tracker, record: RunRecord, conditions: Mapping[str, str] | None = None, *, with_spans: bool = False
+    tracker: Tracker, record: RunRecord, where: str | None = None, *, with_spans: bool = False
 ) -> list[Any]:
     """MLflow's traces of a run's turns, in the order of their start.
 
     Args:
         tracker: The store.
         record: The run.
-        conditions: Tags with the values that they must have.
+        where: MLflow's filter.
         with_spans: Whether they come with their spans.
-
-    Raises:
-        TrackingError: A value has a quote.
     """
-    if quoted := [value for value in (conditions or {}).values() if "'" in value]:
-        raise TrackingError(f"an id cannot have a quote here: {quoted[0]!r}")
-    where = " AND ".join(f"tags.`{name}` = '{value}'" for name, value in (conditions or {}).items())
-    found: list[Any] = []
+    traces: list[Any] = []
     token = None
     while True:
         page = tracker.client.search_traces(
             locations=[tracker.experiment_id],
-            filter_string=where or None,
+            filter_string=where,
             run_id=record.id,
             max_results=100,
             order_by=["timestamp_ms ASC"],
             page_token=token,
             include_spans=with_spans,
         )
-        found += page
+        traces += page
         token = page.token
         if not token:
-            return found
+            return traces
 
 
 def read_traces(
     tracker: Tracker, record: RunRecord, *, conversation: str | None = None, turn_index: int | None = None
 ) -> list[dict[str, Any]]:
-    """The traces of a run's turns, as MLflow's ``Trace.to_dict`` gives them; only of a conversation, or of a turn."""
-    conditions = {} if conversation is None else {CONVERSATION_TAG: conversation}
-    conditions |= {} if turn_index is None else {TURN_TAG: str(turn_index)}
-    return [trace.to_dict() for trace in search_traces(tracker, record, conditions, with_spans=True)]
+    """The traces of a run's turns, as MLflow's ``Trace.to_dict`` gives them; only of a conversation, or of a turn.
+
+    Raises:
+        TrackingError: The conversation's id has a quote.
+    """
+    values = {CONVERSATION_TAG: conversation, TURN_TAG: turn_index}
+    conditions = [f"tags.`{name}` = '{value}'" for name, value in values.items() if value is not None]
+    if "'" in (conversation or ""):
+        raise TrackingError(f"an id cannot have a quote here: {conversation!r}")
+    traces = search_traces(tracker, record, " AND ".join(conditions) or None, with_spans=True)
+    return [trace.to_dict() for trace in traces]
 
 
 @dataclass
-class SeenTurn:
+class AnsweredQuestion:
     """A question while it is answered.
 
     Attributes:
+        question: The question.
+        place: Its place among the questions.
         outputs: The answer and its basis, as JSON; empty until it is known.
         failure: The reason of an answer that is missing.
+        error: The error that ended it.
+        recorder: The calls.
     """
 
+    question: str
+    place: int
     outputs: Mapping[str, Any] = field(default_factory=dict)
     failure: str | None = None
+    error: str | None = None
+    recorder: TurnRecorder = field(default_factory=TurnRecorder)
 
 
 class QuestionLog:
     """The questions of a command while they are answered.
 
     Args:
-        about: The report or graph of the questions.
-        tracked: Whether calls are recorded.
+        tracked: Whether their calls are recorded.
 
     Attributes:
+        questions: Those that were answered.
         run_id: The run in MLflow, after it was written.
     """
 
-    def __init__(self, about: str, *, tracked: bool) -> None:
-        self.about, self.tracked = about, tracked
-        self.turns: list[tuple[int, TraceFacts, TurnRecorder]] = []
+    def __init__(self, *, tracked: bool) -> None:
+        self.tracked, self.questions = tracked, list[AnsweredQuestion]()
         self.run_id: str | None = None
 
     @contextmanager
-    def turn(self, question: str, place: int | None = None) -> Iterator[SeenTurn]:
+    def turn(self, question: str, place: int | None = None) -> Iterator[AnsweredQuestion]:
         """Records the calls inside as the trace of a question; threads may do so at the same time.
 
         Args:
             question: The question.
             place: Its place among the questions; by default it is the next one.
         """
-        seen, recorder, error = SeenTurn(), TurnRecorder(), None
-        if not self.tracked:
-            yield seen
-            return
+        turn = AnsweredQuestion(question, place if place is not None else len(self.questions))
         try:
-            with recorder.recording():
-                yield seen
+            with turn.recorder.recording() if self.tracked else nullcontext():
+                yield turn
         except Exception as problem:
-            error = f"{type(problem).__name__}: {problem}"
+            turn.error = f"{type(problem).__name__}: {problem}"
             raise
         finally:
-            answered = str(error is None and seen.failure is None).lower()
-            facts = TraceFacts(
-                " ".join(question.split())[:_NAME_LENGTH],
-                {"question": question, "about": self.about},
-                {**seen.outputs, "failure": seen.failure},
-                {REPORT_TAG: self.about, "finpath.answered": answered},
-                error,
-            )
-            self.turns.append((place if place is not None else len(self.turns), facts, recorder))
+            self.questions.append(turn)
 
 
 @contextmanager
@@ -417,22 +394,32 @@ def asked(
         about: The report or graph of the questions.
         params: Settings of the run.
     """
-    log, started = QuestionLog(about, tracked=tracker is not None), time.perf_counter()
+    log, started = QuestionLog(tracked=tracker is not None), time.perf_counter()
     try:
         yield log
     finally:
-        if tracker is not None and log.turns:
+        if tracker is not None and log.questions:
             try:
                 seconds = time.perf_counter() - started
                 with tracker.run("ask", f"{command} {about}"[:200]) as run:
                     run.log_params({**(params or {}), "command": command, "about": about})
-                    answered = sum(facts.tags["finpath.answered"] == "true" for _, facts, _ in log.turns)
-                    run.log_metrics({"questions": len(log.turns), "answered": answered, "seconds": seconds})
-                    writer = TraceWriter(tracker, run)
-                    for place, facts, recorder in sorted(log.turns, key=lambda one: one[0]):
-                        tagged = replace(facts, tags={**facts.tags, "finpath.command": command})
-                        writer.add((about, place), tagged, recorder.spans, recorder.start, recorder.end)
-                    writer.flush()
+                    answered = sum(turn.error is None and turn.failure is None for turn in log.questions)
+                    run.log_metrics({"questions": len(log.questions), "answered": answered, "seconds": seconds})
+                    _write_questions(TraceWriter(tracker, run), log.questions, command, about)
                     log.run_id = run.id
             except Exception as error:  # noqa: BLE001 - MLflow's clients raise what their backends raise
                 logger.warning("the questions could not be logged: %s", error)
+
+
+def _write_questions(writer: TraceWriter, questions: Sequence[AnsweredQuestion], command: str, about: str) -> None:
+    for turn in sorted(questions, key=lambda turn: turn.place):
+        answered = str(turn.error is None and turn.failure is None).lower()
+        facts = TraceFacts(
+            " ".join(turn.question.split())[:_NAME_LENGTH],
+            {"question": turn.question, "about": about},
+            {**turn.outputs, "failure": turn.failure},
+            {REPORT_TAG: about, "finpath.answered": answered, "finpath.command": command},
+            turn.error,
+        )
+        writer.add((about, turn.place), facts, turn.recorder.spans, turn.recorder.start, turn.recorder.end)
+    writer.flush()
