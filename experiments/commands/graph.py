@@ -263,7 +263,7 @@ def _ontology_figures(ontology: Ontology) -> dict[str, object]:
         "sha256": ontology.sha256,
         "classes": len(ontology.classes),
         "properties": len(ontology.properties),
-        "merges": len(ontology.merges),
+        "merges": sum(len(item.alt_labels) for item in ontology.properties.values()),
         "aligned_properties": sum(bool(item.close_match) for item in ontology.properties.values()),
     }
 

@@ -4,8 +4,6 @@
     ('net revenue', 'net revenue')
     >>> line_item_key("mortgage loans ( average )")
     'mortgage loan average'
-    >>> merge_rule("net revenues", "net revenue")
-    'plural'
 
 A key drops footnote marks, signs such as "( loss )", units such as "( in millions )" and dates. It also drops the
 wording of cash flows ("provided by", "used in", "from").
@@ -69,27 +67,3 @@ def spelling_keys(label: str) -> tuple[str, ...]:
     if not key:
         return ()
     return "=" + key.replace(" ", ""), "~" + " ".join(sorted(key.split()))
-
-
-def merge_rule(label: str, main: str) -> str:
-    """The name of the rule that merges two labels; ``reader`` if only a reader of the table did."""
-    plain, other = _plain(label), _plain(main)
-    if bool(_FOOTNOTE.search(label.lower())) != bool(_FOOTNOTE.search(main.lower())):
-        return "footnote"
-    if plain == other:
-        return "spelling"
-    if [singular(word) for word in plain] == [singular(word) for word in other]:
-        return "plural"
-    key, main_key = line_item_key(label), line_item_key(main)
-    if key != main_key:
-        spelling, main_spelling = spelling_keys(label), spelling_keys(main)
-        named = {0: "joined words", 1: "word order"}
-        return next((rule for place, rule in named.items() if spelling[place] == main_spelling[place]), "reader")
-    if key.startswith("net cash ") and _CASH.search(label.lower()):
-        return "cash flow wording"
-    dated = bool(_DATES.search(label.lower())), bool(_DATES.search(main.lower()))
-    return "date or lost character" if dated[0] != dated[1] else "sign or unit"
-
-
-def _plain(label: str) -> list[str]:
-    return [word for word in _TOKEN.findall(label.lower().replace("&", " and ")) if word not in _DROPPED]

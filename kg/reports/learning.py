@@ -2,8 +2,8 @@
 
 >>> table = (("", "2009", "2008"), ("net revenues", "$ 5", "$ 4"), ("net revenue ( loss )", "6", "5"))
 >>> ontology = build_ontology([Report("a", ("the income statement .",), table, ())], min_reports=1)
->>> [(merge.label, merge.into, merge.rule) for merge in ontology.merges]
-[('net revenue ( loss )', 'net_revenues', 'sign or unit')]
+>>> ontology.properties["net_revenues"].alt_labels
+('net revenue ( loss )',)
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from kg.errors import ConfigError
 from kg.graphs import slug
 from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds
-from kg.reports.labels import clean_label, line_item_key, merge_rule, spelling_keys
+from kg.reports.labels import clean_label, line_item_key, spelling_keys
 from kg.reports.layout import TableLayout, analyse_table
-from kg.reports.ontology import Merge, Ontology, OntologyClass, Property, kind_words, table_context
+from kg.reports.ontology import Ontology, OntologyClass, Property, kind_words, table_context
 from kg.reports.report import Report
 from kg.reports.sentences import item_phrase, read_sentence
 from kg.reports.us_gaap import close_matches
@@ -71,14 +71,11 @@ def build_ontology(
             counts.add(report, reader(report) if reader is not None else TableReading())
     counts.add_phrases()
     properties: list[Property] = []
-    merges: list[Merge] = []
     taken: set[str] = set()
     for group in counts.groups(min_reports):
-        item, merged = counts.property(group, taken)
-        taken.add(item.name)
-        properties.append(item)
-        merges += merged
-    return Ontology(counts.classes(), properties, merges)
+        properties.append(counts.property(group, taken))
+        taken.add(properties[-1].name)
+    return Ontology(counts.classes(), properties)
 
 
 @dataclass
@@ -147,7 +144,7 @@ class _Counts:
     def _reports_of(self, group: Iterable[str]) -> set[int]:
         return set().union(*(self.documents[label] for label in group))
 
-    def property(self, group: list[str], taken: set[str]) -> tuple[Property, list[Merge]]:
+    def property(self, group: list[str], taken: set[str]) -> Property:
         main = clean_label(group[0])
         others = [label for label in group if label != main]
         stem = name = slug(main)
@@ -159,7 +156,7 @@ class _Counts:
         units = sum((self.units[label] for label in group), Counter[Unit]())
         known = [unit for unit, _ in sorted(units.items(), key=lambda pair: (-pair[1], pair[0])) if unit != "plain"]
         domain = sorted(kinds, key=lambda kind: (-kinds[kind], kind))
-        item = Property(
+        return Property(
             name=name,
             label=main,
             alt_labels=tuple(sorted(others)),
@@ -168,8 +165,6 @@ class _Counts:
             reports=len(self._reports_of(group)),
             close_match=close_matches().get(line_item_key(main), ()),
         )
-        merges = [Merge(label, name, merge_rule(label, main), len(self.documents[label])) for label in others]
-        return item, merges
 
     def classes(self) -> list[OntologyClass]:
         found = [

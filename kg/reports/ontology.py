@@ -73,36 +73,21 @@ class OntologyClass:
     reports: int
 
 
-@dataclass(frozen=True)
-class Merge:
-    """A label that was merged into a property, with the rule and its number of reports."""
-
-    label: str
-    into: str
-    rule: str
-    reports: int
-
-
 class Ontology:
     """Classes and properties, frozen: a write raises ``FrozenError``.
 
     Attributes:
         classes: Kinds of statements and notes by name, in alphabetical order.
         properties: Line items by name, in alphabetical order.
-        merges: The labels that were merged into properties.
     """
 
     classes: Mapping[str, OntologyClass]
     properties: Mapping[str, Property]
-    merges: tuple[Merge, ...]
 
-    def __init__(
-        self, classes: Iterable[OntologyClass], properties: Iterable[Property], merges: Iterable[Merge] = ()
-    ) -> None:
+    def __init__(self, classes: Iterable[OntologyClass], properties: Iterable[Property]) -> None:
         write = object.__setattr__
         write(self, "classes", MappingProxyType({c.name: c for c in sorted(classes, key=lambda c: c.name)}))
         write(self, "properties", MappingProxyType({p.name: p for p in sorted(properties, key=lambda p: p.name)}))
-        write(self, "merges", tuple(sorted(merges, key=lambda merge: (merge.into, merge.label))))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenError(f"the ontology is frozen: {name!r} cannot be set")
@@ -154,7 +139,6 @@ class Ontology:
         ontology = cls(
             [_read_class(*node) for node in nodes(RDFS.subClassOf, KG.Entity)],
             [_read_property(*node) for node in nodes(RDFS.subPropertyOf, KG.reported_figure)],
-            [_read_merge(*node) for node in nodes(RDF.type, KG.Merge)],
         )
         if not ontology.classes:
             raise OntologyError("the Turtle holds no class of an ontology")
@@ -221,13 +205,6 @@ def _triples(ontology: Ontology) -> Iterator[Terms]:
             yield node, SKOS.hiddenLabel, Literal(cue)
     for item in ontology.properties.values():
         yield from _property(item)
-    for place, merge in enumerate(ontology.merges):
-        node = KG[f"merge-{place}"]
-        yield node, RDF.type, KG.Merge
-        yield node, KG.mergedLabel, Literal(merge.label)
-        yield node, KG.mergedInto, KG[merge.into]
-        yield node, KG.mergeRule, Literal(merge.rule)
-        yield node, KG.reports, Literal(merge.reports)
 
 
 def _property(item: Property) -> Iterator[Terms]:
@@ -289,12 +266,3 @@ def _domain(node: str, values: _Values) -> tuple[str, ...]:
         return (_local(_one(node, values, RDFS.domain)),)
     main = _one(node, values, KG.mainDomain)
     return (_local(main), *(_local(kind) for kind in _strings(values, SDO.domainIncludes) if kind != main))
-
-
-def _read_merge(node: str, values: _Values) -> Merge:
-    return Merge(
-        label=_one(node, values, KG.mergedLabel),
-        into=_local(_one(node, values, KG.mergedInto)),
-        rule=_one(node, values, KG.mergeRule),
-        reports=int(_one(node, values, KG.reports)),
-    )

@@ -15,7 +15,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from kg.errors import DataError
 from kg.text import Unit
@@ -146,20 +148,34 @@ class Report:
             DataError: A key is missing, a value has the wrong type, or the report is too large.
         """
         place = f"report {record.get('id', '?')!r}"
-        missing = [key for key in ("id", "pre_text", "table", "post_text") if key not in record]
-        if missing:
-            raise DataError(f"key {missing[0]!r} is missing", place=place)
-        if not isinstance(record["id"], str | int):
-            raise DataError(f"id must be a text, got {type(record['id']).__name__}", place=place)
-        rows = [_listed(row, f"row {number} of table", place) for number, row in enumerate(_rows(record, place))]
+        try:
+            read = _WrittenReport.model_validate(record)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise DataError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", place=place) from error
+        rows = [["" if cell is None else str(cell) for cell in row] for row in read.table]
         width = max(map(len, rows), default=0)
         check_size(width * len(rows), 0, place)
-        return cls(
-            id=_text(str(record["id"]), "id", place),
-            pre_text=_sentences(record, "pre_text", place),
-            table=tuple(tuple(_cell(cell, place) for cell in row) + ("",) * (width - len(row)) for row in rows),
-            post_text=_sentences(record, "post_text", place),
-        )
+        table = tuple((*row, *[""] * (width - len(row))) for row in rows)
+        return cls(str(read.id), read.pre_text, table, read.post_text)
+
+
+def _encodable(text: str) -> str:
+    """A text, unless it holds half of a pair of characters, which JSON allows."""
+    text.encode()
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_encodable)]
+
+
+class _WrittenReport(BaseModel):
+    """A report in a file."""
+
+    id: _Text | int
+    pre_text: tuple[_Text, ...]
+    table: list[list[_Text | int | float | None]]
+    post_text: tuple[_Text, ...]
 
 
 def check_size(cells: int, characters: int, place: str | None = None) -> None:
@@ -169,36 +185,6 @@ def check_size(cells: int, characters: int, place: str | None = None) -> None:
     if characters > MOST_CHARACTERS:
         rule = f"the text has {characters} characters; at most {MOST_CHARACTERS} can be searched: split it"
         raise DataError(rule, place=place)
-
-
-def _rows(record: Mapping[str, Any], place: str) -> list[Any]:
-    return _listed(record["table"], "table", place)
-
-
-def _listed(value: Any, what: str, place: str) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise DataError(f"{what} must be a list, got {type(value).__name__}", place=place)
-    return list(value)
-
-
-def _sentences(record: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
-    return tuple(_text(sentence, f"{key}[{n}]", place) for n, sentence in enumerate(_listed(record[key], key, place)))
-
-
-def _cell(value: Any, place: str) -> str:
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, int | float) else _text(value, "a cell of the table", place)
-
-
-def _text(value: Any, what: str, place: str) -> str:
-    if not isinstance(value, str):
-        raise DataError(f"{what} must be a text, got {type(value).__name__}", place=place)
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise DataError(f"{what} holds half of a pair of characters: {error.reason}", place=place) from error
-    return value
 
 
 def _trimmed(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:

@@ -60,7 +60,6 @@ _CLASSES: dict[str, tuple[URIRef | None, str]] = {
     "Cell": (PROV.Entity, "characters of a table's cell"),
     "Phrase": (PROV.Entity, "characters of a sentence"),
     "Unit": (None, "what a figure counts"),
-    "Merge": (None, "a record that a label was taken for a spelling of a property"),
 }
 _PROPERTIES: dict[str, tuple[URIRef, str]] = {
     "describes": (OWL.ObjectProperty, "the instance that a figure is about"),
@@ -77,9 +76,6 @@ _PROPERTIES: dict[str, tuple[URIRef, str]] = {
     "reported_figure": (OWL.DatatypeProperty, "any line item; a report's own ones are its sub-properties too"),
     "reports": (OWL.DatatypeProperty, "in how many training reports it was found"),
     "mainDomain": (OWL.ObjectProperty, "the class that a property is found with most"),
-    "mergedLabel": (OWL.DatatypeProperty, "the label that was merged"),
-    "mergedInto": (OWL.ObjectProperty, "the property that a label was merged into"),
-    "mergeRule": (OWL.DatatypeProperty, "the rule that merged a label"),
 }
 _COMPONENTS: tuple[tuple[str, URIRef, bool], ...] = (
     ("dimension", KG.describes, True),

@@ -49,7 +49,6 @@ def test_two_names_of_one_line_item_are_merged() -> None:
     ontology, builder, _ = _build(*replies, reports=[REPORT, other])
     assert builder.refused == []
     assert ontology.property_for("apples") == ontology.property_for("quinces") is not None
-    assert [merge.rule for merge in ontology.merges] == ["reader"]
 
 
 def test_two_rows_of_one_table_are_not_merged() -> None:

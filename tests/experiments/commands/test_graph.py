@@ -61,7 +61,7 @@ def test_bad_reports_are_named_and_cost_themselves_only(tmp_path: Path) -> None:
     bad = [{"id": "no table", "pre_text": [], "post_text": []}, 7, {**GOOD, "id": "b", "table": ["row"]}]
     figures = check_files([_file(tmp_path, *bad, GOOD)], build_ontology([]), shacl=False)
     assert (figures["reports"], figures["failed_reports"]) == (4, 3)
-    assert "reports.json: record number 1: report 'no table': key 'table' is missing" in figures["failures"]
+    assert "reports.json: record number 1: report 'no table': table: Field required" in figures["failures"]
     assert "record number 2: must be an object" in figures["failures"][1]
     assert figures["shacl_violations"] is None
     assert figures["ontology_coverage"] == 0

@@ -7,7 +7,6 @@ from rdflib import OWL, RDF, RDFS, SKOS, Graph
 
 from kg.errors import ConfigError, DataError, FrozenError, OntologyError
 from kg.graphs.namespaces import KG
-from kg.reports.labels import merge_rule
 from kg.reports.learning import TableReading, build_ontology
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
@@ -29,30 +28,27 @@ def test_classes_are_the_kinds_that_the_reports_hold() -> None:
     assert ONTOLOGY.classes["CashFlow"].reports == 2
 
 
-def test_near_duplicates_are_merged_and_the_merge_is_recorded() -> None:
-    merged = {(merge.label, merge.rule) for merge in ONTOLOGY.merges}
-    assert ("net revenue ( loss )", "sign or unit") in merged
-    assert ("net revenues ( 1 )", "footnote") in merged
+def test_near_duplicates_are_merged_and_their_labels_are_recorded() -> None:
+    assert set(ONTOLOGY.properties["net_revenues"].alt_labels) == {"net revenue ( loss )", "net revenues ( 1 )"}
     assert len({ONTOLOGY.property_for(label) for label in ("net revenue", "Net Revenues", "revenues , net")}) == 1
 
 
 @pytest.mark.parametrize(
-    ("label", "other", "rule"),
+    ("label", "other"),
     [
-        ("net revenues", "net revenue", "plural"),
-        ("Net revenue", "net revenue", "spelling"),
-        ("2007 net revenue", "net revenue", "date or lost character"),
-        ("net revenue [3]", "net revenue", "footnote"),
-        ("net income ( loss )", "net income", "sign or unit"),
-        ("average priceper share", "average price per share", "joined words"),
-        ("interest expense net", "net interest expense", "word order"),
-        ("cash used in financing activities", "net cash from financing activities", "cash flow wording"),
+        ("net revenues", "net revenue"),
+        ("Net revenue", "net revenue"),
+        ("2007 net revenue", "net revenue"),
+        ("net revenue [3]", "net revenue"),
+        ("net income ( loss )", "net income"),
+        ("average priceper share", "average price per share"),
+        ("interest expense net", "net interest expense"),
+        ("cash used in financing activities", "net cash from financing activities"),
     ],
 )
-def test_each_rule_of_merging(label: str, other: str, rule: str) -> None:
+def test_labels_of_one_line_item_are_merged(label: str, other: str) -> None:
     ontology = build_ontology([_report("a", label), _report("b", other, "x y")])
     assert ontology.property_for(label) == ontology.property_for(other) is not None
-    assert merge_rule(label, other) == rule
 
 
 @pytest.mark.parametrize(
@@ -93,7 +89,6 @@ def test_turtle_is_owl_and_comes_back() -> None:
     assert again.to_turtle() == text
     assert again.sha256 == ONTOLOGY.sha256
     assert dict(again.properties) == dict(ONTOLOGY.properties)
-    assert again.merges == ONTOLOGY.merges
     assert again.class_for(OPTIONS) == "StockOption"
     graph = Graph().parse(data=text, format="turtle")
     node = KG["net_revenues"]
@@ -136,5 +131,4 @@ def test_a_reader_adds_kinds_and_merges() -> None:
     ontology = build_ontology([_report("a", "apples", "pears", "plums")], reader=read)
     assert ontology.class_for("apples | pears") == "FruitTable"
     assert ontology.property_for("pears") == ontology.property_for("apples") != ontology.property_for("plums")
-    assert [merge.rule for merge in ontology.merges] == ["reader"]
     assert Ontology.from_turtle(ontology.to_turtle()) == ontology
