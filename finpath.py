@@ -5,7 +5,7 @@
     finpath.ask(report, "what were net sales in 2020?", "and in 2019?")
 
     $ finpath ask ...
-    finpath: another distribution provides the package 'kg': kglab 1.0 (/env/lib/python3.12/site-packages/kg)
+    finpath: another distribution provides the package 'kg': /env/lib/python3.12/site-packages/kg
 
 finpath's rooms are top-level packages with general names. In an environment that is shared with other projects a
 foreign distribution may provide one of them, and the two would be mixed silently. This module has a name of its own and
@@ -48,36 +48,16 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def find_foreign_rooms(root: Path | None = None) -> list[str]:
-    """The rooms that Python would not import from finpath, each with its origin in words; empty when all is well.
-
-    Args:
-        root: The folder that should hold the rooms; by default the one of this file.
-    """
-    root = (root if root is not None else Path(__file__).parent).resolve()
-    foreign = {room: place for room in ROOMS if (place := _foreign_place(room, root)) is not None}
-    if not foreign:
-        return []
-    from importlib.metadata import packages_distributions, version
-
-    providers = packages_distributions()
-    messages = []
-    for room, place in foreign.items():
-        others = [name for name in dict.fromkeys(providers.get(room, ())) if name and name.lower() != "finpath"]
-        origin = ", ".join(f"{name} {version(name)}" for name in others) or "a folder on Python's path"
-        messages.append(f"the package {room!r} is also provided by {origin} ({place})")
-    return messages
-
-
-def _foreign_place(room: str, root: Path) -> Path | None:
-    """The place of ``room`` where it is not finpath's."""
-    spec = importlib.util.find_spec(room)
-    if spec is None:
-        return None  # nothing foreign: importing it will say what is missing
-    if not spec.submodule_search_locations:
-        return Path(spec.origin or room).resolve()
-    place = Path(next(iter(spec.submodule_search_locations))).resolve()
-    return place if place != root / room else None
+def find_foreign_rooms() -> dict[str, Path]:
+    """The places of the rooms that Python would not import from finpath; empty when all is well."""
+    root = Path(__file__).parent.resolve()
+    foreign: dict[str, Path] = {}
+    for room in ROOMS:
+        if (spec := importlib.util.find_spec(room)) is not None:
+            place = Path(next(iter(spec.submodule_search_locations or [spec.origin or room]))).resolve()
+            if place != root / room:
+                foreign[room] = place
+    return foreign
 
 
 def main() -> int:
@@ -88,8 +68,8 @@ def main() -> int:
     """
     foreign = find_foreign_rooms()
     if foreign:
-        for room in foreign:
-            sys.stderr.write(f"finpath: {room}\n")
+        for room, place in foreign.items():
+            sys.stderr.write(f"finpath: another distribution provides the package {room!r}: {place}\n")
         sys.stderr.write("finpath: install finpath into an environment of its own: python3 -m venv finpath-env\n")
         return 1
     try:

@@ -172,7 +172,8 @@ def _compile_reports(
     from experiments.compiling import report_job
     from experiments.data import join_loaded, read_dialogues
     from experiments.evaluation import evaluate
-    from experiments.tasks import ConvFinQA, figures_table
+    from experiments.pages import figures_table
+    from experiments.tasks import ConvFinQA
     from optimize.optimizers import parse_optimizers
 
     of_optimizers = {key: value for key, value in settings.items() if "." in key}

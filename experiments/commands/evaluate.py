@@ -143,7 +143,8 @@ def _evaluate(
 ) -> int:
     """Evaluates, shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
     from experiments.evaluation import evaluate
-    from experiments.tasks import answers_table, figures_table, kgqa_table
+    from experiments.pages import figures_table
+    from experiments.tasks import answers_table, kgqa_table
 
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     table = {"kgqa": kgqa_table, "answers": answers_table}.get(task.run_kind, figures_table)

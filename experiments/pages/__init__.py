@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.pages.comparison import describe_comparison, short_names, written
+    from experiments.pages.comparison import describe_comparison, figures_table, short_names, written
     from experiments.pages.html import CAUTION, briefings_page, make_pages
     from experiments.pages.turns import (
         answer_figures,

@@ -5,33 +5,31 @@ print(describe_comparison(compare(records, tracker), changed=10))
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from experiments.console import format_table, percent, shorten, write_answer, write_points
 
 if TYPE_CHECKING:
     from optimize.metrics import ChangedTurn, Comparison, RunDifference, TurnScore
 
-_ACCURACIES = (
-    ("exe_accuracy", "right answers (exe_accuracy)"),
-    ("program_accuracy", "right calculations (program_accuracy)"),
-    ("conversation_accuracy", "whole conversations right"),
-    ("recall_at_1", "right answer ranked first"),
-    ("recall_at_5", "right answer among the first 5"),
-    ("recall_at_20", "right answer among the first 20"),
-)
-_COSTS = (
-    ("failed_turns", "turns without an answer"),
-    ("seconds_per_turn_p50", "seconds a turn, median"),
-    ("seconds_per_turn_p95", "seconds a turn, 95%"),
-)
-_COSTS_OF_LM = (
-    ("lm_calls_per_turn", "LM calls a turn"),
-    ("prompt_tokens_per_turn", "prompt tokens a turn"),
-    ("uncached_prompt_tokens_per_turn", "of them not cached"),
-    ("completion_tokens_per_turn", "completion tokens a turn"),
-)
+REPORT_FIGURES = {
+    "right answers (exe_accuracy)": "exe_accuracy",
+    "right calculations (program_accuracy)": "program_accuracy",
+    "whole conversations right": "conversation_accuracy",
+    "right answer ranked first": "recall_at_1",
+    "right answer among the first 5": "recall_at_5",
+    "right answer among the first 20": "recall_at_20",
+    "turns / conversations": "{turns:.0f} / {conversations:.0f}",
+    "turns without an answer": "{failed_turns:.0f}",
+    "LM calls a turn": "{lm_calls_per_turn:.2f}",
+    "prompt tokens a turn": "{prompt_tokens_per_turn:.0f}",
+    "of them not cached": "{uncached_prompt_tokens_per_turn:.0f}",
+    "completion tokens a turn": "{completion_tokens_per_turn:.0f}",
+    "seconds a turn, median": "{seconds_per_turn_p50:.3f}",
+    "seconds a turn, 95%": "{seconds_per_turn_p95:.3f}",
+}
+"""The headline figures of evaluations about reports by their titles: names of shares, or formats."""
 _WIDTH = 100
 
 
@@ -43,14 +41,14 @@ def describe_comparison(comparison: Comparison, changed: int = 10, width: int | 
         changed: The most turns that are shown.
         width: The width of a terminal, which tables must fit; ``None`` for no limit.
     """
-    parts = [_runs_table(comparison, width), _figures_table(comparison, width)]
+    names = short_names([run["run_name"] for run in comparison.runs])
+    parts = [_runs_table(comparison, names, width), figures_table(names, comparison.runs, width)]
     if comparison.left_out:
         shared = f"compared on the {comparison.turns} turns that all runs share"
         parts.insert(0, f"{shared}; {comparison.left_out} were left out")
     if len(comparison.differences) > 1:
-        first = short_names([run["run_name"] for run in comparison.runs])[0]
         count = len(comparison.differences)
-        parts.append(f"each is compared with {first}; p is also given corrected by Holm for {count} comparisons")
+        parts.append(f"each is compared with {names[0]}; p is also given corrected by Holm for {count} comparisons")
     for difference in comparison.differences:
         parts.append(_verdict(comparison, difference))
         if changed and difference.changed:
@@ -58,24 +56,33 @@ def describe_comparison(comparison: Comparison, changed: int = 10, width: int | 
     return "\n\n".join(parts)
 
 
-def _runs_table(comparison: Comparison, width: int | None) -> str:
+def _runs_table(comparison: Comparison, names: Sequence[str], width: int | None) -> str:
     """The runs that were compared, with model and limit, and with their data where these differ."""
     settings = {"run_id": "run", "lm.name": "model", "limit": "limit"}
     settings |= {"data": "data"} if len({run.get("data") for run in comparison.runs}) > 1 else {}
-    names = short_names([run["run_name"] for run in comparison.runs])
     rows = [[name, *map(run.get, settings)] for name, run in zip(names, comparison.runs, strict=True)]
     return format_table(["", *settings.values()], rows, width=width)
 
 
-def _figures_table(comparison: Comparison, width: int | None) -> str:
-    """Accuracies with their intervals, then costs: a column for each run."""
-    runs = comparison.runs
-    rows: list[list[object]] = [[label, *(percent(run, name) for run in runs)] for name, label in _ACCURACIES]
-    costs = (*_COSTS, *_COSTS_OF_LM) if any(run["lm_calls_per_turn"] for run in runs) else _COSTS
-    for name, label in costs:
-        digits = 0 if name == "failed_turns" else 3
-        rows.append([label, *(f"{run[name]:.{digits}f}" for run in runs)])
-    return format_table(["", *short_names([run["run_name"] for run in runs])], rows, width=width)
+def figures_table(
+    names: Sequence[str],
+    figures: Sequence[Mapping[str, Any]],
+    width: int | None = None,
+    titles: Mapping[str, str] = REPORT_FIGURES,
+) -> str:
+    """The figures of evaluations, one column a run; shares have their intervals.
+
+    Args:
+        names: The names of the runs.
+        figures: Their figures.
+        width: The width of a terminal; ``None`` for no limit.
+        titles: As :data:`REPORT_FIGURES`.
+    """
+    rows = [
+        [title, *(form.format(**own) if "{" in form else percent(own, form) for own in figures)]
+        for title, form in titles.items()
+    ]
+    return format_table(["", *names], rows, width=width)
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -100,8 +107,7 @@ def _verdict(comparison: Comparison, difference: RunDifference) -> str:
 
 def _changed_turns(changed: Sequence[ChangedTurn], limit: int) -> str:
     """At most ``limit`` changed turns, as many of them better as worse where there are enough, a few lines each."""
-    worse = [turn for turn in changed if not turn.is_better]
-    better = [turn for turn in changed if turn.is_better]
+    worse, better = ([turn for turn in changed if turn.is_better is side] for side in (False, True))
     chosen = worse[: max(limit // 2, limit - len(better))]
     chosen += better[: limit - len(chosen)]
     lines = []

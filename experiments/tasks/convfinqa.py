@@ -19,10 +19,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from experiments.console import format_table, percent, write_answer
+from experiments.console import format_table, write_answer
 from experiments.data import ConversationRecord, LoadedData
 from experiments.evaluation import DETAILS, ONTOLOGY, REPORTS, TURNS, Description, EvaluationConfig, Scored, Task
-from experiments.pages import make_pages
+from experiments.pages import figures_table, make_pages
 from experiments.saved import SavedProgram
 from experiments.traces import REPORT_TAG, TraceFacts
 from experiments.tracking import DataInput, Run, RunKind, sectioned
@@ -282,33 +282,6 @@ def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], wi
     """Returns the figures of evaluations on answers, one column a run."""
     keys = [key for key, value in figures[0].items() if isinstance(value, int | float)]
     return format_table(["", *names], [[key, *(one[key] for one in figures)] for key in keys], width=width)
-
-
-_SHARES = {
-    "right answers (exe_accuracy)": "exe_accuracy",
-    "right calculations (program_accuracy)": "program_accuracy",
-    "whole conversations right": "conversation_accuracy",
-    "right answer among the first 5 (recall_at_5)": "recall_at_5",
-    "right answer among the first 20": "recall_at_20",
-}
-_NUMBERS = {
-    "turns / conversations": "{turns:.0f} / {conversations:.0f}",
-    "turns without an answer": "{failed_turns:.0f}",
-    "of these stopped by an error": "{stopped:.0f}",
-    "LM calls a turn": "{lm_calls_per_turn:.2f}",
-    "prompt tokens a turn": "{prompt_tokens_per_turn:.0f}",
-    "  of these not cached": "{uncached_prompt_tokens_per_turn:.0f}",
-    "seconds a turn, median / 95%": "{seconds_per_turn_p50:.3f} / {seconds_per_turn_p95:.3f}",
-}
-
-
-def figures_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
-    """Returns the headline figures of ConvFinQA, one column a run; ``width`` is that of the terminal."""
-    stopped = [one.get("failures_lm_error", 0) + one.get("failures_error", 0) for one in figures]
-    shown = [{**one, "stopped": count} for one, count in zip(figures, stopped, strict=True)]
-    rows = [[title, *(percent(one, name) for one in shown)] for title, name in _SHARES.items()]
-    rows += [[title, *(form.format(**one) for one in shown)] for title, form in _NUMBERS.items()]
-    return format_table(["", *names], rows, width=width)
 
 
 def _turn_row(turn: ScoredTurn) -> dict[str, Any]:

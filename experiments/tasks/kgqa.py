@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.console import format_table, percent, write_text
+from experiments.console import write_text
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions
 from experiments.evaluation import Description, EvaluationConfig, Scored, Task
+from experiments.pages import figures_table
 from experiments.saved import SavedProgram
 from experiments.traces import TraceFacts
 from experiments.tracking import DataInput, Run, sectioned
@@ -144,14 +145,12 @@ def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
     }
 
 
-_SHARES = {
+_TITLES = {
     "right at once (hit_at_1)": "hit_at_1",
     "right among the first 10 (hit_at_10)": "hit_at_10",
     "precision": "precision",
     "recall": "recall",
     "F1": "f1",
-}
-_NUMBERS = {
     "questions": "{questions:.0f}",
     "without an answer, or unreadable": "{failed_questions:.0f}",
     "LM calls a question": "{lm_calls_per_question:.2f}",
@@ -161,6 +160,4 @@ _NUMBERS = {
 
 def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Returns the headline figures of evaluations, one column each."""
-    rows = [[title, *(percent(one, name) for one in figures)] for title, name in _SHARES.items()]
-    rows += [[title, *(form.format(**one) for one in figures)] for title, form in _NUMBERS.items()]
-    return format_table(["", *names], rows, width=width)
+    return figures_table(names, figures, width, _TITLES)
