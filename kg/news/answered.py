@@ -70,8 +70,7 @@ def question_key(question: str) -> NodeKey:
 
 def state_of(graph: GrowingGraph) -> str:
     """Returns the state of what is read: the sentences of a graph, and the names that stand for others."""
-    types = {kind.name for kind in graph.schema.types} & {"Passage", "Alias"}
-    names = sorted(node.key.name for kind in types for node in graph.nodes(kind))
+    names = sorted(node.key.name for kind in ("Passage", "Alias") for node in graph.nodes(kind))
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
@@ -110,8 +109,7 @@ def retrieved_answers(graph: GrowingGraph, question: str, state: str) -> list[An
         state: The graph's state now, of :func:`state_of`.
     """
     key = question_key(question)
-    has_answers = any(kind.name == "Question" for kind in graph.schema.types)
-    known = graph.node(key) if has_answers else None
+    known = graph.node(key)
     if known is None or known.properties.get("read") != state:
         return []
     return [_retrieved(graph, node, key) for node in _answers(graph, key)]

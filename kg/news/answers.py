@@ -1,6 +1,6 @@
 """Answers from the sentences of documents without a language model, with a fitted confidence.
 
->>> answer = SpanAnswers(passages).answer("Who bought Talbridge Mining?")
+>>> answer = SpanAnswers(passages).proposed("Who bought Talbridge Mining?")
 >>> answer.values, answer.confidence
 (('Corvex Resources',), 0.94)
 
@@ -249,7 +249,3 @@ class SpanAnswers:
         if not proposals:
             return TextAnswer(why="there is no text to read")
         return max((one.rated(self.model) for one in proposals), key=lambda one: one.confidence)
-
-    def answer(self, question: str) -> TextAnswer:
-        """Returns the answer to a question, or why there is none."""
-        return self.proposed(question).decided(self.model)

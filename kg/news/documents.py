@@ -22,7 +22,7 @@ from datetime import date
 from kg.errors import DataError
 from kg.text import last_periods, periods, split_sentences
 
-_HEADER = re.compile(r"(Headline|Source|Date):\s*(.*)")
+_HEADER = re.compile(r"^[ \t]*(Headline|Source|Date):(.*)$", re.MULTILINE)
 _LINES = 600
 """Characters at the beginning of a text in which its date is."""
 
@@ -89,14 +89,7 @@ def parse_document(text: str, name: str, today: date | None = None) -> NewsDocum
     if not text.lstrip().startswith(("Headline:", "Source:", "Date:")):
         return _published_text(text.lstrip("\ufeff").strip(), name, today or date.today())
     head, _, body = text.partition("\n\n")
-    header: dict[str, str] = {}
-    for number, line in enumerate(head.splitlines(), 1):
-        match = _HEADER.fullmatch(line.strip())
-        if match is None:
-            raise DataError(
-                f"expected Headline:, Source: or Date:, got {line[:60]!r}", file=name, place=f"line {number}"
-            )
-        header[match[1]] = match[2].strip()
+    header = {key: value.strip() for key, value in _HEADER.findall(head)}
     for key in ("Headline", "Source", "Date"):
         if not header.get(key):
             raise DataError(f"has no line {key}: before the first empty line", file=name)

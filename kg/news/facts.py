@@ -114,12 +114,11 @@ def add_news_types(graph: GrowingGraph) -> None:
 def known_names(graph: GrowingGraph) -> dict[str, tuple[str, str]]:
     """Returns the kind and the full name of what each name of a graph stands for, by its plain form."""
     names: dict[str, tuple[str, str]] = {}
-    types = {kind.name for kind in graph.schema.types}
 
     def add(name: str, entity: NodeKey) -> None:
         names.setdefault(plain_name(name), (_KINDS.get(entity.type, "product"), entity.name))
 
-    for node in (node for kind in _KINDS if kind in types for node in graph.nodes(kind)):
+    for node in (node for kind in _KINDS for node in graph.nodes(kind)):
         add(node.key.name, node.key)
         if "ticker" in node.properties:
             add(str(node.properties["ticker"]), node.key)
@@ -130,8 +129,6 @@ def known_names(graph: GrowingGraph) -> dict[str, tuple[str, str]]:
 
 def stored_facts(graph: GrowingGraph) -> list[Fact]:
     """Returns the facts that the statements of a graph hold."""
-    if all(kind.name != "Statement" for kind in graph.schema.types):
-        return []
     names = [field.name for field in fields(Fact)]
     return [
         Fact(**{name: given[name] for name in names if name in given} | {"published_at": published_day(node)})

@@ -1,7 +1,7 @@
 """Answers to questions about a growing graph: by inserted facts, from its sentences, and from its types and edges.
 
     answers = GraphAnswers(graph)
-    answers.texts.answer("Who bought Brightlane?").values      # ("Orvane Semiconductor",)
+    answers.texts.proposed("Who bought Brightlane?").values      # ("Orvane Semiconductor",)
     answers.by_edges("Which sector is Orvane in?").values      # ("Semiconductors",)
 
 What a sentence answers is inserted first, and the answer is retrieved from the graph. :mod:`programs.worlds.texts`
