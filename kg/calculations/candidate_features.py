@@ -78,15 +78,11 @@ def _years(space: DerivationSpace, states: IntArray) -> dict[str, FloatArray]:
 
 def _words(space: DerivationSpace, states: IntArray) -> dict[str, FloatArray]:
     """The share of the question's words that the labels of the operands have, and their whole rows or sentences."""
-    index = space.index
-    known = [index.vocabulary[word] for word in dict.fromkeys(space.question.words) if word in index.vocabulary]
-    near = index.fields["label"].holds(known) | index.fields["column"].holds(known)
-    every = near | index.fields["sentence"].holds(known)
-    weights, mass = index.weights[known], space.question.mass
+    question = space.question
     found = {}
-    for name, facts in (("near_words", near), ("all_words", every)):
+    for name, facts in (("near_words", question.near_words), ("all_words", question.all_words)):
         said = _of_operands(space, states, facts, 0) | _of_operands(space, states, facts, 1)
-        found[name] = said @ weights / mass
+        found[name] = said @ question.known_weights / question.mass
     return found
 
 

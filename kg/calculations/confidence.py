@@ -19,11 +19,11 @@ from typing import Any
 from kg.logistic import LogisticModel
 
 CONFIDENCE_FEATURES = (
-    "best", "margin", "rest", "entropy", "near_words", "all_words", "years_used", "unknown_words", "rarest_unknown",
-    "unknown_years", "form", "form_margin", "pointed", "coverage", "least_coverage", "figures", "is_look_up",
+    "best", "margin", "rest", "entropy", "near_words", "years_used", "unknown_words", "rarest_unknown",
+    "unknown_years", "form_margin", "pointed", "coverage", "least_coverage", "figures", "is_look_up",
     "is_series", "uses_answer", "first_turn", "earlier", "words",
     "ranker_share", "encoder_share", "is_name",
-    "elsewhere", "rarest_elsewhere", "years_asked", "year_missed", "year_undated", "year_beside",
+    "elsewhere", "years_asked", "year_missed",
 )  # fmt: skip
 """The features of a search's result (:mod:`kg.calculations.confidence_features`), of the order of 1."""
 

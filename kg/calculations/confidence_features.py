@@ -86,7 +86,6 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
     figures = _figures(found)
     return {
         "years_used": float(max(joint[JOINT_NAMES.index("years_used")], joint[JOINT_NAMES.index("years_carried")])),
-        "form": max(own, _LEAST) / 3,
         "form_margin": max(own - float(forms[-1] if own < forms[-1] else forms[-2]), _LEAST) / 4,
         "figures": float(form.kinds.count("A")),
         "is_look_up": float(form.operation == "select"),
@@ -107,37 +106,21 @@ def _figures(found: TurnSearch) -> list[int]:
 
 def _of_words(found: TurnSearch, figures: list[int]) -> dict[str, float]:
     """The question's words that are said of the figures, and those that the report has elsewhere."""
-    index, mass = found.space.index, found.space.question.mass
-    words = [word for word in dict.fromkeys(found.space.question.words) if word in index.vocabulary]
-    columns = [index.vocabulary[word] for word in words]
-    weights, nowhere = index.weights[columns], np.zeros(len(words), dtype=bool)
-    fields = {name: index.fields[name].holds(columns)[figures].any(axis=0) if figures else nowhere
-              for name in ("label", "column", "sentence")}  # fmt: skip
-    near = fields["label"] | fields["column"]
-    missing = weights[~fields["sentence"]]
+    question = found.space.question
+    near, every = (words[figures].any(axis=0) for words in (question.near_words, question.all_words))
+    known = question.known_weights
     return {
-        "near_words": float(weights[near].sum()) / mass,
-        "all_words": float(weights[near | fields["sentence"]].sum()) / mass,
-        "elsewhere": float(missing.sum()) / mass,
-        "rarest_elsewhere": float(missing.max(initial=0.0)) / 8,
+        "near_words": float(known[near].sum()) / question.mass,
+        "elsewhere": float(known[~every].sum()) / question.mass,
     }
 
 
 def _of_years(found: TurnSearch, figures: list[int]) -> dict[str, float]:
-    """Whether the question names a year that is not the figures' own."""
-    index, question = found.space.index, found.space.question
-    asked = set(question.years)
-    periods = {int(one) for one in question.periods[figures]}
-    sentences = {int(index.sentence[one]) for one in figures if index.row[one] < 0}
-    said = {year for sentence in sentences for year in index.sentence_years[sentence]}
-    left = asked - periods
-    undated = -1 in periods
-    return {
-        "years_asked": float(bool(asked)),
-        "year_missed": float(bool(left) and bool(figures) and not undated),
-        "year_undated": float(bool(left) and undated and not left <= said),
-        "year_beside": float(bool(left) and undated and left <= said),
-    }
+    """Whether the question names a year, and whether it names one that is not the figures' own."""
+    asked = set(found.space.question.years)
+    periods = set(found.space.question.periods[figures].tolist())
+    missed = bool(asked - periods) and bool(figures) and -1 not in periods
+    return {"years_asked": float(bool(asked)), "year_missed": float(missed)}
 
 
 def _of_pointers(found: TurnSearch, place: int) -> dict[str, float]:

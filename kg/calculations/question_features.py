@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kg.arrays import FloatArray, IntArray
+from kg.arrays import BoolArray, FloatArray, IntArray
 from kg.calculations.figure_relations import FigureRelations
 from kg.calculations.report_index import FIELDS, ReportIndex, is_opening
 from kg.text import content_tokens, stem, token_pairs, tokens, years
@@ -59,6 +59,27 @@ class QuestionFeatures:
 
     def _mass(self, words: Sequence[str]) -> float:
         return max(sum(self.index.idf(word) for word in set(words)), 0.5)
+
+    @cached_property
+    def _known(self) -> list[int]:
+        """The columns of the vocabulary of the question's distinct words that the report has."""
+        return [self.index.vocabulary[word] for word in dict.fromkeys(self.words) if word in self.index.vocabulary]
+
+    @property
+    def known_weights(self) -> FloatArray:
+        """The idf of the question's words that the report has."""
+        weights: FloatArray = self.index.weights[self._known]
+        return weights
+
+    @cached_property
+    def near_words(self) -> BoolArray:
+        """Whether the labels of each observation have each of these words; shape ``(observations, words)``."""
+        return self.index.fields["label"].holds(self._known) | self.index.fields["column"].holds(self._known)
+
+    @cached_property
+    def all_words(self) -> BoolArray:
+        """The same for its labels and its sentence."""
+        return self.near_words | self.index.fields["sentence"].holds(self._known)
 
     def _context(self) -> FloatArray:
         question = self.questions[-1]
