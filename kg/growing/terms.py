@@ -118,10 +118,8 @@ def value_term(value: Any, rule: Mapping[str, Any]) -> Literal:
         value: Valid under ``rule``, not ``None``.
         rule: The property's JSON Schema.
     """
-    if isinstance(value, bool):
-        return Literal("true" if value else "false", datatype=_BOOLEAN)
-    if isinstance(value, int):
-        return Literal(str(value), datatype=_INTEGER)
+    if isinstance(value, int):  # also true and false
+        return Literal(value)
     if isinstance(value, float | Decimal):
         return Literal(format(Decimal(str(value)), "f"), datatype=_DECIMAL)
     if isinstance(value, str):

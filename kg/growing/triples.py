@@ -11,12 +11,14 @@ also known without its legal form: "Helixon" is "Helixon Inc.".
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from kg.graphs import Triple
 from kg.growing import terms
 from kg.growing.graph import GrowingGraph
+from kg.growing.schema import Schema
+from kg.growing.store import Edge, Node
 from kg.growing.updates import NodeKey
 from kg.text import spaced
 
@@ -36,67 +38,59 @@ def without_legal_form(name: str) -> str:
 
 def graph_triples(graph: GrowingGraph) -> Iterator[Triple]:
     """The triples of a graph as it is now; those of answers and sentences are left out."""
-    yield from _words(graph)
-    aliases = _aliases(graph)
-    for node in (node for node in graph.nodes() if node.key.type not in _LEFT_OUT):
+    yield from _words(graph.schema)
+    nodes, edges = list(graph.nodes()), list(graph.edges())
+    aliases, agreed = _aliases(nodes, edges), _agreed(edges)
+    for node in (node for node in nodes if node.key.type not in _LEFT_OUT):
         subject = terms.node_term(node.key).value
         yield Triple(subject, _TYPE, terms.type_term(node.key.type).value, is_literal=False)
         yield Triple(subject, _LABEL, node.key.name, is_literal=True)
         for other in {without_legal_form(node.key.name), *aliases[node.key]} - {node.key.name}:
             yield Triple(subject, _OTHER_LABEL, other, is_literal=True)
-        for name, value in (*_agreed(graph, node.key), *node.properties.items()):
+        for name, value in (*agreed[node.key], *node.properties.items()):
             if name != _NAME:
                 text = str(value).removesuffix(_MIDNIGHT)
                 yield Triple(subject, terms.property_term(name).value, text, is_literal=True)
-    for edge in graph.edges():
+    for edge in edges:
         if not {edge.source.type, edge.target.type} & _LEFT_OUT:
             source, target = (terms.node_term(key).value for key in (edge.source, edge.target))
             yield Triple(source, terms.edge_type_term(edge.type).value, target, is_literal=False)
 
 
-def _aliases(graph: GrowingGraph) -> defaultdict[NodeKey, set[str]]:
+def _aliases(nodes: Iterable[Node], edges: Sequence[Edge]) -> defaultdict[NodeKey, list[str]]:
     """Returns the other names of nodes, tickers among them, that stand for one node alone."""
-    nodes: defaultdict[str, set[NodeKey]] = defaultdict(set)
-    edges = list(graph.edges())
     apart = {(edge.source, edge.target) for edge in edges if edge.type == "not_alias_of"}
-    for edge in edges:
-        if edge.type == "alias_of" and (edge.source, edge.target) not in apart:
-            nodes[edge.source.name].add(edge.target)
-    for node in graph.nodes():
-        ticker = node.properties.get("ticker")
-        if isinstance(ticker, str) and ticker:
-            nodes[ticker].add(node.key)
-    names: defaultdict[NodeKey, set[str]] = defaultdict(set)
-    for name, keys in nodes.items():
-        for key in keys if len(keys) == 1 else ():
-            names[key].add(name)
+    pairs = {(edge.source, edge.target) for edge in edges if edge.type == "alias_of"} - apart
+    named = {(alias.name, key) for alias, key in pairs}
+    named |= {(ticker, node.key) for node in nodes if (ticker := node.properties.get("ticker"))}
+    count = Counter(name for name, _ in named)
+    names: defaultdict[NodeKey, list[str]] = defaultdict(list)
+    for name, key in named:
+        if count[name] == 1:
+            names[key].append(str(name))
     return names
 
 
-def _agreed(graph: GrowingGraph, key: NodeKey) -> Iterator[tuple[str, str]]:
-    """Yields the properties of edges from a node that have one value on all of them: an event is negative."""
-    values: defaultdict[str, set[str]] = defaultdict(set)
-    for edge in graph.edges(key):
-        for name, value in edge.properties.items() if edge.source == key else ():
+def _agreed(edges: Iterable[Edge]) -> defaultdict[NodeKey, list[tuple[str, str]]]:
+    """Returns the properties of edges from a node that have one value on all of them: an event is negative."""
+    values: defaultdict[tuple[NodeKey, str], set[str]] = defaultdict(set)
+    for edge in edges:
+        for name, value in edge.properties.items():
             if isinstance(value, str):
-                values[name].add(value)
-    for name, own in values.items():
-        if len(own) == 1:
-            yield name, own.pop()
+                values[edge.source, name].add(value)
+    agreed: defaultdict[NodeKey, list[tuple[str, str]]] = defaultdict(list)
+    for (source, name), own in values.items():
+        agreed[source] += [(name, value) for value in own if len(own) == 1]
+    return agreed
 
 
-def _words(graph: GrowingGraph) -> Iterator[Triple]:
+def _words(schema: Schema) -> Iterator[Triple]:
     """Yields the names of the schema's types, edges and properties."""
-    schema = graph.schema
-    for kind in schema.node_types():
-        yield from _named(terms.type_term(kind.name).value, kind.name, kind.labels)
-    for edge in schema.edge_types():
-        yield from _named(terms.edge_type_term(edge.name).value, edge.name, edge.labels)
-    for own in (*schema.node_types(), *schema.edge_types()):
-        for name in own.properties:
-            yield from _named(terms.property_term(name).value, name, own.labels_of(name))
-
-
-def _named(term: str, name: str, labels: Iterable[str]) -> Iterator[Triple]:
-    yield Triple(term, _LABEL, spaced(name), is_literal=True)
-    yield from (Triple(term, _OTHER_LABEL, label, is_literal=True) for label in labels)
+    kinds, edges = schema.node_types(), schema.edge_types()
+    named = [(terms.type_term(kind.name), kind.name, kind.labels) for kind in kinds]
+    named += [(terms.edge_type_term(edge.name), edge.name, edge.labels) for edge in edges]
+    properties = ((name, kind.labels_of(name)) for kind in (*kinds, *edges) for name in kind.properties)
+    named += [(terms.property_term(name), name, labels) for name, labels in properties]
+    for term, name, labels in named:
+        yield Triple(term.value, _LABEL, spaced(name), is_literal=True)
+        yield from (Triple(term.value, _OTHER_LABEL, label, is_literal=True) for label in labels)
