@@ -19,13 +19,11 @@ from kg.reports.labels import clean_label, line_item_key, spelling_keys
 from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.ontology import Ontology, OntologyClass, Property, kind_words, table_context
 from kg.reports.report import Report
-from kg.reports.sentences import item_phrase, read_sentence
 from kg.reports.us_gaap import close_matches
 from kg.reports.vocabulary import RESERVED
 from kg.text import Unit
 
 MIN_REPORTS = 1
-_MIN_TEXTS = 4
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def build_ontology(
     min_reports: int = MIN_REPORTS,
     reader: Callable[[Report], TableReading] | None = None,
 ) -> Ontology:
-    """Learns the ontology of reports from their tables and texts.
+    """Learns the ontology of reports from their tables.
 
     Args:
         reports: The reports of a train split; read once.
@@ -69,7 +67,6 @@ def build_ontology(
         if report.table not in seen:  # conversations may share a document
             seen.add(report.table)
             counts.add(report, reader(report) if reader is not None else TableReading())
-    counts.add_phrases()
     properties: list[Property] = []
     taken: set[str] = set()
     for group in counts.groups(min_reports):
@@ -86,7 +83,6 @@ class _Counts:
     kinds: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     units: defaultdict[str, Counter[Unit]] = field(default_factory=lambda: defaultdict(Counter))
     tables: Counter[str] = field(default_factory=Counter)
-    phrases: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     new_kinds: dict[str, tuple[str, set[str]]] = field(default_factory=dict)
     same_as: dict[str, str] = field(default_factory=dict)
     reports: int = 0
@@ -105,21 +101,7 @@ class _Counts:
                 self.documents[label].add(self.reports)
                 self.kinds[label][kind] += 1
                 self.units[label].update(units)
-        for sentence in report.sentences:
-            for mention in read_sentence(sentence):
-                phrase = "" if mention.is_date else item_phrase(mention)
-                if " " in line_item_key(phrase) and mention.quantity.unit != "plain":
-                    self.phrases[phrase].add(self.reports)
-                    self.units[phrase][mention.quantity.unit] += 1
         self.reports += 1
-
-    def add_phrases(self) -> None:
-        """Adds the phrases of many texts that are no label of a table."""
-        known = {key for label in self.documents for key in (line_item_key(label), *spelling_keys(label))}
-        for phrase, documents in self.phrases.items():
-            if len(documents) >= _MIN_TEXTS and not known & {line_item_key(phrase), *spelling_keys(phrase)}:
-                self.documents[phrase] = documents
-                self.kinds[phrase][DISCLOSURE] += len(documents)
 
     def groups(self, min_reports: int) -> list[list[str]]:
         """Groups of labels of one line item, by falling frequency."""

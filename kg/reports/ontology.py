@@ -3,9 +3,8 @@
     >>> ontology.property_for("Net revenue ( 1 )"), ontology.property_for("goodwill")
     ('net_revenues', None)
 
-A **property** is a line item of tables, or a phrase before figures in several texts ("rental expense"). It has its most
-frequent label, its merged labels (:mod:`kg.reports.labels`), the classes of its tables, and its unit. A label is
-looked up by its exact words, not by similarity. As Turtle::
+A **property** is a line item of tables. It has its most frequent label, its merged labels (:mod:`kg.reports.labels`),
+the classes of its tables, and its unit. A label is looked up by its exact words, not by similarity. As Turtle::
 
     kg:net_revenue a owl:DatatypeProperty ; rdfs:label "net revenue" ; skos:altLabel "net revenues" ;
         rdfs:subPropertyOf kg:reported_figure ; rdfs:domain kg:IncomeStatement ; rdfs:range xsd:decimal ;
@@ -170,10 +169,9 @@ class Ontology:
     def _found(self) -> dict[str, str | None]:
         return {}
 
-    def class_for(self, report: Report | str, *, context: str = "") -> str:
-        """The class of a report's table, or of words such as its labels; ``GeneralTable`` without cues."""
-        labels, around = (report, context) if isinstance(report, str) else kind_words(report)
-        return self._detector.detect(labels, around)
+    def class_for(self, report: Report) -> str:
+        """The class of a report's table; ``GeneralTable`` without cues."""
+        return self._detector.detect(*kind_words(report))
 
     @cached_property
     def _detector(self) -> KindDetector:

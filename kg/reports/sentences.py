@@ -33,19 +33,6 @@ _REFERENCE = re.compile(
     r"|number|rules?|paragraphs?|footnotes?|chapters?|s&p|levels?|tiers?)\s*$",
     re.IGNORECASE,
 )
-_LINKING = frozenset(
-    "a about above aggregate aggregated aggregating all also amounted "  # noqa: SIM905 - no easier to read as a list
-    "amounting an any approximated approximately are as at average be been before below between by "
-    "company decreased each ended estimated excess exceed exceeded for from had has have held if in "
-    "include included includes including increased is it its less least may more no nearly not of on or "
-    "our outstanding over paid per primarily recognized recorded reported resulted resulting respectively "
-    "s such than that the their there these they this those to total totaled totaling under up us was we "
-    "were when which will with would year years december january february march april may june july "
-    "august september october november first second third fourth fiscal quarter million billion "
-    "activities approved approx approximate assumes declared due during equal expects higher "
-    "incurred issued lower prior purchased received repurchased sold".split()
-)
-_LONGEST_PHRASE = 5
 _NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})
 _SPREADING = frozenset({("currency", "per-share"), ("plain", "shares"), ("plain", "years")})
 _WORDS_BEFORE, _WORDS_AFTER = 10, 6
@@ -91,21 +78,6 @@ def read_sentence(sentence: str) -> list[FigureMention]:
             FigureMention(quantity, " ".join(before + after), period, date is not None or stuck, before, after)
         )
     return mentions
-
-
-def item_phrase(mention: FigureMention) -> str:
-    """The words that name a figure, by rules: those before "was", "of approximately" and the like.
-
-    >>> item_phrase(read_sentence("rental expense for operating leases was approximately $ 57.2 million")[0])
-    'operating leases'
-    """
-    words = [word.lower() for word in mention.before]
-    while words and (words[-1] in _LINKING or words[-1] == "and"):
-        words.pop()
-    start = len(words)
-    while start and words[start - 1] not in _LINKING and len(words) - start < _LONGEST_PHRASE:
-        start -= 1
-    return " ".join(words[start:]).removeprefix("and ")
 
 
 def _spread_units(sentence: str, quantities: Sequence[Quantity], in_date: Sequence[Date | None]) -> list[Quantity]:

@@ -36,7 +36,7 @@ def test_the_model_names_a_kind_and_a_line_item() -> None:
     ontology, builder, model = _build(_reply(items=items))
     assert builder.refused == []
     assert ontology.classes["FruitTable"].cues == ("apples", "pears")
-    assert ontology.class_for("apples | pears") == "FruitTable"
+    assert ontology.class_for(REPORT) == "FruitTable"
     assert ontology.property_for("cash from operations") == "cash_from_operations"
     prompt = json.dumps(model.history[0]["messages"])
     assert "apples" in prompt

@@ -129,6 +129,6 @@ def test_a_reader_adds_kinds_and_merges() -> None:
         return TableReading("FruitTable", "fruit", ("apples",), {"apples": "pome fruit", "pears": "pome fruit"})
 
     ontology = build_ontology([_report("a", "apples", "pears", "plums")], reader=read)
-    assert ontology.class_for("apples | pears") == "FruitTable"
+    assert ontology.class_for(_report("b", "apples", "pears")) == "FruitTable"
     assert ontology.property_for("pears") == ontology.property_for("apples") != ontology.property_for("plums")
     assert Ontology.from_turtle(ontology.to_turtle()) == ontology
