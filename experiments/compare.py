@@ -19,7 +19,7 @@ from typing import Any
 from experiments.console import write_answer
 from experiments.evaluation import DETAILS, REPORTS, TURNS
 from experiments.pages import describe_comparison, short_names, written
-from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, run_tags, sectioned
+from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, sectioned
 from kg.errors import TrackingError
 from kg.reports import Report
 from optimize.metrics import (
@@ -121,7 +121,7 @@ def compare(records: Sequence[RunRecord], tracker: Tracker, *, tracked: bool = T
     runs = tuple(_figures_of(record, scores) for record, scores in zip(records, shared, strict=True))
     comparison = Comparison(runs, differences, len(keys), len(set().union(*tables)) - len(keys))
     name = "compare " + " vs ".join(short_names([record.name for record in records]))
-    with open_run(tracker if tracked else None, "compare", name, tags=run_tags(SEED)) as run:
+    with open_run(tracker if tracked else None, "compare", name) as run:
         comparison = dataclasses.replace(comparison, run_id=run.id)
         _log(run, comparison, records)
     return comparison

@@ -60,7 +60,6 @@ from experiments.tracking import (
     describe_environment,
     metric_name,
     open_run,
-    run_tags,
 )
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import GraphIndex
@@ -146,7 +145,7 @@ def compile_program(
     if out is not None:
         check_replaceable(Path(out))
     name, stages = run_name or job.name, stages if stages is not None else Stages()
-    tags = {**run_tags(job.seed), "finpath.data_sha256": " ".join(data.sha256 for data in job.data)}
+    tags = {"finpath.seed": str(job.seed), "finpath.data_sha256": " ".join(data.sha256 for data in job.data)}
     with (
         open_run(tracker, job.kind, name, tags=tags) as run,
         tempfile.TemporaryDirectory(prefix="finpath-") as temporary,

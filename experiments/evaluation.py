@@ -41,7 +41,6 @@ from experiments.tracking import (
     describe_environment,
     is_written,
     open_run,
-    run_tags,
 )
 from kg.errors import ConfigError, TrackingError
 from kg.files import cache_folder
@@ -245,10 +244,11 @@ def evaluate(
     about = task.describe(saved, config)
     saved = replace(saved, program=about.program)
     shaped = json.dumps({**about.key, "finpath": describe_environment().finpath}, sort_keys=True, default=str)
-    tags = {**run_tags(config.seed), **about.tags, KEY_TAG: hashlib.sha256(shaped.encode()).hexdigest()[:32]}
+    key = hashlib.sha256(shaped.encode()).hexdigest()[:32]
     settings = lm if lm is not None else reach_lm(config.lm, saved.program)
     name = run_name if run_name is not None else f"{_named(saved, config)} on {task.name}"
-    stopped = _stopped(tracker, task.run_kind, tags[KEY_TAG], resume=resume)
+    stopped = _stopped(tracker, task.run_kind, key, resume=resume)
+    tags = {"finpath.seed": str(config.seed), **about.tags, KEY_TAG: key}
     resumed = stopped.id if stopped is not None else None
     with open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed) as run:
         writer = TraceWriter(tracker, run) if tracker is not None and config.traces else None

@@ -457,13 +457,14 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, gra
     Returns:
         Its URI, ``models:/m-…``.
     """
-    from experiments.tracking import model_packages, quiet_mlflow
+    from experiments.tracking import describe_environment, quiet_mlflow
 
     quiet_mlflow()
     import mlflow
     from mlflow.entities import LoggedModelOutput
 
     name, params = _NO_NAME.sub("-", run.name) or "model", tracker.client.get_run(run.id).data.params
+    packages = describe_environment().packages
     # MLflow's start_run would make a finished run a running one, and a kill would leave it so.
     model = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
     previous, logger = mlflow.get_tracking_uri(), logging.getLogger("mlflow")
@@ -486,7 +487,7 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, gra
                 python_model=str(Path(__file__).with_name("serve.py")),
                 artifacts=artifacts,
                 model_config={"lm": {key: value for key, value in asdict(lm).items() if key != "budget"}},
-                pip_requirements=[f"{package}=={version}" for package, version in model_packages().items()],
+                pip_requirements=[f"{package}=={packages[package]}" for package in packages if package != "datasets"],
                 signature=False,
             )
     finally:

@@ -101,53 +101,31 @@ class Environment:
     packages: dict[str, str]
     git_revision: str | None
 
+    def tags(self) -> dict[str, str]:
+        """Returns the tags that every run has."""
+        return {
+            "finpath.version": self.finpath,
+            "finpath.packages": json.dumps(self.packages),
+            "finpath.python": self.python,
+            **({REVISION_TAG: self.git_revision} if self.git_revision else {}),
+        }
+
 
 @cache
 def describe_environment() -> Environment:
     """The environment of this process."""
-    return Environment(
-        finpath=metadata.version("finpath"),
-        python=platform.python_version(),
-        packages={name: metadata.version(name) for name in PACKAGES},
-        git_revision=_git_revision(Path(__file__).resolve().parents[1]),
-    )
-
-
-def run_tags(seed: int) -> dict[str, str]:
-    """Returns the tags of the code's versions, which every run has."""
-    environment = describe_environment()
-    return {
-        "finpath.version": environment.finpath,
-        "finpath.seed": str(seed),
-        "finpath.packages": json.dumps(environment.packages),
-        "finpath.python": environment.python,
-        **({REVISION_TAG: environment.git_revision} if environment.git_revision else {}),
-    }
-
-
-def model_packages() -> dict[str, str]:
-    """Returns the packages that a saved program needs to run, with their versions."""
-    return {name: version for name, version in describe_environment().packages.items() if name != "datasets"}
+    packages = {name: metadata.version(name) for name in PACKAGES}
+    revision = _git_revision(Path(__file__).resolve().parents[1])
+    return Environment(metadata.version("finpath"), platform.python_version(), packages, revision)
 
 
 def _git_revision(folder: Path) -> str | None:
-    if not (folder / ".git").exists():
-        return None
-    revision = _git(folder, "rev-parse", "HEAD")
-    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    if revision is None:
-        return None
-    return f"{revision}-dirty" if changes else revision
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+    return done.stdout.strip() if (folder / ".git").exists() else None
 
 
 @dataclass(frozen=True)
@@ -401,7 +379,11 @@ class Tracker:
         Raises:
             TrackingError: The store cannot be written, or another process writes the resumed run or has finished it.
         """
-        own = {_KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
+        own = (
+            {_KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}"}
+            | describe_environment().tags()
+            | dict(tags or {})
+        )
         if resumed is not None:
             lock = _lock_of(resumed, wait=False)
             if self.client.get_run(resumed).info.status == "FINISHED":
