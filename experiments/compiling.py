@@ -305,8 +305,9 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None) -> Conv
         return program
     shipped = f"; {SHIPPED}{reference} is the shipped program" if reference in shipped_programs() else ""
     say(f"* {reference} starts with nothing fitted{shipped}")
-    reports = {conversation.report.id: conversation.report for conversation in train.conversations}
-    return unfitted_program(reference, build_ontology(reports.values()))
+    return unfitted_program(
+        reference, build_ontology({one.report.id: one.report for one in train.conversations}.values())
+    )
 
 
 ANY_PATHS = PathConfig()

@@ -19,6 +19,6 @@ if TYPE_CHECKING:
     from experiments.data.portfolio import read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
     from experiments.data.reports import find_report, read_ontology, read_records_of, read_report, train_reports
-    from experiments.data.types import SCHEMAS, read_types
+    from experiments.data.types import read_types
 else:
     __getattr__ = lazy_exports(__name__, __file__)

@@ -197,9 +197,6 @@ class EndpointGraph(GraphSource):
         self._store = EndpointStore(url)
         self._depth, self._limit = depth, limit
 
-    def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError(f"{self.name} is an endpoint, whose connection belongs to this process")
-
     def of(self, question: KGQuestion) -> QuestionGraph:
         """The neighbourhood of a question's topics; empty where none of them is there."""
         if question.topics:

@@ -95,18 +95,23 @@ def load_questions(source: str, form: str) -> LoadedQuestions:
     if form not in FORMATS:
         raise ConfigError(f"format must be one of {', '.join(FORMATS)}, got {form!r}")
     path = Path(source)
-    problems: list[str] = []
     if form == "rog" and (not path.is_file() or path.suffix == ".parquet"):
         records, sha256 = _data_set_records(source)
     elif path.is_file():
-        records, sha256 = _lines(path, form, problems), _sha256(path)
+        records, sha256 = _lines(path, form), _sha256(path)
     else:
         raise DataError("is not there" if not path.exists() else "is a folder, not a file", file=source)
-    found = tuple(_distinct(_read_all(records, path.name, problems), path.name, problems))
-    if not found:
+    read, problems = list[KGQuestion](), list[str]()
+    for place, question in records:
+        try:
+            read.append(question())
+        except DataError as error:
+            problems.append(str(DataError(error.rule, file=path.name, place=place)))
+    loaded = _distinct(read, problems, path.name, sha256)
+    if not read:
         first = f"; the first: {problems[0]}" if problems else ""
         raise DataError(f"no question can be read in the format {form}{first}", file=source)
-    return LoadedQuestions(found, tuple(problems), path.name, sha256)
+    return loaded
 
 
 def join_questions(parts: Sequence[LoadedQuestions]) -> LoadedQuestions:
@@ -114,10 +119,19 @@ def join_questions(parts: Sequence[LoadedQuestions]) -> LoadedQuestions:
     if len(parts) == 1:
         return parts[0]
     problems = [problem for part in parts for problem in part.problems]
-    name = ", ".join(part.name for part in parts)
-    found = tuple(_distinct((question for part in parts for question in part.questions), name, problems))
     digest = hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
-    return LoadedQuestions(found, tuple(problems), name, digest)
+    questions = [question for part in parts for question in part.questions]
+    return _distinct(questions, problems, ", ".join(part.name for part in parts), digest)
+
+
+def _distinct(questions: Sequence[KGQuestion], problems: list[str], name: str, sha256: str) -> LoadedQuestions:
+    kept: dict[str, KGQuestion] = {}
+    for question in questions:
+        if question.id in kept:
+            problems.append(str(DataError("its id occurs twice", file=name, place=f"question {question.id!r}")))
+        else:
+            kept[question.id] = question
+    return LoadedQuestions(tuple(kept.values()), tuple(problems), name, sha256)
 
 
 def _sha256(path: Path) -> str:
@@ -126,49 +140,28 @@ def _sha256(path: Path) -> str:
 
 
 _Reader = tuple[str, Callable[[], KGQuestion]]
+"""The place of a question, and what reads it."""
 
 
-def _read_all(records: Iterator[_Reader], name: str, problems: list[str]) -> Iterator[KGQuestion]:
-    for place, read in records:
-        try:
-            yield read()
-        except DataError as error:
-            problems.append(str(DataError(error.rule, file=name, place=place)))
-
-
-def _distinct(questions: Iterable[KGQuestion], name: str, problems: list[str]) -> Iterator[KGQuestion]:
-    seen: set[str] = set()
-    for question in questions:
-        if question.id in seen:
-            problems.append(str(DataError("its id occurs twice", file=name, place=f"question {question.id!r}")))
-            continue
-        seen.add(question.id)
-        yield question
-
-
-def _lines(path: Path, form: str, problems: list[str]) -> Iterator[_Reader]:
-    readers: dict[str, Callable[[str, str], KGQuestion]] = {
-        "pathquestion": read_pathquestion,
-        "worldcup": read_worldcup,
-        "metaqa": read_metaqa,
-    }
+def _lines(path: Path, form: str) -> Iterator[_Reader]:
     position = 0
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
-            place, start = f"line {number}", position
-            position += len(raw)
-            try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError:
-                problems.append(str(DataError("is not UTF-8", file=path.name, place=place)))
-                continue
-            if not line.strip():
-                continue
-            name = f"{path.stem}-{number}"
-            if form in readers:
-                yield place, partial(readers[form], line, name)
-            else:
-                yield place, partial(_read_record, line, name, partial(_line_graph, path, start))
+            start, position = position, position + len(raw)
+            if raw.strip():
+                yield f"line {number}", partial(_read_line, path, form, number, raw, start)
+
+
+def _read_line(path: Path, form: str, number: int, raw: bytes, start: int) -> KGQuestion:
+    name = f"{path.stem}-{number}"
+    try:
+        line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8") from error
+    readers = {"pathquestion": read_pathquestion, "worldcup": read_worldcup, "metaqa": read_metaqa}
+    if form in readers:
+        return readers[form](line, name)
+    return _read_record(line, name, partial(_line_graph, path, start))
 
 
 def read_pathquestion(line: str, name: str) -> KGQuestion:

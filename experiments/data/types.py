@@ -14,9 +14,6 @@ from kg.errors import DataError, SchemaError
 from kg.growing import Schema
 from kg.investments import investment_schema, types_of
 
-SCHEMAS = ("open", "investments")
-"""The names of the shipped schemas."""
-
 
 def read_types(name: str) -> Schema:
     """Returns the schema of a name or a file.
