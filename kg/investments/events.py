@@ -104,8 +104,8 @@ def events_by_company(graph: GrowingGraph, counts: Callable[[Node], bool]) -> di
     """
     nodes = {node.key: node for node in graph.nodes("MarketEvent") if counts(node)}
     reports: defaultdict[NodeKey, list[tuple[Node, str]]] = defaultdict(list)
-    for edge in graph.edges():
-        if edge.type == "affects" and edge.source in nodes and edge.target.type == "Company":
+    for edge in graph.edges(kind="affects"):
+        if edge.source in nodes and edge.target.type == "Company":
             reports[edge.target].append((nodes[edge.source], str(edge.properties.get("direction", NEUTRAL))))
     grouped = {company: grouped_events(found) for company, found in reports.items()}
     return {company: events for company, events in grouped.items() if events}

@@ -30,9 +30,8 @@ def derive_insights(graph: GrowingGraph, today: date) -> Iterator[list[Update]]:
         today: The date by which freshness is judged.
     """
     issued: dict[NodeKey, list[NodeKey]] = defaultdict(list)
-    for edge in graph.edges():
-        if edge.type == "issued_by":
-            issued[edge.target].append(edge.source)
+    for edge in graph.edges(kind="issued_by"):
+        issued[edge.target].append(edge.source)
     for company, events in events_by_company(graph, lambda node: is_fresh(node, today)).items():
         insight = _insight(company, events, today)
         reports = [node.key for event in events for node in event.reports]
@@ -78,11 +77,11 @@ def insights_about(graph: GrowingGraph, symbol: str, today: date) -> list[tuple[
         today: The date by which freshness is judged.
     """
     found = []
-    for edge in graph.edges(NodeKey("Asset", symbol)):
-        node = graph.node(edge.source) if edge.type == "about" else None
+    for edge in graph.edges(NodeKey("Asset", symbol), kind="about"):
+        node = graph.node(edge.source)
         if node is None or not 0 <= (today - event_date(node)).days <= DEFAULT_DAYS:
             continue
-        edges = [other for other in graph.edges(edge.source) if other.type == "derived_from"]
+        edges = list(graph.edges(edge.source, kind="derived_from"))
         events = [graph.node(other.target) for other in edges if other.target.type == "MarketEvent"]
         if all(event is not None and is_fresh(event, today) for event in events):
             found.append((node, edges))

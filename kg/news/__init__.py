@@ -7,7 +7,7 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.news.answered import ANSWER_TO, AnsweredFact, Insertion, insert_answers, retrieved_answers, state_of
     from kg.news.answers import POLAR, AnswerConfidence, SpanAnswers, TextAnswer, span_confidence
-    from kg.news.documents import NewsDocument, parse_document
+    from kg.news.documents import NewsDocument, Passage, parse_document, passage_updates, passages_of, stored_passages
     from kg.news.facts import (
         NAME_KINDS,
         Fact,
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     )
     from kg.news.library import Library, NearDocument
     from kg.news.names import known_aliases, known_companies, plain_name
-    from kg.news.passages import Passage, passage_updates, passages_of, stored_passages
     from kg.news.spans import SpanReader
     from kg.news.values import compared, days_in, number_of, value_of
 else:

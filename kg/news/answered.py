@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Origin, SetProperty, Update
+from kg.news.documents import Passage, passage_of
 from kg.news.facts import add_news_types
-from kg.news.passages import Passage, passage_of
 
 ANSWER_TO = "in answer to: "
 """What begins the place of the origin of an inserted answer."""
@@ -138,7 +138,7 @@ def _fact_updates(graph: GrowingGraph, question: NodeKey, fact: AnsweredFact, pl
 
 def _answers(graph: GrowingGraph, key: NodeKey) -> list[Node]:
     """Returns the facts that answer a question now, in their order."""
-    edges = (edge for edge in graph.edges(key) if edge.type == "answers_question")
+    edges = graph.edges(key, kind="answers_question")
     nodes = [node for edge in edges if (node := graph.node(edge.source)) is not None]
     now = (node for node in nodes if "valid_to" not in node.properties)
     return sorted(now, key=lambda node: (int(node.properties.get("place", 0)), node.key.name))
@@ -146,11 +146,11 @@ def _answers(graph: GrowingGraph, key: NodeKey) -> list[Node]:
 
 def _retrieved(graph: GrowingGraph, node: Node, question: NodeKey) -> AnsweredFact:
     given = node.properties
-    edge = next(edge for edge in graph.edges(node.key) if edge.type == "shown_by_passage")
+    edge = next(graph.edges(node.key, kind="shown_by_passage"))
     passage = graph.node(edge.target)
     assert passage is not None  # a document is undone after the answers that build on it
-    news = [one for one in graph.edges(edge.target) if one.type == "has_passage"]
-    path = tuple(f"{one.source} -> {one.type} -> {one.target}" for one in (*news, edge))
+    edges = (*graph.edges(edge.target, kind="has_passage"), edge)
+    path = tuple(f"{one.source} -> {one.type} -> {one.target}" for one in edges)
     return AnsweredFact(
         str(given["relation"]),
         str(given["value"]),

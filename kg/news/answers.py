@@ -23,8 +23,9 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from kg.logistic import LogisticModel
+from kg.news.documents import Passage
 from kg.news.library import Library, NearDocument
-from kg.news.passages import Passage
 from kg.news.spans import Span, SpanReader, windows_of
 from kg.news.values import compared, value_of
 
@@ -51,8 +52,7 @@ class AnswerConfidence(BaseModel):
 
     def confidence(self, features: Mapping[str, float]) -> float:
         """Returns the probability in [0, 1] that an answer is right."""
-        total = sum(weight * features.get(name, 1.0) for name, weight in self.weights.items())
-        return 1 / (1 + math.exp(-total))
+        return LogisticModel(self.weights).probability({"intercept": 1.0, **features})
 
 
 @cache

@@ -20,9 +20,8 @@ from pydantic import BaseModel, ConfigDict
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
 from kg.investments import types_of
-from kg.news.documents import NewsDocument
+from kg.news.documents import NewsDocument, published_day
 from kg.news.names import STANDS_FOR, alias_key, known_aliases, plain_name
-from kg.news.passages import published_day
 
 NAME_KINDS = ("company", "person", "place", "product", "name")
 """Kinds of names; the others are of amounts, days and titles."""

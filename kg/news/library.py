@@ -17,7 +17,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.encoders import SentenceEncoder
-from kg.news.passages import Passage
+from kg.news.documents import Passage
 from kg.text import WordIndex, search_words
 
 LONGEST = 3000

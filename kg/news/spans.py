@@ -24,7 +24,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.encoders import LowRankTransformer, word_pieces
-from kg.news.passages import Passage
+from kg.news.documents import Passage
 
 FILE = Path(__file__).with_name("reader.npz")
 

@@ -23,7 +23,7 @@ _WEEKDAY = re.compile(
     rf"(?:(?P<which>last|next|this) )?(?P<weekday>{'|'.join(WEEKDAYS)})(?:,? (?P<rest>.*\d.*))?", re.I
 )
 _PART_OF_DAY = re.compile(r" (?:morning|noon|afternoon|evening|night)$", re.I)
-_BEFORE_AMOUNT = re.compile(r"(?:[a-z]+[ -]){1,4}(?=(?:[A-Z]{0,3}[$€£¥]|[A-Z]{3} )?\d)")
+_BEFORE_AMOUNT = re.compile(r"^(?:[a-z]+[ -]){1,4}(?=(?:[A-Z]{0,3}[$€£¥]|[A-Z]{3} )?\d)")
 _RANGE = re.compile(r"between (?P<low>\S*\d\S*(?: (?:million|billion))?) and (?P<high>.*\d.*)")
 _NEAR = {"today": 0, "yesterday": -1, "tomorrow": 1}
 _BEFORE = re.compile(r"^(?:(?:on|in|by|at|from|since|until|to|for|of|the|early|late|mid|about|around)[ -])+", re.I)
@@ -51,12 +51,7 @@ def value_of(span: str, published: date) -> str:
     if day:
         return day
     between = _RANGE.fullmatch(span)
-    return f"{between['low']} to {between['high']}" if between is not None else _before_amount(span)
-
-
-def _before_amount(span: str) -> str:
-    match = _BEFORE_AMOUNT.match(span)
-    return span[match.end() :] if match is not None else span
+    return f"{between['low']} to {between['high']}" if between is not None else _BEFORE_AMOUNT.sub("", span)
 
 
 def day_of(span: str, published: date) -> str:
