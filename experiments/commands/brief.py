@@ -6,7 +6,7 @@ $ finpath brief knowledge --database portfolio.db --user ann --html briefing.htm
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import date
+from datetime import datetime
 
 import click
 
@@ -32,7 +32,7 @@ from experiments.console import say, show, write_text
 @day_option
 @json_option
 def brief_user(
-    graph: str, database: str, user: str, whole: bool, html: str | None, today: date, write_figures: WriteFigures
+    graph: str, database: str, user: str, whole: bool, html: str | None, today: datetime, write_figures: WriteFigures
 ) -> None:
     """Reports news about a user's positions and watch-list, citing the documents that report it.
 
@@ -43,11 +43,11 @@ def brief_user(
     from experiments.pages import CAUTION, briefings_page
     from programs.advisor import Advisor, briefings, shaped, symbol_problems
 
-    portfolio = read_portfolio(database, user)
+    day, portfolio = today.date(), read_portfolio(database, user)
     profile = None if whole else portfolio.profile
     with open_graph(graph) as opened:
-        Advisor(opened).reflect(today)
-        every = briefings(opened, portfolio, today)
+        Advisor(opened).reflect(day)
+        every = briefings(opened, portfolio, day)
         unknown = symbol_problems(opened, portfolio)
     given = every if profile is None else shaped(every, profile)
     for problem in unknown:
@@ -64,5 +64,5 @@ def brief_user(
             show(f"    note: {remark}")
     show(CAUTION if given else "nothing new about what you hold or watch")
     if html is not None:
-        write_text(html, briefings_page(given, profile, today, note))
+        write_text(html, briefings_page(given, profile, day, note))
     write_figures({"briefings": [asdict(briefing) for briefing in given], "left_out": missing})

@@ -6,7 +6,6 @@ the beam fitted on the sample's train split, and the shipped beam.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from experiments.commands.main import OUT_FOLDER, WriteFigures, finpath, json_op
 from experiments.console import Stages, show, terminal_width
 
 if TYPE_CHECKING:
-    from experiments.data import ConversationRecord
     from experiments.saved import SavedProgram
     from experiments.tracking import Run
 
@@ -68,19 +66,5 @@ def run_demo(out: str, write_figures: WriteFigures) -> None:
         comparison = compare(records, tracker)
     show("\n" + describe_comparison(comparison, 4, terminal_width()))
     show("\nseconds of each stage:\n" + stages.table())
-    show(_next_steps(out, tracker.config.uri, dev.conversations[0]))
+    show("\nnext: finpath inspect compiled --failed --limit 5, or mlflow ui --backend-store-uri " + tracker.config.uri)
     write_figures({**comparison.figures(), "stages": stages.seconds})
-
-
-def _next_steps(out: str, uri: str, example: ConversationRecord) -> str:
-    words = " ".join(shlex.quote(text) for text in (example.report.id, *example.questions[:1]))
-    return f"""
-next:
-  mlflow ui --backend-store-uri {uri}
-      the same runs in a browser; without a network write LITELLM_LOCAL_MODEL_COST_MAP=true before it
-  finpath ask {words}
-      one report, with the cells of the figures
-  finpath inspect compiled --failed --limit 5
-      the wrong turns
-  finpath evaluate {out}/compiled --data convfinqa/dev.json
-      on ConvFinQA, after `finpath data fetch`"""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,18 +40,12 @@ _NO_MODEL = (
 )
 
 
-def _day(_ctx: click.Context, _param: click.Parameter, value: str | None) -> date:
-    """The date of ``--today``, or the current one."""
-    if value is None:
-        return datetime.now(UTC).date()
-    try:
-        return date.fromisoformat(value)
-    except ValueError as error:
-        raise DataError(f"--today must be written 2026-11-20, got {value!r}") from error
-
-
 day_option = click.option(
-    "--today", callback=_day, metavar="DATE", help="the reference date of freshness (the current day)"
+    "--today",
+    type=click.DateTime(["%Y-%m-%d"]),
+    default=lambda: datetime.now(UTC).date().isoformat(),
+    metavar="DATE",
+    help="the reference date of freshness, as 2026-11-20 (the current day)",
 )
 
 
@@ -96,7 +90,7 @@ def ingest_documents(
     graph: str,
     types: str | None,
     undo: str | None,
-    today: date,
+    today: datetime,
     threads: int | None,
     lm: LMConfig,
     tracker: Tracker | None,
@@ -119,7 +113,7 @@ def ingest_documents(
     if undo is not None:
         _undo(graph, undo, write_figures)
         return 0
-    news, problems = read_documents(documents, today)
+    news, problems = read_documents(documents, today.date())
     if problems and not news and not Path(graph).exists():
         raise DataError("; ".join(problems))  # a graph of nothing is none
     for document in news:
@@ -135,7 +129,7 @@ def ingest_documents(
         if types is not None:
             show(f"{use_types(opened, types)} types are new or have a new version")
         entries = _ingest(opened, news, replies, threads or lm.default_threads, log, problems)
-        insights, facts = Advisor(opened).reflect(today), opened.facts()
+        insights, facts = Advisor(opened).reflect(today.date()), opened.facts()
     for problem in problems:
         say(f"left out: {problem}")
     for entry in entries:

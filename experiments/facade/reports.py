@@ -2,7 +2,7 @@
 
 >>> report = read("annual-report.pdf")
 >>> ask(report, "what were net sales in 2020?")
-ReportAnswer('what were net sales in 2020?' -> '$4,120 million', confidence 97%)
+Turn('what were net sales in 2020?' -> '$4,120 million', confidence 97%)
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from kg.readers import is_file_list, read_files
 from kg.reports import Report, Source
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from programs.beam import ConversationQA
     from programs.turns import Turn
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class ReportFiles:
     """A report, and descriptions of the places of its figures.
 
@@ -39,15 +37,6 @@ class ReportFiles:
     report: Report
     describe: Callable[[Source], str] = field(repr=False)
     problems: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<{self.title}>"
-
-    @property
-    def title(self) -> str:
-        """The report in one line."""
-        sizes = f"{len(self.report.table)} table rows, {len(self.report.sentences)} sentences"
-        return f"report {self.report.id}: {sizes}"
 
 
 def resolve_report(targets: Sequence[str], data: str) -> ReportFiles:
@@ -101,34 +90,21 @@ def read(*documents: Any) -> ReportFiles:
 
 @dataclass(frozen=True, repr=False)
 class ReportAnswer:
-    """The answer to a question.
+    """The answer to a question about a report.
 
     Attributes:
-        question: The question.
-        value: The exact answer: a number, yes or no, or names; ``None`` without one.
-        words: The answer with its unit, sign and scale; without an answer, the reason.
-        confidence: The probability in [0, 1] that it is right, if known.
-        derivation: The calculation; ``None`` without an answer.
-        path: The path to its figures; ``None`` without an answer.
+        turn: The exact answer, its words, confidence and calculation, and all candidates.
         sources: The place and text of each figure.
-        turn: All details.
     """
 
-    question: str
-    value: Decimal | str | tuple[str, ...] | None
-    words: str
-    confidence: float | None
-    derivation: str | None
-    path: str | None
-    sources: tuple[str, ...]
     turn: Turn
+    sources: tuple[str, ...]
 
     def __str__(self) -> str:
-        return self.words
+        return self.turn.words or self.turn.message
 
     def __repr__(self) -> str:
-        confidence = f", confidence {self.confidence:.0%}" if self.confidence is not None else ""
-        return f"ReportAnswer({self.question!r} -> {self.words!r}{confidence})"
+        return repr(self.turn)
 
 
 def saved_program(reference: str) -> Any:
@@ -201,19 +177,9 @@ def ask(
     if isinstance(program, str):
         program = _shipped(program) if program in shipped_programs() else load(program)
     conversation = Conversation(program, program.world(report=document.report))
-    answers = tuple(_answer(conversation.ask(question), document.describe) for question in questions)
-    return answers[0] if len(questions) == 1 else answers
-
-
-def _answer(turn: Turn, describe: Callable[[Source], str]) -> ReportAnswer:
-    picked = turn.candidates[turn.pick] if turn.pick is not None else None
-    return ReportAnswer(
-        question=turn.question,
-        value=turn.answer,
-        words=turn.words or (str(turn.answer) if turn.answer is not None else turn.message),
-        confidence=turn.confidence,
-        derivation=str(turn.derivation) if turn.derivation is not None else None,
-        path=picked.path if picked is not None else None,
-        sources=tuple(map(describe, dict.fromkeys(picked.sources))) if picked is not None else (),
-        turn=turn,
-    )
+    answers = []
+    for question in questions:
+        turn = conversation.ask(question)
+        sources = dict.fromkeys(turn.candidates[turn.pick].sources) if turn.pick is not None else ()
+        answers.append(ReportAnswer(turn, tuple(map(document.describe, sources))))
+    return answers[0] if len(answers) == 1 else tuple(answers)

@@ -131,7 +131,9 @@ def _report(about: Sequence[str], data: str, reference: str, settings: Mapping[s
     for problem in files.problems:
         say(f"finpath: {problem}")
     program = with_program_settings(saved_program(reference), settings)
-    return Subject("report", files.title, program, program.world(report=files.report), files.describe)
+    sizes = f"{len(files.report.table)} table rows, {len(files.report.sentences)} sentences"
+    title = f"report {files.report.id}: {sizes}"
+    return Subject("report", title, program, program.world(report=files.report), files.describe)
 
 
 def _graph(words: Sequence[str], reference: str) -> Subject:

@@ -226,34 +226,21 @@ def describe_trace(trace: Mapping[str, Any]) -> str:
     lines = []
     for span in spans:
         level = depth[span["span_id"]] = depth.get(span["parent_span_id"] or "", -1) + 1
-        attributes = span["attributes"]
+        kind, inputs, outputs = (_value(span["attributes"], name) for name in ("spanType", "spanInputs", "spanOutputs"))
         seconds = (span["end_time_unix_nano"] - span["start_time_unix_nano"]) / 1e9
-        kind = str(_value(attributes.get("mlflow.spanType", ""))).lower()
-        text = [f"== {span['name']} ({kind}, {seconds:.3f} s)"]
+        lines.append(f"{'  ' * level}== {span['name']} ({str(kind).lower()}, {seconds:.3f} s)")
         if span["status"].get("message"):
-            text.append(f"   error: {span['status']['message']}")
-        inputs, outputs = (_value(attributes.get(f"mlflow.span{name}")) for name in ("Inputs", "Outputs"))
-        messages = inputs.get("messages") if isinstance(inputs, dict) else None
-        for title, value in (("[prompt]", messages or inputs), ("[reply]", outputs)):
-            text += [f"   {line}" for line in (title, *_written(value))]
-        lines += [f"{'  ' * level}{line}" for line in text]
+            lines.append(f"{'  ' * level}   error: {span['status']['message']}")
+        for title, value in (("[prompt]", inputs), ("[reply]", outputs)):
+            text = json.dumps(value, ensure_ascii=False, indent=1).replace("\\n", "\n")
+            lines.append(textwrap.indent(f"{title}\n{text}", "  " * level + "   "))
     return "\n".join(lines)
 
 
-def _value(attribute: Any) -> Any:
+def _value(attributes: Mapping[str, Any], name: str) -> Any:
     """The value of a span's attribute, which MLflow writes as JSON."""
+    text = attributes.get(f"mlflow.{name}")
     try:
-        return json.loads(attribute) if isinstance(attribute, str) else attribute
+        return json.loads(text) if isinstance(text, str) else text
     except ValueError:
-        return attribute
-
-
-def _written(value: Any) -> list[str]:
-    """The lines of a prompt, a reply or any other value: messages by their roles, texts as they are."""
-    if isinstance(value, str):
-        return value.splitlines()
-    if isinstance(value, list):
-        return [line for part in value for line in _written(part)]
-    if isinstance(value, Mapping) and {"role", "content"} <= value.keys():
-        return [f"[{value['role']}]", *_written(value["content"])]
-    return json.dumps(value, ensure_ascii=False, indent=1).splitlines()
+        return text

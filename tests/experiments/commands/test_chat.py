@@ -27,7 +27,7 @@ def subject() -> Subject:
 
 
 def _chat(subject: Subject) -> Chat:
-    return Chat(subject, QuestionLog(subject.title, tracked=False))
+    return Chat(subject, QuestionLog(tracked=False))
 
 
 def _said(subject: Subject, *lines: str) -> str:

@@ -18,7 +18,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.m
 @needs_reader
 def test_the_transcript_is_what_the_chat_says(capsys: pytest.CaptureFixture[str]) -> None:
     transcript = re.findall(r"```text\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
-    chat = Chat(find_subject(["geography"]), QuestionLog("geography", tracked=False))
+    chat = Chat(find_subject(["geography"]), QuestionLog(tracked=False))
     for line in transcript.splitlines():
         if line.startswith("> "):
             print(line)

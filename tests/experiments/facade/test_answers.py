@@ -26,7 +26,7 @@ def income(tmp_path: Path) -> Path:
 def test_a_question_about_a_file(income: Path) -> None:
     report = finpath.read(income)
     answer = finpath.ask(report, "what was the net income in 2020?")
-    assert (answer.value, answer.derivation, str(answer)) == (Decimal(402), "402", answer.words)
+    assert (answer.turn.answer, str(answer.turn.derivation), str(answer)) == (Decimal(402), "402", answer.turn.words)
     assert answer.sources == ('income.csv, line 3, cell B3, row "Net income", column "2020": [402]',)
     assert "<b>what was the net income in 2020?</b>" in answer.turn._repr_html_()
 
@@ -35,7 +35,7 @@ def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:
     program = finpath.load("beam")
     assert finpath.load("beam") is not program
     answers = finpath.ask(income, "what was the net income in 2020?", "and in 2019?", program=program)
-    assert [one.value for one in answers] == [Decimal(402), Decimal(371)]
+    assert [one.turn.answer for one in answers] == [Decimal(402), Decimal(371)]
 
 
 def test_a_model_without_weight_is_not_asked(income: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_model_without_weight_is_not_asked(income: Path) -> None:
     model.model = "local/qwen2.5-coder-1.5b"
     with dspy.context(lm=model):
         answer = finpath.ask(income, "what was the net income in 2020?")
-    assert (answer.value, model.history) == (Decimal(402), [])
+    assert (answer.turn.answer, model.history) == (Decimal(402), [])
 
 
 def test_what_is_read(income: Path) -> None:
