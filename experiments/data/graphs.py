@@ -3,7 +3,7 @@
     >>> with open_graph("metaqa/kb.txt") as graphs:
     ...     graph = graphs.of(question)
     ...     graph.topics(question.question, question.topics)
-    Topics(entities=('Tom Hanks',), linked=None, unknown=())
+    Topics(entities=('Tom Hanks',), label='', unknown=())
 
 The ending of a file's name is that of an RDF format or of an index (``.npz``); any other file has a triple a line with
 tabs or ``|`` between its parts. Other sources are the folder of an Oxigraph database and a SPARQL endpoint

@@ -83,7 +83,7 @@ def basis_of(turn: AnyTurn, describe: Callable[[Source], str] = str) -> Iterator
 def _basis_in_graph(turn: AnyTurn) -> Iterator[tuple[str, str]]:
     detail: PathDetail | QueryDetail | TextDetail = turn.detail  # type: ignore[assignment]
     if isinstance(detail, PathDetail):
-        if detail.is_ambiguous:
+        if detail.topics.is_ambiguous:
             yield "ambiguous", "; ".join(detail.topics.entities)
         paths = (text.split("\n")[1] for text in detail.predictions)
         answers = [pair for pair in zip(detail.answers, paths, strict=True) if pair[0][0] in detail.chosen]

@@ -2,7 +2,7 @@
 
     >>> graph = QuestionGraph(GraphIndex.from_triples([("Alien", "directed_by", "Ridley Scott")]))
     >>> graph.topics("who directed Alien?")
-    Topics(entities=('Alien',), linked=Linked(label='Alien', entities=('Alien',)), unknown=())
+    Topics(entities=('Alien',), label='Alien', unknown=())
 
 The longest label wins, in words, because shorter ones inside it are accidents. A question that writes a label with its
 capitals means a name, so that one goes before words that happen to be labels too ("the *director* of Roadkill"); labels
@@ -24,36 +24,23 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
-class Linked:
-    """A label found in a question.
-
-    Attributes:
-        label: The words of the label, as the question has them.
-        entities: The entities that bear it, sorted; several where it is ambiguous.
-    """
-
-    label: str
-    entities: tuple[str, ...]
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether several entities bear the label."""
-        return len(self.entities) > 1
-
-
-@dataclass(frozen=True)
 class Topics:
     """The entities of a graph that a question is about.
 
     Attributes:
-        entities: Their names in the graph.
-        linked: The label that was found in the question, where no topic was given.
+        entities: Their names in the graph; those that bear ``label`` are sorted.
+        label: The words of the question by which they were found, where no topic was given.
         unknown: Topics that were given and are not in the graph.
     """
 
-    entities: tuple[str, ...]
-    linked: Linked | None = None
+    entities: tuple[str, ...] = ()
+    label: str = ""
     unknown: tuple[str, ...] = ()
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether several entities bear the label."""
+        return bool(self.label) and len(self.entities) > 1
 
 
 @dataclass(frozen=True)
@@ -74,23 +61,22 @@ class QuestionGraph:
         """The entities that a question is about: those that are given, by name or label, or else those it names."""
         names = list(given)
         if not names:
-            linked = self.link(question)
-            return Topics(linked.entities if linked is not None else (), linked)
+            return self.link(question)
         entities = {name: self._named(name) for name in names}
         distinct = dict.fromkeys(entity for found in entities.values() for entity in found)
-        return Topics(tuple(distinct), None, tuple(name for name in names if not entities[name]))
+        return Topics(tuple(distinct), unknown=tuple(name for name in names if not entities[name]))
 
-    def link(self, question: str) -> Linked | None:
-        """The entities that bear the longest label in a question, or ``None`` where it names none."""
+    def link(self, question: str) -> Topics:
+        """The entities that bear the longest label in a question; none where it names none."""
         matches = list(_WORD.finditer(question))
         words = _words(question)
-        best: tuple[tuple[bool, bool, int, int], Linked] | None = None
+        best: tuple[tuple[bool, bool, int, int], Topics] | None = None
         for length in range(min(self._longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 key = words[start : start + length]
                 if key in self._by_words:
                     text = question[matches[start].start() : matches[start + length - 1].end()]
-                    linked = Linked(text, self._nearest(key, text))
+                    linked = Topics(self._nearest(key, text), text)
                     means = not all(stem(word) in STOPWORDS for word in key)
                     # Every question may begin with a capital.
                     is_name = text != text.lower() and (start > 0 or length > 1) and text in linked.entities[0]
@@ -134,11 +120,11 @@ class QuestionGraph:
         exact = [name for name in names if name == text]
         return tuple(exact or names)
 
-    def _link_wordless(self, question: str) -> Linked | None:
+    def _link_wordless(self, question: str) -> Topics:
         for part in sorted(question.split(), key=len, reverse=True):
             if part in self._labels[1]:
-                return Linked(part, tuple(sorted(self._labels[1][part])))
-        return None
+                return Topics(tuple(sorted(self._labels[1][part])), part)
+        return Topics()
 
 
 def _words(label: str) -> tuple[str, ...]:

@@ -85,12 +85,6 @@ class EntityPath:
         """The last entity."""
         return self.entities[-1]
 
-    @property
-    def triples(self) -> tuple[tuple[str, str, str], ...]:
-        """Its steps as triples of the graph, each from subject to object."""
-        steps = zip(self.entities[:-1], self.relations, self.entities[1:], strict=True)
-        return tuple((t, r[1:], s) if r.startswith("^") else (s, r, t) for s, r, t in steps)
-
     def __str__(self) -> str:
         parts = [self.entities[0]]
         for relation, entity in zip(self.relations, self.entities[1:], strict=True):
@@ -346,11 +340,7 @@ def answer_question(
 
 def without(ids: Ids, few: Ids) -> Ids:
     """Sorted numbers without a few others."""
-    for one in few:
-        place = int(ids.searchsorted(one))
-        if place < len(ids) and ids[place] == one:
-            ids = np.delete(ids, place)
-    return ids
+    return ids[~among(ids, few)] if len(few) else ids
 
 
 def among(ids: Ids, others: Ids) -> BoolArray:

@@ -10,7 +10,7 @@ none, those with the highest F1 are used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,16 +63,23 @@ class LocatedExample:
     example: RelationExample
     index: GraphIndex
     topics: Ids
-    paths: tuple[Path, ...]
+    paths: tuple[Path, ...] = ()
 
-    def reached(self, path: Path, rules: TopicRules) -> Ids:
-        """The entities that a path leads to."""
-        found = self.topics[path[0] : path[0] + 1]
-        for relation in path[1:]:
-            found = self.index.follow(found, relation)
-            if not rules.may_return:
-                found = without(found, self.topics)
-        return found
+    @classmethod
+    def of(cls, index: GraphIndex, example: RelationExample) -> LocatedExample:
+        """An example whose paths are not known."""
+        return cls(example, index, known_ids(index, example.topics))
+
+    def space(self, scorer: LearnedRelationScorer | TopicRules, hops: int = 1) -> EntitySpace:
+        """The paths from its topics under some rules, or as a scorer scores them."""
+        scorer = scorer if isinstance(scorer, LearnedRelationScorer) else LearnedRelationScorer({}, {}, scorer)
+        config = PathConfig(max_depth=hops, answer_threshold=0.0)
+        return EntitySpace(self.index, self.example.question, self.topics, scorer, config)
+
+    def exact(self, space: EntitySpace, paths: Iterable[Path]) -> list[Path]:
+        """Those of some paths that reach exactly the answers."""
+        answers = known_ids(self.index, self.example.answers)
+        return [path for path in paths if np.array_equal(space.answers(path), answers)]
 
 
 def known_ids(index: GraphIndex, names: Sequence[str]) -> Ids:
@@ -87,30 +94,27 @@ def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops:
     Raises:
         DataError: The example's path has a relation that the graph does not have.
     """
-    topics = known_ids(index, example.topics)
+    located = LocatedExample.of(index, example)
     if example.path is None:
-        return LocatedExample(example, index, topics, _searched(index, example, topics, rules, hops))
+        return replace(located, paths=_searched(located, rules, hops))
     first = index.find(example.topics[0]) if example.topics else None
     missing = [name for name in example.path if name not in index.relations]
     if missing:
         raise DataError(f"{example.question!r}: the path has {missing[0]!r}, which is not a relation of the graph")
     if first is None or not example.path:
-        return LocatedExample(example, index, topics, ())
-    place = int(np.searchsorted(topics, first))
-    return LocatedExample(example, index, topics, ((place, *(index.relation(name) for name in example.path)),))
+        return located
+    place = int(np.searchsorted(located.topics, first))
+    return replace(located, paths=((place, *(index.relation(name) for name in example.path)),))
 
 
 def propose(located: LocatedExample, scorer: LearnedRelationScorer, hops: int) -> LocatedExample:
     """Returns the example with the paths of a scorer that reach exactly the answers, if there are any."""
-    config = PathConfig(max_depth=hops, answer_threshold=0.0)
     if not len(located.topics):
         return located
-    space = EntitySpace(located.index, located.example.question, located.topics, scorer, config)
-    answers = known_ids(located.index, located.example.answers)
-    completed = beam_search(space, replace(config, max_depth=hops + 1)).completed
+    space = located.space(scorer, hops)
+    completed = beam_search(space, replace(space.config, max_depth=hops + 1)).completed
     paths = [tuple(int(choice) for choice in state[:-1]) for frontier in completed for state in frontier.choices]
-    exact = [path for path in paths if np.array_equal(space.answers(path), answers)]
-    return replace(located, paths=tuple(dict.fromkeys((*located.paths, *exact))))
+    return replace(located, paths=tuple(dict.fromkeys((*located.paths, *located.exact(space, paths)))))
 
 
 def learn_rules(index: GraphIndex, examples: Sequence[RelationExample], hops: int, seed: int) -> TopicRules:
@@ -123,33 +127,24 @@ def learn_rules(index: GraphIndex, examples: Sequence[RelationExample], hops: in
     may_answer = among >= 0.01 * len(examples)
     loose, strict = TopicRules(may_return=True, may_answer=may_answer), TopicRules()
     exact = {
-        rules: sum(_is_exact(index, examples[number], rules, hops) for number in order) for rules in (strict, loose)
+        rules: sum(
+            bool(located.exact(located.space(rules), located.paths))
+            for located in (locate(index, examples[number], rules, hops) for number in order)
+        )
+        for rules in (strict, loose)
     }
     return loose if exact[loose] > exact[strict] else strict
 
 
-def _is_exact(index: GraphIndex, example: RelationExample, rules: TopicRules, hops: int) -> bool:
-    located = locate(index, example, rules, hops)
-    answers = known_ids(index, example.answers)
-    return any(np.array_equal(_final(located, path, rules), answers) for path in located.paths)
-
-
-def _final(located: LocatedExample, path: Path, rules: TopicRules) -> Ids:
-    reached = located.reached(path, rules)
-    return reached if rules.may_answer else without(reached, located.topics)
-
-
-def _searched(
-    index: GraphIndex, example: RelationExample, topics: Ids, rules: TopicRules, hops: int
-) -> tuple[Path, ...]:
+def _searched(located: LocatedExample, rules: TopicRules, hops: int) -> tuple[Path, ...]:
     """Returns the shortest paths that reach exactly the answers, or else those with the highest F1."""
-    answers = known_ids(index, example.answers)
+    answers = known_ids(located.index, located.example.answers)
     if not rules.may_answer:
-        answers = without(answers, topics)
-    if not len(topics) or not len(answers):
+        answers = without(answers, located.topics)
+    if not len(located.topics) or not len(answers):
         return ()
     best: list[tuple[float, Path]] = []
-    for path, likeness in _reaching(index, topics, answers, rules, hops):
+    for path, likeness in _reaching(located.space(rules), answers, hops):
         if best and len(path) > len(best[0][1]) and best[0][0] == 1.0:
             break
         least = best[0][0] + (LONGER if len(path) > len(best[0][1]) else 0.0) if best else 0.0
@@ -160,37 +155,25 @@ def _searched(
     return tuple(path for likeness, path in best if likeness >= LEAST_LIKE)
 
 
-def _reaching(
-    index: GraphIndex, topics: Ids, answers: Ids, rules: TopicRules, hops: int
-) -> Iterator[tuple[Path, float]]:
+def _reaching(space: EntitySpace, answers: Ids, hops: int) -> Iterator[tuple[Path, float]]:
     """Returns all paths that reach an answer, shorter ones first, each with the F1 of its entities."""
-    last = {
-        relation: index.follow(answers, index.inverse(relation))
-        for relation in (index.inverse(int(back)) for back in index.relations_of(answers))
-    }
-    level: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
+    index = space.index
+    last = {index.inverse(int(back)): index.follow(answers, int(back)) for back in index.relations_of(answers)}
+    level: list[Path] = [(place,) for place in range(len(space.topics))]
     followed = 0
     for depth in range(1, hops + 1):
-        following: dict[Path, Ids] = {}
-        for path, reached in level.items():
-            slots = index.slots_of(reached)
-            for relation in np.flatnonzero(index.offered_at(slots)):
-                ending = int(relation) in last and bool(np.isin(reached, last[int(relation)]).any())
+        following: list[Path] = []
+        for path in level:
+            for relation in np.flatnonzero(index.offered_at(space.slots(path))).tolist():
+                ending = relation in last and bool(np.isin(space.reached(path), last[relation]).any())
                 if not ending and depth == hops:
                     continue
                 followed += 1
                 if followed > BUDGET:
                     return
-                ends = index.follow_slots(slots, int(relation))
-                if not rules.may_return:
-                    ends = without(ends, topics)
                 if ending:
-                    yield (
-                        (*path, int(relation)),
-                        likeness_of(ends if rules.may_answer else without(ends, topics), answers),
-                    )
-                if depth < hops:
-                    following[(*path, int(relation))] = ends
+                    yield (*path, relation), likeness_of(space.answers((*path, relation)), answers)
+                following.append((*path, relation))
         level = following
 
 

@@ -38,7 +38,7 @@ from kg.paths import (
     inverses,
     relation_features,
 )
-from optimize.relations.paths import LocatedExample, Path, RelationExample, known_ids, learn_rules, locate, propose
+from optimize.relations.paths import LocatedExample, Path, RelationExample, learn_rules, locate, propose
 
 __all__ = ["RelationExample", "RelationTrainingConfig", "fit_relation_scorer"]
 
@@ -92,7 +92,7 @@ def fit_relation_scorer(
         return scorer
     for number in without_path:
         example = examples[number]
-        start = located.get(number) or LocatedExample(example, index, known_ids(index, example.topics), ())
+        start = located.get(number) or LocatedExample.of(index, example)
         found = propose(start, scorer, config.max_hops)
         located[number] = found if found.paths else locate(index, example, rules, config.max_hops)
     usable = [located[number] for number in sorted(located) if located[number].paths]
@@ -120,7 +120,7 @@ def _fit(
 def _choices(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScorer | None) -> list[RelationChoice]:
     """Returns the steps of an example's paths, each path with its share of the example."""
     question = RelationFeatures.of(one.example.question, one.example.topics)
-    stop = len(one.index.relations)
+    stop, space = len(one.index.relations), one.space(rules)
     targets: dict[Path, dict[int, float]] = {}
     for path, share in zip(one.paths, _shares(one, rules, scorer), strict=True):
         for length in range(1, len(path) + 1):
@@ -131,7 +131,7 @@ def _choices(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScor
         RelationChoice(
             question,
             prefix[1:],
-            np.flatnonzero(one.index.offered(one.reached(prefix, rules))),
+            np.flatnonzero(one.index.offered_at(space.slots(prefix))),
             target,
         )
         for prefix, target in targets.items()
@@ -150,9 +150,9 @@ def _shares(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScore
 
 def _log_probability(one: LocatedExample, rules: TopicRules, path: Path, scorer: LearnedRelationScorer) -> float:
     """Of a relation path with its end."""
-    total = 0.0
+    total, space = 0.0, one.space(rules)
     for length in range(1, len(path) + 1):
-        offered = one.index.offered(one.reached(path[:length], rules))[None]
+        offered = one.index.offered_at(space.slots(path[:length]))[None]
         followed = np.array(path[1:length], dtype=np.int64)[None]
         step = RelationStep(one.example.question, one.example.topics, one.index.relations, followed, offered)
         choice = path[length] if length < len(path) else len(one.index.relations)

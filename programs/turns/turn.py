@@ -281,13 +281,8 @@ class PathDetail:
     reasoning_trace: dict[str, int] = field(default_factory=lambda: trace_of(SearchStatistics(0, 0, 0, 0)))
     raw_paths: tuple[tuple[str, float], ...] = ()
     chosen: tuple[str, ...] = ()
-    topics: Topics = field(default_factory=lambda: Topics(()))
+    topics: Topics = field(default_factory=Topics)
     refused: int = 0
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether the topic was linked by a label that several entities have; all of them are then topics."""
-        return self.topics.linked is not None and self.topics.linked.is_ambiguous
 
 
 @dataclass(frozen=True, repr=False)

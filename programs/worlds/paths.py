@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from kg.paths import (
@@ -36,7 +36,7 @@ from kg.paths import answer_question as answer_by_beam
 from kg.search import SearchStatistics
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.lm import stated
-from programs.turns import AnyTurn, Failure, Kept, NoAnswerError, PathDetail, State, Turn, trace_of
+from programs.turns import AnyTurn, Failure, Kept, NoAnswerError, PathDetail, Resolution, State, Turn, trace_of
 from programs.worlds.base import Search, World
 from signatures.paths import PathStep, UnderstandPaths
 from signatures.understand import Understanding
@@ -47,15 +47,6 @@ an entity."""
 
 PathTurn = Turn[tuple[str, ...], PathDetail]
 """A turn about a graph whose paths were searched: names."""
-
-
-@dataclass(frozen=True)
-class _PathAnswers:
-    """Answers with their probabilities in order, a path for each, and the selected ones."""
-
-    answers: Sequence[tuple[str, float]]
-    paths: Sequence[EntityPath]
-    chosen: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +72,7 @@ class PathWorld(World):
     kind: ClassVar[str] = "graph"
 
     def start(self, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> State[PathWorld]:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.World.start`; no question depends on those before it."""
+        """See :meth:`programs.worlds.base.World.start`."""
         return State(self, tuple(turns))
 
     def search(self, state: State[PathWorld], question: str) -> PathSearch:
@@ -105,6 +96,9 @@ class PathSearch(Search):
         self._message = ""
         self._result = EntityPathAnswer((), (), (), (), SearchStatistics(0, 0, 0, 0))
         self.topics: Topics = self.world.graph.topics(question, self.world.topics)
+        self._resolution: Resolution | None = None
+        if not self.topics.entities and not self.topics.unknown:
+            self._refer()
         if not self.topics.entities:
             self._failure, self._message = "no_topic", _no_topic(self.topics)
         else:
@@ -115,6 +109,14 @@ class PathSearch(Search):
         self._lines: list[tuple[str, list[EntityPath]]] = []
         self._picked: dict[str, EntityPath] = {}
         self._shown = self._backtracks = 0
+
+    def _refer(self) -> None:
+        """A question that names no entity is about the last answer."""
+        turns = self.state.turns
+        answered = (number for number in range(len(turns) - 1, -1, -1) if turns[number].answer is not None)
+        if (number := next(answered, None)) is not None:
+            self.topics = Topics(tuple(turns[number].answer[: self.world.config.beam_width]))
+            self._resolution = Resolution(self.question, self.question, self.topics.entities, (number,))
 
     def _searched(self) -> EntityPathAnswer:
         world, index, topics = self.world, self.world.graph.index, self.topics.entities
@@ -207,55 +209,36 @@ class PathSearch(Search):
 
     def combine(self, execution: Execution | None) -> Choice:
         """The entities of the best relation path that fit best, or those of the paths by which a model answers."""
-        self._answers: _PathAnswers | None = None
+        understanding = execution.understanding if execution is not None else None
         if execution is not None and not execution.candidate:
             self._failure, self._message = "picked_none", f"the model took none of {self._shown} paths"
-        elif self._failure is None:
-            self._answers = self._best() if execution is None else self._chosen(execution)
-        understanding = execution.understanding if execution is not None else None
-        best = (self._answers.answers[0][1],) if self._answers is not None and self._answers.answers else ()
+        sure = understanding.confidence if understanding is not None else 0.0
+        pairs = zip(self._result.paths, self._result.answers, strict=True)
+        beam = [(path, (1 - sure) * math.exp(score)) for path, (_, score) in pairs if path.answer not in self._picked]
+        picked = [(path, sure) for path in self._picked.values()]
+        self._chosen = tuple(self._picked) or self._result.chosen
+        count = max(self.world.config.output_top_k, len(self._chosen))
+        self._answers = [] if self._failure is not None else [*picked, *beam][:count]
+        best = tuple(share for _, share in self._answers[:1])
         return Choice(self.candidates, ScoredCandidates(best, 1 - sum(best)), understanding=understanding)
-
-    def _best(self) -> _PathAnswers:
-        """The entities of the most probable relation path, then those of others."""
-        result = self._result
-        count = max(self.world.config.output_top_k, len(result.chosen))
-        answers = [(name, math.exp(score)) for name, score in result.answers[:count]]
-        return _PathAnswers(answers, result.paths[:count], result.chosen)
-
-    def _chosen(self, execution: Execution) -> _PathAnswers:
-        """The paths that a model chose with its confidence, then what the search found."""
-        paths = dict(self._picked)
-        for path in self._result.paths:
-            if len(paths) < self.world.config.output_top_k:
-                paths.setdefault(path.answer, path)
-        rest = 1 - execution.understanding.confidence
-        answers = [
-            (name, 1 - rest if name in self._picked else rest * math.exp(path.score)) for name, path in paths.items()
-        ]
-        return _PathAnswers(answers, list(paths.values()), list(self._picked))
 
     def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> PathTurn:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.turn`."""
-        about: dict[str, Any] = {"understanding": choice.understanding}
         trace = trace_of(self._result.statistics)
         trace["backtrack_count"] += self._backtracks
-        if self._answers is None:
-            detail = PathDetail(topics=self.topics, reasoning_trace=trace)
-            return PathTurn(self.question, failure=self._failure, message=self._message, detail=detail, **about)
-        chosen, found = tuple(self._answers.chosen), self._answers
-        pairs = zip(found.paths, found.answers, strict=True)
-        detail = PathDetail(
-            predictions=tuple(f"# Reasoning Path:\n{path}\n# Answer:\n{answer}" for path, (answer, _) in pairs),
-            answers=tuple(found.answers),
-            reasoning_trace=trace,
-            raw_paths=tuple((str(path), path.score) for path in found.paths),
-            chosen=chosen,
-            topics=self.topics,
+        detail = PathDetail(topics=self.topics, reasoning_trace=trace)
+        turn = PathTurn(self.question, understanding=choice.understanding, resolution=self._resolution, detail=detail)
+        if not self._answers:
+            return replace(turn, failure=self._failure, message=self._message)
+        detail = replace(
+            detail,
+            predictions=tuple(f"# Reasoning Path:\n{path}\n# Answer:\n{path.answer}" for path, _ in self._answers),
+            answers=tuple((path.answer, share) for path, share in self._answers),
+            raw_paths=tuple((str(path), path.score) for path, _ in self._answers),
+            chosen=self._chosen,
         )
-        confidence = found.answers[0][1] if found.answers else None
-        words = ", ".join(chosen)
-        return PathTurn(self.question, answer=chosen, confidence=confidence, words=words, detail=detail, **about)
+        words = ", ".join(self._chosen)
+        return replace(turn, answer=self._chosen, confidence=self._answers[0][1], words=words, detail=detail)
 
     def grounds(self, turn: AnyTurn) -> dict[str, str]:
         """See :meth:`programs.worlds.base.Search.grounds`."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kg.graphs import GraphIndex
-from kg.paths.linking import Linked, QuestionGraph
+from kg.paths.linking import QuestionGraph, Topics
 
 NAMES = ["Tom Hanks", "Hanks", "director", "Roadkill", "The Who", "what", "1984", "$", "Quo Vadis, Baby?", "ludwig_ii"]
 
@@ -33,27 +33,25 @@ def test_the_entity_that_is_meant_is_found(
     linker: QuestionGraph, question: str, label: str, entities: tuple[str, ...]
 ) -> None:
     found = linker.link(question)
-    assert found == Linked(label, entities)
-    assert found is not None
+    assert found == Topics(entities, label)
     assert not found.is_ambiguous
 
 
 def test_a_label_of_several_entities_is_ambiguous(linker: QuestionGraph) -> None:
     found = linker.link("who starred in big film")
-    assert found is not None
     assert found.is_ambiguous
     assert found.entities == ("Big (1988)", "Big (2000)")
 
 
 def test_capitals_tell_entities_apart() -> None:
     linker = _graph(["Alien", "ALIEN"])
-    assert linker.link("who directed Alien") == Linked("Alien", ("Alien",))
-    assert linker.link("who directed alien") == Linked("alien", ("ALIEN", "Alien"))
+    assert linker.link("who directed Alien") == Topics(("Alien",), "Alien")
+    assert linker.link("who directed alien") == Topics(("ALIEN", "Alien"), "alien")
     assert linker.topics("", ["aLIEN!"]).entities == ("ALIEN", "Alien")
 
 
 def test_a_question_without_an_entity_links_nothing(linker: QuestionGraph) -> None:
-    assert linker.link("who sang") is None
-    assert linker.link("") is None
-    assert _graph([]).link("who directed Alien") is None
+    assert not linker.link("who sang").entities
+    assert not linker.link("").entities
+    assert not _graph([]).link("who directed Alien").entities
     assert linker.topics("", ["nobody"]).unknown == ("nobody",)

@@ -93,6 +93,17 @@ def test_the_spouse_of_the_44th_president_is_one_person() -> None:
     assert turn.detail.raw_paths[0][0] == "USA -> president -> Barack Obama -> spouse -> Michelle Obama"
 
 
+def test_a_question_that_names_no_entity_is_about_the_last_answer() -> None:
+    program = KGQA(LearnedRelationScorer.untrained())
+    index = GraphIndex.from_triples([*INDEX_TRIPLES, ("Barack Obama", "ordinal", "44")])
+    state = program.ask(program.world(graph=index).start(), "who is the 44th president of the USA?")
+    turn = program.ask(state, "and who is the spouse?").turns[-1]
+    assert turn.answer == ("Michelle Obama",)
+    assert (turn.resolution.referents, turn.resolution.turns) == (("Barack Obama",), (0,))
+    again = program.world(graph=index).start(state.turns)
+    assert program.ask(again, "and who is the spouse?").turns[-1].answer == turn.answer
+
+
 def test_topics_are_linked_where_none_are_given() -> None:
     result = ask(topics=())
     assert result.detail.topics.entities == ("USA",)
