@@ -11,105 +11,66 @@ from the nearest recorded prompt, so the effect of every change of a prompt is s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dspy import lm15
 
-from kg.errors import DataError, LMError
+from kg.errors import LMError
 from programs.lm import GuardedLM
 from programs.turns import suited_adapter
 
-_LONGEST = 160
+Messages = tuple[tuple[str, str], ...]
+"""The role and the text of each message of a prompt."""
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """A prompt and its reply.
+def read_transcript(path: Path) -> dict[Messages, str]:
+    """Returns the reply to each recorded prompt; of several replies to one, the last."""
+    records = map(json.loads, filter(str.strip, path.read_text(encoding="utf-8").splitlines()))
+    return {messages_of(record["messages"]): record["reply"] for record in records}
 
-    Attributes:
-        messages: The role and the text of each message.
-        reply: The text of the reply.
+
+def read_folder(folder: Path) -> dict[Messages, str]:
+    """Reads a folder of requests of the OpenAI protocol (``in/00001.json``) and replies (``out/00001.txt``).
+
+    Requests without a reply, and those of one word that only check the connection, are left out.
     """
+    found = {}
+    for path in sorted((folder / "in").glob("*.json")):
+        reply = folder / "out" / f"{path.stem}.txt"
+        messages = messages_of(json.loads(path.read_text(encoding="utf-8"))["messages"])
+        if len(messages) > 1 and reply.is_file():
+            found[messages] = reply.read_text(encoding="utf-8")
+    return found
 
-    messages: tuple[tuple[str, str], ...]
-    reply: str
 
-    @property
-    def prompt(self) -> str:
-        """The messages as one text, the role of each on a line of its own."""
-        return "\n".join(f"--- {role}\n{text}" for role, text in self.messages)
+def write_transcript(replies: Mapping[Messages, str], path: Path) -> None:
+    """Writes the file that :func:`read_transcript` reads."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for prompt, reply in replies.items():
+            messages = [{"role": role, "content": text} for role, text in prompt]
+            file.write(json.dumps({"messages": messages, "reply": reply}, ensure_ascii=False) + "\n")
 
 
-@dataclass(frozen=True)
-class Transcript:
-    """Recorded exchanges, in their order."""
+def messages_of(records: list[dict[str, Any]]) -> Messages:
+    """The messages of a request in JSON."""
+    return tuple((str(record["role"]), _text(record["content"])) for record in records)
 
-    exchanges: tuple[Exchange, ...]
 
-    @classmethod
-    def read(cls, path: Path) -> Transcript:
-        """Reads a file of :meth:`write`.
-
-        Raises:
-            DataError: The file cannot be read, or a line is no exchange.
-        """
-        found = []
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"cannot be read as UTF-8 text: {error}", file=str(path)) from error
-        for number, line in enumerate(text.splitlines(), start=1):
-            if line.strip():
-                try:
-                    record = json.loads(line)
-                    found.append(Exchange(_messages(record["messages"]), str(record["reply"])))
-                except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                    rule = f"must hold messages and a reply as JSON ({type(error).__name__}: {error})"
-                    raise DataError(rule, file=str(path), place=f"line {number}") from error
-        return cls(tuple(found))
-
-    @classmethod
-    def of_folder(cls, folder: Path) -> Transcript:
-        """Reads a folder of requests of the OpenAI protocol (``in/00001.json``) and replies (``out/00001.txt``).
-
-        Requests without a reply, and those of one word that only check the connection, are left out.
-
-        Raises:
-            DataError: A request cannot be read.
-        """
-        found = []
-        for path in sorted((folder / "in").glob("*.json")):
-            reply = folder / "out" / f"{path.stem}.txt"
-            if not reply.is_file():
-                continue
-            try:
-                messages = _messages(json.loads(path.read_text(encoding="utf-8"))["messages"])
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                raise DataError(f"is no request ({type(error).__name__}: {error})", file=str(path)) from error
-            if len(messages) > 1:
-                found.append(Exchange(messages, reply.read_text(encoding="utf-8")))
-        return cls(tuple(found))
-
-    def write(self, path: Path) -> None:
-        """Writes the file, each different exchange once."""
-        lines = []
-        for one in dict.fromkeys(self.exchanges):
-            messages = [{"role": role, "content": text} for role, text in one.messages]
-            lines.append(json.dumps({"messages": messages, "reply": one.reply}, ensure_ascii=False))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+def _text(content: Any) -> str:
+    """The text of a message, which may be in parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join(part["text"] if isinstance(part, Mapping) else part.text for part in content)
 
 
 class ReplayEngine:
     """Answers with recorded replies.
 
-    Args:
-        transcript: The recorded exchanges. Of several replies to one prompt, the last is given.
-
     Attributes:
+        replies: The reply to each prompt, as one text.
         changed: What differs in each prompt that was not recorded, in words.
         used: The prompts that were answered.
     """
@@ -117,8 +78,8 @@ class ReplayEngine:
     supports_response_schema = True
     supported_params = frozenset({"temperature", "max_tokens", "response_format"})
 
-    def __init__(self, transcript: Transcript) -> None:
-        self.replies = {one.prompt: one.reply for one in transcript.exchanges}
+    def __init__(self, replies: Mapping[Messages, str]) -> None:
+        self.replies = {_prompt(messages): reply for messages, reply in replies.items()}
         self.changed: list[str] = []
         self.used: set[str] = set()
         self._asked: list[str] = []
@@ -127,14 +88,9 @@ class ReplayEngine:
         return self
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """The recorded reply.
-
-        Raises:
-            LMError: The prompt was not recorded; the message has the first line that differs.
-        """
-        messages = [("system", text_of(request.system))] if request.system is not None else []
-        messages += [(one.role, text_of(one.parts)) for one in request.messages]
-        prompt = Exchange(tuple(messages), "").prompt
+        """The recorded reply; LMError with the first line that differs where the prompt was not recorded."""
+        system = () if request.system is None else (("system", _text(request.system)),)
+        prompt = _prompt((*system, *((one.role, _text(one.parts)) for one in request.messages)))
         reply = self.replies.get(prompt)
         if reply is None:
             self.changed.append(self._difference(prompt))
@@ -149,42 +105,22 @@ class ReplayEngine:
 
     def _difference(self, prompt: str) -> str:
         """The first line in which a prompt differs from the recorded one that is nearest to it."""
-        if not self.replies:
-            return "it is empty"
-        nearest = max(self.replies, key=lambda known: _likeness(prompt, known))
-        now, before = prompt.splitlines(), nearest.splitlines()
-        place = next((n for n, (one, other) in enumerate(zip(now, before, strict=False)) if one != other), None)
-        place = min(len(now), len(before)) if place is None else place
-        recorded, found = (lines[place][:_LONGEST] if place < len(lines) else "(its end)" for lines in (before, now))
-        return f"line {place + 1} was recorded as {recorded!r}, and is now {found!r}"
+        nearest = max(self.replies, key=lambda known: _shared(prompt, known) + _shared(prompt[::-1], known[::-1]))
+        now, before = ([*text.splitlines(), "(its end)"] for text in (prompt, nearest))
+        place = next(number for number, lines in enumerate(zip(now, before, strict=False)) if len(set(lines)) > 1)
+        return f"line {place + 1} was recorded as {before[place][:160]!r}, and is now {now[place][:160]!r}"
 
 
 def replay_settings(path: Path) -> dict[str, Any]:
     """A transcript as a language model in settings of ``dspy.context``."""
-    engine = ReplayEngine(Transcript.read(path))
+    engine = ReplayEngine(read_transcript(path))
     lm = GuardedLM(f"replay/{path}", engine=engine, own_server=True, free=True, cache=False, num_retries=0)
     return {"lm": lm, "adapter": suited_adapter(lm)}
 
 
-def text_of(prompt: Any) -> str:
-    """A prompt or messages as one text, in the order in which a server reads them."""
-    if isinstance(prompt, str):
-        return prompt
-    if isinstance(prompt, Mapping):
-        return f"{prompt.get('role', '')}\n{text_of(prompt.get('content', prompt.get('text', '')))}\n"
-    if isinstance(prompt, Sequence):
-        return "".join(text_of(part) for part in prompt)
-    parts = [getattr(prompt, name, None) for name in ("system", "messages", "role", "parts", "text")]
-    return "".join(text_of(part) for part in parts if part is not None)
-
-
-def _messages(records: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
-    return tuple((str(one["role"]), text_of(one["content"])) for one in records)
-
-
-def _likeness(one: str, other: str) -> int:
-    """The lengths of the common beginning and the common end of two texts."""
-    return _shared(one, other) + _shared(one[::-1], other[::-1])
+def _prompt(messages: Messages) -> str:
+    """The messages as one text, the role of each on a line of its own."""
+    return "\n".join(f"--- {role}\n{text}" for role, text in messages)
 
 
 def _shared(first: str, second: str) -> int:

@@ -16,17 +16,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.replay import Transcript  # noqa: E402
+from tests.replay import messages_of, read_folder, read_transcript, write_transcript  # noqa: E402
 
 
-def answer(folder: Path, transcript: Transcript) -> int:
+def answer(folder: Path, transcript: Path) -> int:
     """Writes the recorded reply to each request without one whose prompt did not change; returns their number."""
-    known = {exchange.messages: exchange.reply for exchange in transcript.exchanges}
-    count = 0
+    known, count = read_transcript(transcript), 0
     for path in sorted((folder / "in").glob("*.json")):
         reply = folder / "out" / f"{path.stem}.txt"
-        records = json.loads(path.read_text(encoding="utf-8"))["messages"]
-        text = known.get(tuple((str(record["role"]), str(record["content"])) for record in records))
+        text = known.get(messages_of(json.loads(path.read_text(encoding="utf-8"))["messages"]))
         if text is not None and not reply.exists():
             partial = reply.with_suffix(".tmp")
             partial.write_text(text, encoding="utf-8")
@@ -38,6 +36,6 @@ def answer(folder: Path, transcript: Transcript) -> int:
 if __name__ == "__main__":
     source, target = map(Path, sys.argv[1:3])
     if "--answer" in sys.argv[3:]:
-        sys.stdout.write(f"{answer(source, Transcript.read(target))} requests answered in {source / 'out'}\n")
+        sys.stdout.write(f"{answer(source, target)} requests answered in {source / 'out'}\n")
     else:
-        Transcript.of_folder(source).write(target)
+        write_transcript(read_folder(source), target)

@@ -20,14 +20,7 @@ SAMPLE = Path(__file__).parent.parent.parent.parent / "experiments" / "sample"
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one file, and remembers what was asked of it.
-
-    Attributes:
-        content: The file.
-        drops: After how many bytes of the body to hang up, for one request after the other.
-        statuses: Errors to answer with instead, for one request after the other.
-        requests: How many requests came.
-    """
+    """Serves one file; hangs up after so many bytes, or answers with an error, for one request after the other."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__(("127.0.0.1", 0), Handler)

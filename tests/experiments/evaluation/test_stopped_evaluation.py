@@ -15,7 +15,7 @@ import pytest
 
 from experiments.evaluation import KEY_TAG, Journal, find_stopped
 from experiments.traces import read_traces
-from experiments.tracking import Tracker
+from experiments.tracking import RunRecord, Tracker
 from kg.errors import ConfigError, TrackingError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -67,6 +67,11 @@ def wait_for_lines(folder: Path, count: int) -> None:
     pytest.fail(f"no {count} conversations were answered in time")
 
 
+def traced_turns(tracker: Tracker, record: RunRecord) -> list[tuple[str, str]]:
+    tags = [one["info"]["tags"] for one in read_traces(tracker, record)]
+    return [(one["finpath.conversation"], one["finpath.turn"]) for one in tags]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "threads"), [(signal.SIGKILL, 1), (signal.SIGTERM, 2), (signal.SIGINT, 1)], ids=["kill", "term", "ctrl-c"]
@@ -95,9 +100,7 @@ def test_a_killed_evaluation_goes_on_where_it_was(
     # Only conversations that were under way when it was killed are asked again: at most three turns a thread.
     assert len(asked) - len(set(asked)) <= 3 * threads
     assert figures["resumed_turns"] >= 6
-    traces = read_traces(tracker, record)
-    keys = [(one["info"]["tags"]["finpath.conversation"], one["info"]["tags"]["finpath.turn"]) for one in traces]
-    assert len(keys) == len(set(keys)) == 18
+    assert len(traced := traced_turns(tracker, record)) == len(set(traced)) == 18
     assert not list((tmp_path / "cache").rglob("*.jsonl"))
 
 
@@ -117,9 +120,7 @@ def test_two_processes_that_resume_one_run_at_once_answer_each_turn_once(tmp_pat
     assert record.metrics["turns"] == 18
     asked = (tmp_path / "asked.txt").read_text().splitlines()
     assert len(asked) - len(set(asked)) <= 3  # the conversation that was under way at the kill
-    traces = read_traces(tracker, record)
-    keys = [(one["info"]["tags"]["finpath.conversation"], one["info"]["tags"]["finpath.turn"]) for one in traces]
-    assert len(keys) == len(set(keys)) == 18
+    assert len(traced := traced_turns(tracker, record)) == len(set(traced)) == 18
 
 
 @pytest.mark.slow

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kg.errors import DataError
-from kg.graphs import FactGraph, Triple, is_table_of_triples, read_file, read_rdf, read_table, read_value
-from kg.graphs.units import spelled_out, split_unit, words_of
+from kg.graphs import FactGraph, is_table_of_triples, read_file, read_rdf, read_table, read_value
+from kg.graphs.units import split_unit, words_of
 from kg.text import Period
 
 TURTLE = """
@@ -76,11 +76,6 @@ def test_a_table_of_triples() -> None:
         list(read_table("s,p,o\na,b\n", what="films.csv"))
 
 
-def test_numbers_that_are_no_years_stay_numbers() -> None:
-    graph = FactGraph.build([Triple("a", "stars", "1500", True), Triple("b", "stars", "8900", True)])
-    assert graph.relations[0].kind == "number"
-
-
 def test_json_ld_and_errors() -> None:
     text = '{"@context": {"name": "https://schema.org/name", "near": {"@id": "http://e.org/near", "@type": "@id"}},'
     text += '"@graph": [{"@id": "http://e.org/1", "name": "Ebbing", "near": "http://e.org/2"}]}'
@@ -127,15 +122,6 @@ def test_times_at_midnight_are_days_and_durations_are_minutes() -> None:
     assert read_value("2012-09-05T08:30:00Z", f"{XSD}dateTime").text == "2012-09-05T08:30:00Z"
     assert read_value("PT1H30M", f"{XSD}duration").number == Decimal(90)
     assert read_value("P1Y", f"{XSD}duration").kind == "text"
-
-
-def test_abbreviations_are_further_names() -> None:
-    assert [spelled_out(name) for name in ("dob", "nr of seats", "mins", "owner")] == [
-        "birth date",
-        "number of seats",
-        "duration",
-        "owner",
-    ]
 
 
 def test_numbered_facts_without_names_only_join_others() -> None:

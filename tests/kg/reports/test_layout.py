@@ -71,23 +71,6 @@ def test_an_amount_may_be_a_dash(dash: str) -> None:
     assert not analyse_table((("due in", "$ 5"), ("2015", dash), ("2016", "7"))).is_section(1)
 
 
-def test_units_come_from_the_cell_its_row_its_column_or_the_cells_above() -> None:
-    table = (("", "2009", "shares"), ("sales", "$ 5", "1"), ("cost", "6", "2"), ("margin ( % )", "3", "4"))
-    layout = analyse_table(table)
-
-    def unit(row: int, column: int) -> str:
-        return layout.unit(row, column, layout.figures(row, column)[0])
-
-    assert [unit(1, 1), unit(2, 1), unit(3, 1), unit(2, 2)] == ["currency", "currency", "percent", "shares"]
-
-
-def test_scale_comes_from_the_caption_but_not_for_percents() -> None:
-    layout = analyse_table((("", "2009"), ("sales", "$ 5"), ("margin", "6%")), ("amounts in millions , except ratios",))
-    sales, margin = layout.figures(1, 1)[0], layout.figures(2, 1)[0]
-    assert layout.scale_of(1, 1, sales, "currency") == 10**6
-    assert layout.scale_of(2, 1, margin, "percent") == 1
-
-
 def test_every_figure_has_the_year_behind_it_or_before_it() -> None:
     behind = "there were 5.3 ships in 2013 compared to 4.9 that sailed in 2012 and 4.2 that sailed in 2011 ."
     before = "in 2013 there were 5.3 ships , and in 2012 as many as 4.9 of them ."
