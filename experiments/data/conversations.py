@@ -98,6 +98,11 @@ class ConversationRecord:
     margin: float | None = None
 
     @property
+    def document(self) -> str:
+        """The report's own name, which several conversations may have: ``ACME/2020/page_7.pdf``."""
+        return document_of(self.id)
+
+    @property
     def conversation_type(self) -> Literal["I", "II"]:
         """ConvFinQA's Type I (one original question taken apart) or Type II (two of them joined)."""
         if self.id.startswith(("Single_", "Double_")):
