@@ -53,6 +53,24 @@ _LEAST_WIDTH, _NO_LIMIT = 20, 100_000
 _RULE = "    \n    \n--- \n    \n    \n    \n    \n    \n"
 """Rich's drawing of a table: a line below the headers, and nothing else."""
 
+REPORT_FIGURES = {
+    "right answers (exe_accuracy)": "exe_accuracy",
+    "right calculations (program_accuracy)": "program_accuracy",
+    "whole conversations right": "conversation_accuracy",
+    "right answer ranked first": "recall_at_1",
+    "right answer among the first 5": "recall_at_5",
+    "right answer among the first 20": "recall_at_20",
+    "turns / conversations": "{turns:.0f} / {conversations:.0f}",
+    "turns without an answer": "{failed_turns:.0f}",
+    "LM calls a turn": "{lm_calls_per_turn:.2f}",
+    "prompt tokens a turn": "{prompt_tokens_per_turn:.0f}",
+    "of them not cached": "{uncached_prompt_tokens_per_turn:.0f}",
+    "completion tokens a turn": "{completion_tokens_per_turn:.0f}",
+    "seconds a turn, median": "{seconds_per_turn_p50:.3f}",
+    "seconds a turn, 95%": "{seconds_per_turn_p95:.3f}",
+}
+"""The headline figures of evaluations about reports by their titles: names of shares, or formats."""
+
 _STYLES = (
     ("bold", r"^A  .*?(?=   \(|$)"),
     ("dim", r"^ {2,3}(path|read in|calculated|read|asked|question|answer|gold|rank|understood|tool|path \d+:) "),
@@ -193,6 +211,27 @@ def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     return f"{value:.3f}" if isinstance(value, float) else " ".join(str(value).splitlines())
+
+
+def figures_table(
+    names: Sequence[str],
+    figures: Sequence[Mapping[str, Any]],
+    width: int | None = None,
+    titles: Mapping[str, str] = REPORT_FIGURES,
+) -> str:
+    """The figures of evaluations, one column a run; shares have their intervals.
+
+    Args:
+        names: The names of the runs.
+        figures: Their figures.
+        width: The width of a terminal; ``None`` for no limit.
+        titles: As :data:`REPORT_FIGURES`.
+    """
+    rows = [
+        [title, *(form.format(**own) if "{" in form else percent(own, form) for own in figures)]
+        for title, form in titles.items()
+    ]
+    return format_table(["", *names], rows, width=width)
 
 
 def shorten(text: str, width: int) -> str:

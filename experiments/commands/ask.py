@@ -1,14 +1,23 @@
-"""``finpath ask``: the answer, the calculation, the path, and the cells and sentences of the figures.
+"""``finpath ask`` and ``chat``: the answer, the calculation, the path, and the cells and sentences of the figures.
 
-$ finpath ask JKHY/2009/page_28.pdf --data dev.json "what was the net cash in 2009?" "and the change from 2008?"
-$ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?"
+    $ finpath ask income.csv balance.xlsx notes.md "what was the net cash in 2009?" "and the change from 2008?"
+    $ finpath chat geography
+    > Which countries border Portugal?
+    A  Spain
+    > What is its capital?
+       understood  What is Portugal's capital?
+    A  Lisbon
+
+In a chat, a line is a question, or a command that begins with a slash (``/help`` lists them). Through a pipe, each
+question is repeated before its answer. Ctrl-C drops the line or stops the answer, and Ctrl-D ends the conversation.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,9 +35,9 @@ from experiments.commands.main import (
     threads_option,
     track_option,
 )
-from experiments.console import say, show, terminal_width, waiting
+from experiments.console import read_text, say, show, terminal_width, waiting, write_share, write_text
 from experiments.lms import LMConfig, reach_lm
-from kg.errors import ConfigError
+from kg.errors import ConfigError, DataError, FinpathError
 
 if TYPE_CHECKING:
     from experiments.facade.subjects import Subject
@@ -42,16 +51,26 @@ ABOUT = (
     "names, a folder of them, a SPARQL address, or geography; the folder of `finpath ingest`; or a folder of texts"
 )
 
+_SAVED = "conversation.json"
+_HELP = f"""\
+   /why         the basis of the last answer: path, calculation, and the place of each figure
+   /history     the questions so far, spelled out, with their answers
+   /reset       start a new conversation
+   /save FILE   save the conversation ({_SAVED})
+   /load FILE   continue a saved conversation ({_SAVED})
+   /help        this list
+   /quit        end (as Ctrl-D does)"""
 
-def subject_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of questions about a subject: what :func:`asking` takes."""
+
+def _subject_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of questions about a subject: what :func:`_asking` takes."""
     for option in (track_option, lm_options, set_option(PROGRAM_SETTINGS), program_option, data_option):
         function = option(function)
     return function
 
 
 @contextmanager
-def asking(
+def _asking(
     words: Sequence[str], lm: LMConfig, *, data: str, program: str, settings: dict[str, str], tracker: Tracker | None
 ) -> Iterator[tuple[Subject, QuestionLog]]:
     """Yields the subject that some words name and the log of its questions, with the language model set in DSPy."""
@@ -68,7 +87,7 @@ def asking(
         yield subject, log
 
 
-def answer(subject: Subject, conversation: Conversation, question: str, log: QuestionLog) -> AnyTurn:
+def _answer(subject: Subject, conversation: Conversation, question: str, log: QuestionLog) -> AnyTurn:
     """The next turn of a conversation, with a sign of life while it is answered."""
     with waiting("answer") as step, _following(step), log.turn(question) as seen:
         turn = conversation.ask(question)
@@ -96,7 +115,7 @@ def _following(step: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
-def conversation_figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str, Any]:
+def _conversation_figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str, Any]:
     """The turns of a conversation for ``--json``."""
     return {"kind": subject.kind, "about": subject.world.name, "turns": [*map(subject.figures, turns)]}
 
@@ -126,7 +145,7 @@ def conversation_figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str
     is_flag=True,
     help="keep the facts of sentences that answer a question in the growing graph; otherwise asking writes nothing",
 )
-@subject_options
+@_subject_options
 @threads_option
 @json_option
 def ask_questions(
@@ -149,14 +168,14 @@ def ask_questions(
     if (not own) == (file is None) or not all(question.strip() for question in own):
         rule = "questions must follow, or be in a file (--questions), and must not be empty"
         raise ConfigError(f"{rule}; the subject is {', '.join(filter(None, words))}")
-    with asking(words, lm, **given) as (subject, log):
+    with _asking(words, lm, **given) as (subject, log):
         if insert and subject.kind != "growing graph":
             raise ConfigError(f"insert is for a growing graph, got a {subject.kind}")
         if file is not None:
             turns = _ask_each(subject, file, threads or lm.default_threads, log, write_figures)
         else:
             turns = _ask_in_order(subject, own, log)
-            write_figures(conversation_figures(subject, turns))
+            write_figures(_conversation_figures(subject, turns))
     if insert:
         from experiments.facade.knowledge import keep_answers
 
@@ -171,7 +190,7 @@ def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog) 
 
     conversation, turns = Conversation(subject.program, subject.world), list[Any]()
     for question in questions:
-        turns.append(turn := answer(subject, conversation, question, log))
+        turns.append(turn := _answer(subject, conversation, question, log))
         show("\n" * (len(turns) > 1) + describe_turn(turn, subject.basis(turn), terminal_width()))
     return turns
 
@@ -199,3 +218,138 @@ def _ask_each(
         turns.append(turn)
     write_figures(rows)
     return turns
+
+
+@finpath.command(
+    "chat",
+    epilog=r"""
+    finpath chat geography
+    finpath chat triples.csv --json turns.json
+    finpath chat https://example.org/sparql
+    finpath chat income.csv balance.xlsx notes.md
+    printf 'what was the net income in 2020?\nand in 2018?\n' | finpath chat MRLW/2020/page_49.pdf
+    """,
+)
+@click.argument("about", type=FILE, nargs=-1, required=True, metavar="ABOUT...", help=ABOUT)
+@_subject_options
+@json_option
+def chat_about(about: tuple[str, ...], lm: LMConfig, write_figures: WriteFigures, **given: Any) -> int:
+    """Talks about a report, your own tables, a graph or texts.
+
+    The exit code is 1 if the questions of a pipe have no answer.
+    """
+    at_terminal = sys.stdin.isatty()
+    with _asking(about, lm, **given) as (subject, log):
+        chat = Chat(subject, log)
+        if at_terminal:
+            say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
+            talk_at_terminal(chat)
+        else:
+            talk(chat, sys.stdin)
+    turns = chat.conversation.turns
+    write_figures(_conversation_figures(subject, turns))
+    return 1 if turns and not at_terminal and all(turn.failure is not None for turn in turns) else 0
+
+
+class Chat:
+    """A conversation about a subject, and the commands about it.
+
+    Args:
+        subject: The subject.
+        log: Takes the traces of the questions.
+
+    Attributes:
+        conversation: The turns so far.
+        ended: Whether ``/quit`` was given.
+    """
+
+    def __init__(self, subject: Subject, log: QuestionLog) -> None:
+        from programs.turns import Conversation
+
+        self.subject, self.log, self.ended = subject, log, False
+        self.conversation = Conversation(subject.program, subject.world)
+
+    def take(self, line: str) -> None:
+        """Answers a question or follows a command; a mistake is reported, and the conversation continues."""
+        try:
+            if line.strip().startswith("/"):
+                name, _, rest = line.strip().partition(" ")
+                self._follow(name, rest.strip() or _SAVED)
+            elif line.strip():
+                self._ask(line.strip())
+        except FinpathError as error:
+            show(f"   {' '.join(str(error).split())}")
+
+    def _ask(self, question: str) -> None:
+        turn = _answer(self.subject, self.conversation, question, self.log)
+        if turn.canonical != question:
+            show(f"   understood  {turn.canonical}")
+        if turn.failure is not None:
+            show(f"A  no answer: {turn.message or turn.failure}")
+        else:
+            confidence = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
+            show(f"A  {turn.words}{confidence}")
+
+    def _follow(self, name: str, file: str) -> None:
+        from experiments.pages import describe_basis
+
+        turns = self.conversation.turns
+        match name:
+            case "/why" if turns:
+                show(describe_basis(turns[-1], self.subject.basis(turns[-1])))
+            case "/why":
+                raise ConfigError("nothing has been asked yet")
+            case "/history":
+                for number, (question, words) in enumerate(self.conversation.history, start=1):
+                    show(f"   {number}. {question} {words or 'no answer'}")
+            case "/reset":
+                self.conversation.reset()
+                show("   a new conversation")
+            case "/save":
+                write_text(file, self.conversation.to_json() + "\n")
+                show(f"   saved to {file}")
+            case "/load":
+                self._load(file)
+            case "/help":
+                show(_HELP)
+            case "/quit":
+                self.ended = True
+            case _:
+                raise ConfigError(f"there is no command {name}; /help lists the commands")
+
+    def _load(self, file: str) -> None:
+        text = read_text(file)
+        try:
+            self.conversation = self.conversation.from_json(self.subject.program, self.subject.world, text)
+        except DataError as error:
+            raise DataError(error.rule, file=file) from error
+        turns = self.conversation.turns
+        show(f"   {len(turns)} turns" + (f", the last: {turns[-1].question}" if turns else ""))
+
+
+def talk(chat: Chat, lines: Iterable[str]) -> None:
+    """Takes lines until they end or the conversation does; questions are repeated."""
+    for line in lines:
+        if line.strip() and not line.strip().startswith("/"):
+            show(f"Q  {line.strip()}")
+        chat.take(line)
+        if chat.ended:
+            return
+
+
+def talk_at_terminal(chat: Chat) -> None:
+    """Ctrl-C drops the line or stops the answer; SIGTERM, a kind of KeyboardInterrupt, ends the conversation."""
+    with suppress(ImportError):
+        import readline  # noqa: F401 - input() edits lines and recalls earlier ones once it is imported
+    while not chat.ended:
+        line = ""
+        try:
+            line = input("> ")
+            chat.take(line)
+        except KeyboardInterrupt as stop:
+            if type(stop) is not KeyboardInterrupt:
+                raise
+            show("   stopped; the question is forgotten" if line else "")
+        except EOFError:
+            show()
+            return

@@ -25,7 +25,7 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import Stages, show, terminal_width
+from experiments.console import Stages, figures_table, show, terminal_width
 from experiments.lms import LMConfig
 from kg.errors import ConfigError, LMError
 
@@ -172,7 +172,6 @@ def _compile_reports(
     from experiments.compiling import report_job
     from experiments.data import join_loaded, read_dialogues
     from experiments.evaluation import evaluate
-    from experiments.pages import figures_table
     from experiments.tasks import ConvFinQA
     from optimize.optimizers import parse_optimizers
 

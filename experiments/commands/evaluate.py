@@ -25,7 +25,7 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import say, show, terminal_width
+from experiments.console import figures_table, say, show, terminal_width
 from experiments.lms import LMConfig
 from kg.errors import ConfigError
 
@@ -143,7 +143,6 @@ def _evaluate(
 ) -> int:
     """Evaluates, shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
     from experiments.evaluation import evaluate
-    from experiments.pages import figures_table
     from experiments.tasks import answers_table, kgqa_table
 
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)

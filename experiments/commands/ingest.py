@@ -1,13 +1,14 @@
-"""``finpath ingest``: reads news and filings into a growing graph, which ``ask``, ``brief`` and ``graph`` then use.
+"""``finpath ingest`` reads news and filings into a growing graph; ``brief`` reports what is new for a user.
 
 $ finpath ingest news/ filing.txt https://example.org/feed.xml --graph knowledge
-$ finpath ingest --types types.json --graph knowledge
+$ finpath brief knowledge --database portfolio.db --user ann --html briefing.html
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import click
 
 from experiments.commands.main import (
     FILE,
+    OUT_FILE,
     WriteFigures,
     finpath,
     json_option,
@@ -23,7 +25,7 @@ from experiments.commands.main import (
     threads_option,
     track_option,
 )
-from experiments.console import progress, say, show
+from experiments.console import progress, say, show, write_text
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, FinpathError
 
@@ -226,3 +228,56 @@ def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:
         "stated_events": sum(entry.events for entry in entries),
         "refused": [f"{entry.document}: {problem}" for entry in entries for problem in entry.refused],
     }
+
+
+@finpath.command("brief", epilog="finpath brief knowledge --database portfolio.db --user ann --html briefing.html")
+@click.argument("graph", type=FILE, metavar="GRAPH", help="the graph's folder")
+@click.option(
+    "--database",
+    type=FILE,
+    required=True,
+    metavar="DATABASE",
+    help="an SQLite file or an SQLAlchemy URL with the tables positions (user_id, symbol, shares, avg_cost, added_at) "
+    "and watchlist (user_id, symbol, added_at), and, if there is one, user_investment_profiles (user_id, "
+    "risk_tolerance, investment_horizon, goals, preferences); it is only read",
+)
+@click.option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile")
+@click.option("--all", "whole", is_flag=True, help="as if there were no profile")
+@click.option("--html", type=OUT_FILE, metavar="FILE", help="write the briefings as a page here too")
+@day_option
+@json_option
+def brief_user(
+    graph: str, database: str, user: str, whole: bool, html: str | None, today: datetime, write_figures: WriteFigures
+) -> None:
+    """Reports news about a user's positions and watch-list, citing the documents that report it.
+
+    There is one block for a symbol. What the profile leaves out is counted.
+    """
+    from experiments.data import read_portfolio
+    from experiments.facade.knowledge import open_graph
+    from experiments.pages import CAUTION, briefings_page
+    from programs.advisor import Advisor, briefings, shaped, symbol_problems
+
+    day, portfolio = today.date(), read_portfolio(database, user)
+    profile = None if whole else portfolio.profile
+    with open_graph(graph) as opened:
+        Advisor(opened).reflect(day)
+        every = briefings(opened, portfolio, day)
+        unknown = symbol_problems(opened, portfolio)
+    given = every if profile is None else shaped(every, profile)
+    for problem in unknown:
+        say(problem)
+    missing = len(every) - len(given)
+    note = f"the profile leaves out {missing} briefings: --all shows them" if missing else ""
+    if note:
+        say(note)
+    for briefing in given:
+        show(briefing.text)
+        for line in [line for event in briefing.events for line in event.lines]:
+            show(f"    {line}")
+        for remark in briefing.notes:
+            show(f"    note: {remark}")
+    show(CAUTION if given else "nothing new about what you hold or watch")
+    if html is not None:
+        write_text(html, briefings_page(given, profile, day, note))
+    write_figures({"briefings": [asdict(briefing) for briefing in given], "left_out": missing})

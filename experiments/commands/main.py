@@ -58,7 +58,11 @@ FILE = click.Path(readable=False, path_type=str)
 
 _TRACKED = ("compile", "evaluate", "compare", "inspect", "promote", "demo")
 _VERBS = (*_TRACKED, "ask", "chat", "thoughts", "ingest", "brief", "data", "graph", "ontology", "lm")
-_MODULES = {"compare": "runs", "inspect": "runs", "promote": "runs", "ontology": "graph"}
+_MODULES = dict.fromkeys(("compare", "inspect", "promote"), "runs") | {
+    "chat": "ask",
+    "brief": "ingest",
+    "ontology": "graph",
+}
 """The modules of verbs that have none of their own name."""
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # The matrices are small: more threads are never much faster, and three times slower on a busy machine.

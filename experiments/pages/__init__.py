@@ -5,18 +5,20 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.pages.comparison import describe_comparison, figures_table, short_names, written
     from experiments.pages.html import CAUTION, briefings_page, make_pages
-    from experiments.pages.turns import (
+    from experiments.pages.text import (
         answer_figures,
         basis_of,
         describe_basis,
+        describe_comparison,
         describe_scored_turn,
         describe_source,
         describe_trace,
         describe_turn,
         scored_turn_figures,
+        short_names,
         turn_figures,
+        written,
     )
 else:
     __getattr__ = lazy_exports(__name__, __file__)

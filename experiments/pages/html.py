@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.console import write_answer
-from experiments.pages.turns import describe_scored_turn, describe_source
+from experiments.pages.text import describe_scored_turn, describe_source
 from kg.reports import CellSource, Report, SentenceSource
 from optimize.metrics import verdict
 

@@ -19,10 +19,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from experiments.console import format_table, write_answer
+from experiments.console import figures_table, format_table, write_answer
 from experiments.data import ConversationRecord, LoadedData
 from experiments.evaluation import DETAILS, ONTOLOGY, REPORTS, TURNS, Description, EvaluationConfig, Scored, Task
-from experiments.pages import figures_table, make_pages
+from experiments.pages import make_pages
 from experiments.saved import SavedProgram
 from experiments.traces import REPORT_TAG, TraceFacts
 from experiments.tracking import DataInput, Run, RunKind, sectioned

@@ -17,10 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.console import write_text
+from experiments.console import figures_table, write_text
 from experiments.data import GraphSource, KGQuestion, LoadedQuestions
 from experiments.evaluation import Description, EvaluationConfig, Scored, Task
-from experiments.pages import figures_table
 from experiments.saved import SavedProgram
 from experiments.traces import TraceFacts
 from experiments.tracking import DataInput, Run, sectioned

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from experiments.commands.chat import Chat, talk, talk_at_terminal
+from experiments.commands.ask import Chat, talk, talk_at_terminal
 from experiments.facade.subjects import Subject, find_subject
 from experiments.traces import QuestionLog
 from kg.errors import ConfigError, DataError

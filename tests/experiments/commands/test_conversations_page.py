@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.commands.chat import Chat
+from experiments.commands.ask import Chat
 from experiments.facade.subjects import find_subject
 from experiments.traces import QuestionLog
 from tests.demonstrations import needs_reader
