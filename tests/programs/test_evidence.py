@@ -39,12 +39,6 @@ def test_the_model_decides_unless_weights_are_fitted_for_it() -> None:
     assert config.plan_for(SimpleNamespace(model="openai/large")).decides
 
 
-def test_settings_are_read_as_they_were_written() -> None:
-    plan = EvidencePlan(5, Blend({"beam": 0.9, "share": 0.1}))
-    config = EvidenceConfig(page_tokens=99, seed=3, plans={"x": plan})
-    assert EvidenceConfig.from_dict(config.to_dict()) == config
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.algebra import plain, rounded, time_between
+from kg.algebra import rounded, time_between
 
 
 @pytest.mark.parametrize(
@@ -16,10 +16,6 @@ from kg.algebra import plain, rounded, time_between
 )
 def test_numbers_have_at_most_four_decimals(number: str, short: str) -> None:
     assert f"{rounded(Decimal(number)):f}" == short
-
-
-def test_plain_numbers_have_no_zeros_at_the_end() -> None:
-    assert [str(plain(Decimal(one))) for one in ("4.60", "4.0E1", "-3.000")] == ["4.6", "40", "-3"]
 
 
 @pytest.mark.parametrize(("unit", "length"), [("years", 1), ("months", 23), ("weeks", 104), ("days", 730)])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from kg.calculations.conversions import asked_power, conversions
+from kg.calculations.conversions import conversions
 from kg.calculations.forms import FormScorer
 from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
@@ -44,28 +43,9 @@ def _converted(question: str, *forms: str, looked_up: tuple[str, ...] = ("20.8",
     return [str(derivation_of(space, state)) for state in found]
 
 
-@pytest.mark.parametrize(
-    ("question", "power"),
-    [
-        ("what were sales, in millions?", 6.0),
-        ("how much is that in dollars?", 0.0),
-        ("sales in billions?", 9.0),
-        ("sales in 2009?", None),
-        ("how many thousands of dollars?", None),
-    ],
-)
-def test_the_scale_that_a_question_names(question: str, power: float | None) -> None:
-    assert asked_power(question) == power
-
-
 def test_what_is_asked_in_millions_is_brought_to_millions() -> None:
     forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)", "multiply(A, C1000000)")
     assert _converted("what were sales, in millions?", *forms) == [
         "multiply(20.8, const_1000)",
         "divide(1060, const_1000)",
     ]
-
-
-def test_where_no_scale_is_asked_for_figures_are_brought_to_units() -> None:
-    forms = ("select(A)", "multiply(A, C1000)", "divide(A, C1000)")
-    assert _converted("how many non-vested shares?", *forms) == ["multiply(1060, const_1000)"]

@@ -85,16 +85,6 @@ def test_readings_of_a_question(question: str, program: str) -> None:
     assert program in written(question)
 
 
-def test_numbers_stay_candidates_beside_comparisons() -> None:
-    forms = ("select(A)", *FORMS)
-    found = search("the largest region in 2019?", {"structural": 1.0}, forms)
-    numbers = {str(one.derivation) for one in search("the largest region in 2019?", None, forms).candidates
-               if not isinstance(one.answer, tuple)}  # fmt: skip
-    assert any(isinstance(one.answer, tuple) for one in found.candidates)
-    assert {str(one.derivation) for one in found.candidates if not isinstance(one.answer, tuple)} <= numbers
-    assert sum(np.exp(one.score) for one in found.candidates) == pytest.approx(1, abs=0.1)
-
-
 def test_a_comparison_becomes_the_derivation_of_its_names() -> None:
     found = search(
         "the largest region in 2019?", {"fixed_words": 5.0, "structural": 9.0, "year_fits": 5.0, "size": 5.0}
@@ -119,12 +109,6 @@ def test_things_of_a_choice_are_compared_where_the_templates_of_names_find_nothi
     question = "which debt bears more interest, fixed or variable?"
     found = search(question, {"options": 9.0}, pairs, table_index(text=TEXT[:1]))
     assert {("fixed",), ("variable",)} <= {one.answer for one in found.candidates}
-
-
-def test_a_question_that_asks_for_no_name_has_no_comparisons() -> None:
-    found = search("sales?", {"structural": 9.0}, ("select(A)",))
-    assert not found.ranked.pool.compared
-    assert found.candidates == search("sales?", {}, ("select(A)",)).candidates
 
 
 def test_the_weights_are_saved_and_read() -> None:

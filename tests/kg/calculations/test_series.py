@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
 
 from kg.calculations.report_index import ReportIndex
@@ -84,14 +82,6 @@ def test_gold_calculations_are_read_back(index: ReportIndex, gold: str, form: st
     found = SeriesReader(index).collapse(Derivation.parse(gold))
     assert found is not None
     assert found.form == form
-
-
-def test_labelled_figures_are_compared() -> None:
-    assert Derivation.parse('argmax("2008"=5, "2009"=7)').execute() == ("2009",)
-    assert Derivation.parse('argmax("a"=7, "b"=7)').execute() == ("a", "b")
-    assert Derivation.parse('argmin_change("a (x), b"=(12, 10), "c"=(-5, -4))').execute() == ("c",)
-    assert Derivation.parse('argmax(const_2, "a"=1, "b"=3, "c"=2)').execute() == ("b", "c")
-    assert Derivation.parse("average(1, 2, 6), divide(#0, 2)").execute() == Decimal("1.5")
 
 
 def test_compound_growth_is_over_the_years_between_two_periods(index: ReportIndex) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kg.algebra import NamedNodes
-from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, FeatureNetwork, Parse, Ranker, features
+from kg.parsing import FEATURES, FeatureNetwork, Parse, Ranker, features
 
 
 def _network() -> FeatureNetwork:
@@ -26,16 +26,6 @@ def test_a_network_is_read_as_it_was_written() -> None:
     assert again.of({"cost": 3.0, "names": 5.0}) == 5.0
     with pytest.raises(KeyError):
         FeatureNetwork.from_arrays(_network().arrays("x_"), "y_")
-
-
-@pytest.mark.parametrize("read", [False, True])
-def test_what_ships_has_the_features_of_the_parser(read: bool) -> None:
-    ranker = Ranker.shipped(read=read)
-    evidence = {*FEATURES, *READ_FEATURES} if read else {*FEATURES}
-    assert set(ranker.ranking.names.tolist()) <= evidence
-    assert set(ranker.confidence.names.tolist()) <= evidence | set(MORE_FEATURES)
-    for network in (ranker.ranking, ranker.confidence):
-        assert np.isfinite(network(np.zeros((2, len(network.names)), np.float32))).all()
 
 
 def test_trust_and_a_missing_answer_count_in_the_right_direction() -> None:

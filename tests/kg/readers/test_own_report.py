@@ -12,7 +12,7 @@ import pytest
 from experiments.commands import main as cli
 from experiments.facade.reports import resolve_report
 from kg.errors import ConfigError, DataError
-from kg.readers import OwnReport, is_file_list, read_files
+from kg.readers import OwnReport, read_files
 from kg.readers.content import Place
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
@@ -185,12 +185,6 @@ def test_a_library_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ConfigError, match=r"needs openpyxl, which is not installed: pip install openpyxl"):
         read_files([_file(tmp_path, "a.xlsx", "")])
-
-
-def test_which_words_are_files() -> None:
-    assert is_file_list(["a.csv", "b.XLSX"])
-    assert not is_file_list(["a.csv", "what?"])
-    assert not is_file_list([])
 
 
 def test_an_id_is_found_as_before() -> None:

@@ -88,13 +88,6 @@ def test_arithmetic_without_a_result(program: str, step: str) -> None:
     assert str(caught.value) == f"{program}: {step} has no result"
 
 
-def test_calculated_values_of_names_are_spelled_out() -> None:
-    ends = 'argmax("a"=#0, "b"=#1)'
-    first = Derivation.parse(f"divide(1, 2), divide(3, 4), {ends}")
-    assert first.tree() != Derivation.parse(f"divide(1, 2), divide(5, 6), {ends}").tree()
-    assert first.tree() == Derivation.parse('divide(3, 4), divide(1, 2), argmax("a"=#1, "b"=#0)').tree()
-
-
 def test_the_surrounding_decimal_context_changes_nothing() -> None:
     import decimal
 

@@ -10,8 +10,7 @@ import pytest
 
 from kg.search import merge_key
 from kg.search.derivation import Derivation
-from kg.search.history import COMPOUNDS, Reference, TurnOperation, collapse, expand
-from kg.search.steps import Number
+from kg.search.history import Reference, TurnOperation, collapse, expand
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 
@@ -63,13 +62,6 @@ def test_the_same_calculation_is_recognised_however_its_steps_are_numbered() -> 
     assert one.tree() != Derivation.parse("add(3, 4), add(1, 2), divide(#0, #1)").tree()
     collapsed = collapse(other, [one])
     assert collapsed == TurnOperation("select", (Reference(0),))
-
-
-@pytest.mark.parametrize(("name", "template"), COMPOUNDS.items())
-def test_compounds_stand_for_their_steps(name: str, template: str) -> None:
-    operands = (Number("7"), Number("4"))
-    derivation = expand(TurnOperation(name, operands), [])
-    assert str(derivation) == template.format(*operands)
 
 
 def _conversations(path: Path) -> Iterator[list[str]]:

@@ -76,11 +76,6 @@ def test_differences(program: str, gold: str, difference: str) -> None:
     assert diagnosis(turn(program), gold).difference == difference
 
 
-def test_no_difference_can_be_told_without_a_derivation() -> None:
-    assert diagnosis(turn(None, failure="empty_beam")).difference is None
-    assert diagnosis(Turn("?", Decimal(5))).difference is None
-
-
 def feedback(found: Turn) -> str:
     return words(found, GOLD, Decimal("0.2"), diagnosis(found))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kg.errors import ConfigError, DataError
+from kg.errors import DataError
 from optimize.metrics.graphs import score_question, summarise_kgqa
 from programs.turns.turn import Failure, PathDetail, Usage
 from programs.worlds.paths import PathTurn
@@ -62,8 +62,3 @@ def test_questions_of_one_topic_are_drawn_together() -> None:
     assert (figures["questions"], figures["groups"], figures["unanswered_questions"]) == (20, 2, 10)
     assert (figures["failures_no_topic"], figures["lm_calls_per_question"]) == (10, 1.0)
     assert figures["seconds_per_question_p95"] == pytest.approx(0.3)
-
-
-def test_no_scores_have_no_figures() -> None:
-    with pytest.raises(ConfigError):
-        summarise_kgqa([], seed=0)

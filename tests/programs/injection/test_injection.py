@@ -110,12 +110,6 @@ def agent(beam: ConversationQA) -> ConversationQA:
     return ConversationQA(AgentQA(ReportReader(beam.ontology, DerivationScorer.untrained()), AgentConfig(4)))
 
 
-def test_there_are_twenty_reports_with_something_planted_everywhere() -> None:
-    assert len(ATTACKS) == 20 == len({planted.name for planted in ATTACKS})
-    assert {record["where"] for record in RECORDS["reports"]} == {"pre_text", "post_text", "label", "cell", "header"}
-    assert all(planted.report != planted.clean for planted in ATTACKS)
-
-
 @every_report
 def test_what_is_planted_loses_its_marks_and_stays_on_its_line(planted: Attack) -> None:
     for text in (planted.text, f"a {planted.text}", planted.text * 3, planted.text.replace("|", "｜")):

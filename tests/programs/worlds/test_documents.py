@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from kg.errors import ConfigError, DataError
 from kg.readers import read_files
 from kg.reports import CellSource, Report, build_ontology
 from kg.search import Derivation, PastTurn
-from programs.aggregate import EvidencePlan
 from programs.beam import ConversationQA
 from programs.worlds.documents import past_turns
 
@@ -90,17 +88,6 @@ def test_messages_with_calculations_and_without_answers() -> None:
     )
     with pytest.raises(DataError, match="must have a question, got the keys role"):
         past_turns(dspy.History(messages=[{"role": "user"}]))
-
-
-def test_a_state_keeps_the_use_of_language_models(program: Any, tmp_path: Path) -> None:
-    changed = program.deepcopy()
-    plan = EvidencePlan(shown=5)
-    changed.evidence = replace(changed.evidence, seed=3, plans={"openai/x": plan})
-    changed.save(str(tmp_path / "p.json"))
-    again = find_program("beam").program
-    again.load(str(tmp_path / "p.json"))
-    assert again.evidence == changed.evidence
-    assert again.evidence.plans["openai/x"] == plan
 
 
 def test_a_state_is_refused_by_a_program_with_other_parts(program: Any, report: Report, tmp_path: Path) -> None:

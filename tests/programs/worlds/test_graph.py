@@ -46,18 +46,6 @@ def test_a_program_abstains_and_names_the_words() -> None:
         GraphConfig(2)
 
 
-def test_a_conversation_continues_from_its_record() -> None:
-    conversation = _conversation()
-    conversation.ask("Who is the captain of the Larkspur?")
-    record = conversation.to_json()
-    again = Conversation.from_json(conversation.program, conversation.world, record)
-    assert again.turns[0] == conversation.turns[0]
-    turn = again.ask("how old is she?")
-    assert turn.answer == Decimal(54)
-    assert turn.canonical == "how old is Mara Stenhouse?"
-    assert turn.resolved.referents == ("Mara Stenhouse",)
-
-
 def test_states_of_earlier_versions_load() -> None:
     program = ConversationQA.for_graphs()
     state = program.dump_state()

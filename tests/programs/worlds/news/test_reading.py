@@ -15,13 +15,11 @@ from kg.news import AnswerConfidence, NearDocument, Passage, TextAnswer, compare
 from programs.worlds.news import reading as module
 from programs.worlds.news.reading import (
     API,
-    INSTRUCTIONS,
     QuoteReply,
     cited,
     confidence_models,
     quotation,
     quote,
-    quote_messages,
     quoting_model,
 )
 
@@ -113,17 +111,6 @@ def test_doubt_and_another_answer_of_the_span_reader_lower_the_confidence(read: 
     assert agreed.confidence > alone.confidence > against.confidence
     assert read(**reply, sureness="likely").confidence < alone.confidence
     assert read(**reply, sureness="unsure").values == ()
-
-
-def test_documents_are_shown_to_the_adapter_by_day_before_the_question() -> None:
-    documents = [one.shown for one in near()]
-    system, user = quote_messages(documents, "Who owns the ferries?")
-    first, second = TEXTS.values()
-    assert system == {"role": "system", "content": INSTRUCTIONS}
-    assert user["content"] == (
-        f"2026-02-03 {first[0]}\n{' '.join(first[1:])}\n\n2026-05-06 {second[0]}\n{' '.join(second[1:])}\n\n"
-        "question: Who owns the ferries?"
-    )
 
 
 @pytest.mark.parametrize(

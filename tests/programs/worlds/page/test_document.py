@@ -8,8 +8,7 @@ import pytest
 
 from kg.calculations import START, DerivationConfig, DerivationScorer, ReportIndex, TurnSearch, search_turn
 from kg.reports import Report, build_ontology
-from programs.aggregate import with_named
-from programs.worlds.page import PageFigures, merged, read_calculation, relevance_of, written_page
+from programs.worlds.page import merged, relevance_of, written_page
 from programs.worlds.report import ReportReader
 
 REPORT = Report(
@@ -88,18 +87,3 @@ def test_readings_of_a_percentage_are_one_candidate() -> None:
     both = [place for place, one in enumerate(found) if str(one.derivation) in ("16", "16%")]
     assert len(both) == 2
     assert tuple(both) in merged(found)
-
-
-def test_a_named_candidate_joins_the_others_or_replaces_an_equal_one() -> None:
-    index = _read(REPORT)
-    found = _found(index, ["net income in 2009?"]).candidates
-    named = read_calculation("multiply([r1c1], [s0n0])", PageFigures(index), (), ["?"])
-    assert named is not None
-    other = found[0].__class__(named.derivation, named.answer, -5.0, named.derivation.path)
-    candidates, place = with_named(found, other, 4)
-    assert (candidates[place], len(candidates)) == (other, len(found) + 1)
-    assert place == 3
-    same = found[2].__class__(named.derivation, found[2].answer, found[2].score, "")
-    candidates, place = with_named(found, same, 10)
-    assert (place, len(candidates)) == (2, len(found))
-    assert candidates[2].derivation == named.derivation
