@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from kg.calculations import START, DerivationConfig, DerivationScorer, ReportIndex, TurnSearch, search_turn
+from kg.calculations import DerivationConfig, DerivationScorer, ReportIndex, TurnSearch, fixed_history, search_turn
 from kg.reports import Report, build_ontology
+from kg.search import PastTurn
 from programs.worlds.page import merged, relevance_of, written_page
 from programs.worlds.report import ReportReader
 
@@ -29,7 +30,8 @@ def _read(report: Report) -> ReportIndex:
 
 
 def _found(index: ReportIndex, questions: Sequence[str]) -> TurnSearch:
-    return search_turn(index, questions, START, DerivationScorer.untrained(), DerivationConfig())
+    past = fixed_history(index, [PastTurn(question, None, None) for question in questions[:-1]])
+    return search_turn(index, questions, past, DerivationScorer.untrained(), DerivationConfig())
 
 
 def test_every_figure_has_its_identifier_and_rows_their_units() -> None:
