@@ -19,55 +19,48 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import resource
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from experiments.console import format_table  # noqa: E402
-from kg.graphs.index import GraphIndex  # noqa: E402
-from kg.graphs.string_table import NumberedNames  # noqa: E402
-from kg.paths import LearnedRelationScorer, PathConfig, answer_question  # noqa: E402
-from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer  # noqa: E402
+from experiments.console import format_table
+from kg.graphs.index import GraphIndex
+from kg.graphs.string_table import NumberedNames
+from kg.paths import LearnedRelationScorer, PathConfig, answer_question
+from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer
 
 RELATIONS = 24
+PATHS = 100_000
+"""Paths of a question that an enumeration lists at the most."""
+
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _STEPS = 3
 _TRAINING = 500
 _IRI = "http://x/"
-Task = dict[str, Any]
-Answer = Callable[[Task], set[str]]
+Answer = Callable[[RelationExample], set[str]]
 
 
 def main() -> None:
-    """Runs all systems, or one in this process, and prints the figures as JSON."""
+    """Runs all systems on all graphs, and prints the figures as JSON and as a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--triples", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--questions", type=int, default=20)
     parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--seconds", type=int, default=300, help="processor time of a system on a graph")
-    parser.add_argument("--paths", type=int, default=100_000, help="paths of a question at the most")
     parser.add_argument("--memory", type=float, default=12.0, help="memory in GB that a system may reserve")
-    parser.add_argument("--one", nargs=3, metavar=("SYSTEM", "TRIPLES", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.one:
-        print(json.dumps(run_one(options.one[0], int(options.one[1]), Path(options.one[2]), options)))
-        return
     rows = [row for triples in options.triples for row in run_size(triples, options)]
     print(json.dumps(rows, indent=2))
     names = ("triples", "questions", "ms_p50", "ms_p95", "ms_mean", "recall", "build_seconds")
@@ -79,91 +72,63 @@ def main() -> None:
 
 
 def run_size(triples: int, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The figures of each system on one graph."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        index = synthetic_graph(triples)
-        index.save(folder / "graph.npz")
-        examples = synthetic_questions(index, options.questions + _TRAINING)
-        scorer = fit_relation_scorer(index, examples[options.questions :], RelationTrainingConfig(), seed=0)
-        (folder / "scorer.json").write_text(scorer.to_json())
-        tasks = [
-            {"question": one.question, "topic": one.topics[0], "gold": one.answers}
-            for one in examples[: options.questions]
-        ]
-        (folder / "tasks.json").write_text(json.dumps(tasks))
-        del index, examples
-        for system in options.systems:
-            command = [sys.executable, __file__, "--one", system, str(triples), name]
-            command += ["--seconds", str(options.seconds), "--paths", str(options.paths)]
-            command += ["--memory", str(options.memory)]
-            done = subprocess.run(command, check=False, capture_output=True, text=True)
-            row: dict[str, Any] = {"system": system, "triples": triples}
-            row |= json.loads(done.stdout) if done.returncode == 0 else {"ended": _reason(done, options.memory)}
-            sys.stderr.write(f"{row}\n{done.stderr[-500:]}")
-            yield row
+    """The figures of each system on one graph, each in a process of its own."""
+    index = synthetic_graph(triples)
+    examples = synthetic_questions(index, options.questions + _TRAINING)
+    scorer = fit_relation_scorer(index, examples[options.questions :], RelationTrainingConfig(), seed=0)
+    del index
+    for system in options.systems:
+        row: dict[str, Any] = {"system": system, "triples": triples}
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            given = (system, triples, scorer.to_json(), examples[: options.questions], options.seconds, options.memory)
+            try:
+                row |= pool.submit(run_one, *given).result()
+            except (MemoryError, BrokenProcessPool):
+                row["ended"] = f"needs more than {options.memory:g} GB"
+        sys.stderr.write(f"{row}\n")
+        yield row
 
 
-def _reason(done: subprocess.CompletedProcess[str], memory: float) -> str:
-    """Why a system has no figures."""
-    is_full = "MemoryError" in done.stderr or done.returncode == -signal.SIGKILL
-    return f"needs more than {memory:g} GB" if is_full else f"ended with {done.returncode}"
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A graph on disk with the trained scorer, and the limit of paths."""
-
-    triples: int
-    folder: Path
-    paths: int
-
-    def index(self) -> GraphIndex:
-        """The graph, made again in memory."""
-        return synthetic_graph(self.triples)
-
-    def edges(self) -> Iterator[tuple[int, int, int]]:
-        """Subject, relation and value of each triple."""
-        index = self.index()
-        half, block = len(index.relations) // 2, 100_000
-        for start in range(0, len(index.entities), block):
-            edges = index.edges(np.arange(start, min(start + block, len(index.entities)), dtype=np.int32))
-            ahead = edges.relation < half
-            places = (edges.place[ahead] + start).tolist()
-            yield from zip(places, edges.relation[ahead].tolist(), edges.target[ahead].tolist(), strict=True)
-
-
-def run_one(system: str, triples: int, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Seconds and recall of each question."""
-    resource.setrlimit(resource.RLIMIT_AS, (int(options.memory * 1e9),) * 2)
-    tasks: list[Task] = json.loads((folder / "tasks.json").read_text())
+def run_one(
+    system: str, triples: int, scorer: str, examples: list[RelationExample], most: float, memory: float
+) -> dict[str, Any]:
+    """Milliseconds and recall of the questions, until these have taken ``most`` seconds."""
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory * 1e9),) * 2)
     start = time.process_time()
-    answer = SYSTEMS[system](Setting(triples, folder, options.paths))
+    answer = SYSTEMS[system](synthetic_graph(triples), scorer)
     built = time.process_time() - start
-    seconds, recalls = answered(answer, tasks, options.seconds)
+    answer(examples[0])  # what is made once is not counted
+    seconds: list[float] = []
+    recalls = []
+    for example in examples:
+        start = time.process_time()
+        reached = answer(example)
+        seconds.append(time.process_time() - start)
+        recalls.append(len(reached & set(example.answers)) / len(example.answers))
+        if sum(seconds) > most:
+            break
+    p50, p95 = np.percentile(seconds, [50, 95])
+    times = {"ms_p50": p50, "ms_p95": p95, "ms_mean": statistics.mean(seconds)}
     return {
         "questions": len(seconds),
-        **milliseconds(seconds),
+        **{name: round(1000 * float(value), 3) for name, value in times.items()},
         "recall": statistics.mean(recalls),
         "build_seconds": round(built, 1),
     }
 
 
-def _finpath(setting: Setting) -> Answer:
-    index = setting.index()
-    scorer = LearnedRelationScorer.from_json((setting.folder / "scorer.json").read_text())
-    config = PathConfig(max_depth=_STEPS)
+def _finpath(index: GraphIndex, scorer: str) -> Answer:
+    fitted, config = LearnedRelationScorer.from_json(scorer), PathConfig(max_depth=_STEPS)
 
-    def answer(task: Task) -> set[str]:
-        result = answer_question(index, task["question"], [task["topic"]], scorer, config)
+    def answer(example: RelationExample) -> set[str]:
+        result = answer_question(index, example.question, example.topics, fitted, config)
         return {concrete.answer for path in result.relation_paths for concrete in result.concrete(path)}
 
     return answer
 
 
-def _enumeration(setting: Setting) -> Answer:
+def _enumeration(index: GraphIndex, scorer: str) -> Answer:
     """Breadth first over compressed rows, which is faster and smaller than dictionaries of names."""
-    index = setting.index()
 
     def paths(topic: int) -> Iterator[tuple[int, str]]:
         frontier = [((topic,), index.name(topic))]
@@ -178,86 +143,51 @@ def _enumeration(setting: Setting) -> Answer:
                         following.append(((*visited, value), written))
             frontier = following
 
-    def answer(task: Task) -> set[str]:
-        trie, reached = Trie(), set()
-        for value, text in islice(paths(int(index.ids([task["topic"]])[0])), setting.paths):
-            trie.add(text)
+    def answer(example: RelationExample) -> set[str]:
+        trie: dict[str, Any] = {}
+        reached = set()
+        for value, text in islice(paths(int(index.ids(example.topics)[0])), PATHS):
+            node = trie
+            for token in _TOKEN.findall(text):
+                node = node.setdefault(token, {})
             reached.add(index.name(value))
         return reached
 
     return answer
 
 
-def _query(topic: str) -> str:
-    back = "".join(f"|^<{_IRI}r{number}>" for number in range(RELATIONS))
-    step = f"(!<{_IRI}none>{back})"
-    return f"SELECT DISTINCT ?o {{ <{_IRI}{topic}> {step}/({step}?)/({step}?) ?o }}"
-
-
-def _oxigraph(setting: Setting) -> Answer:
+def _oxigraph(index: GraphIndex, scorer: str) -> Answer:
     from pyoxigraph import RdfFormat, Store
 
-    path, is_new = setting.folder / "graph.nt", not (setting.folder / "oxigraph").exists()
-    store = Store(str(setting.folder / "oxigraph"))
-    if is_new:
-        with path.open("w") as file:
-            for subject, relation, value in setting.edges():
+    half, block = len(index.relations) // 2, 100_000
+    folder = tempfile.TemporaryDirectory()
+    path, store = Path(folder.name) / "graph.nt", Store(str(Path(folder.name) / "store"))
+    with path.open("w") as file:
+        for start in range(0, len(index.entities), block):
+            edges = index.edges(np.arange(start, min(start + block, len(index.entities)), dtype=np.int32))
+            ahead = edges.relation < half
+            columns = (edges.place + start, edges.relation, edges.target)
+            for subject, relation, value in zip(*(column[ahead].tolist() for column in columns), strict=True):
                 file.write(f"<{_IRI}e{subject}> <{_IRI}r{relation}> <{_IRI}e{value}> .\n")
-        store.bulk_load(path=str(path), format=RdfFormat.N_TRIPLES, lenient=True)
-        store.optimize()
+    store.bulk_load(path=str(path), format=RdfFormat.N_TRIPLES, lenient=True)
+    store.optimize()
+    back = "".join(f"|^<{_IRI}r{number}>" for number in range(RELATIONS))
+    step = f"(!<{_IRI}none>{back})"
 
-    def answer(task: Task) -> set[str]:
-        rows: Any = store.query(_query(task["topic"]))
+    def answer(example: RelationExample) -> set[str]:
+        query = f"SELECT DISTINCT ?o {{ <{_IRI}{example.topics[0]}> {step}/({step}?)/({step}?) ?o }}"
+        assert folder  # it is there as long as the store
+        rows: Any = store.query(query)
         return {row[0].value.removeprefix(_IRI) for row in rows}
 
     return answer
 
 
-SYSTEMS: dict[str, Callable[[Setting], Answer]] = {
+SYSTEMS: dict[str, Callable[[GraphIndex, str], Answer]] = {
     "finpath": _finpath,
     "paths and trie": _enumeration,
     "oxigraph": _oxigraph,
 }
-
-
-def answered(
-    answer: Callable[[Task], set[str]], tasks: Sequence[Task], most: float = math.inf
-) -> tuple[list[float], list[float]]:
-    """Seconds and recall of each question, until these have taken some seconds; what is made once is not counted."""
-    answer(tasks[0])
-    seconds: list[float] = []
-    recalls = []
-    for task in tasks:
-        start = time.process_time()
-        reached = answer(task)
-        seconds.append(time.process_time() - start)
-        recalls.append(len(reached & set(task["gold"])) / len(task["gold"]))
-        if sum(seconds) > most:
-            break
-    return seconds, recalls
-
-
-def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
-    p50, p95 = np.percentile(seconds, [50, 95])
-    return {
-        "ms_p50": round(1000 * float(p50), 3),
-        "ms_p95": round(1000 * float(p95), 3),
-        "ms_mean": round(1000 * statistics.mean(seconds), 3),
-    }
-
-
-class Trie:
-    """The token trie of some paths."""
-
-    def __init__(self) -> None:
-        self.root: dict[str, Any] = {}
-
-    def add(self, text: str) -> None:
-        """Adds a path."""
-        node = self.root
-        for token in _TOKEN.findall(text):
-            node = node.setdefault(token, {})
-        node[""] = True
 
 
 def synthetic_graph(triples: int, seed: int = 0) -> GraphIndex:

@@ -11,16 +11,12 @@ reader of parses. Turns are written with ``written`` and read with ``read``, for
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import plain_graphs
 
 from experiments.facade.subjects import triples_of

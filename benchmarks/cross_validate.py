@@ -11,22 +11,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from experiments.data import ConversationRecord, Dialogue, conversation_examples, load_conversations, read_dialogues
 from kg.calculations import START, DerivationConfig, WeightedHistory, search_turn
 from kg.reports import build_ontology
 from kg.search import merge_key
-from optimize.fitting import with_setting
+from optimize.fitting import folds_of, with_setting
 from optimize.metrics.turns import with_intervals
 from optimize.scorers import FitScorer, ScorerConfig, document_name
 from programs.beam import ConversationQA
@@ -37,31 +32,16 @@ MISSED = 999
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Data:
-    """The data of the fit and of the evaluation."""
-
-    train: Sequence[ConversationRecord]
-    also: Sequence[ConversationRecord]
-    dialogues: Sequence[Dialogue]
+Conversations = Sequence[ConversationRecord]
 
 
-def folds_of(data: Data, folds: int, seed: int) -> dict[str, int]:
-    """The fold of each document of the training conversations."""
-    documents = sorted({one.document for one in data.train})
-    np.random.default_rng(seed).shuffle(documents)
-    return {document: place % folds for place, document in enumerate(documents)}
-
-
-def fitted_without(data: Data, fold_of: dict[str, int], fold: int, config: ScorerConfig, seed: int) -> ConversationQA:
-    """The beam, fitted without the documents of a fold."""
-    inside = [one for one in (*data.train, *data.also) if fold_of.get(one.document, -1) != fold]
-    known = {one.id for one in (*data.train, *inside)}
-    dialogues = [
-        one for one in data.dialogues if one[0] not in known and fold_of.get(document_name(one[0]), -1) != fold
-    ]
+def fitted_without(
+    outside: set[str], given: Conversations, dialogues: Sequence[Dialogue], config: ScorerConfig, seed: int
+) -> ConversationQA:
+    """The beam, fitted without some documents; ``dialogues`` have no conversation of ``given``."""
+    inside = [one for one in given if one.document not in outside]
     ontology = build_ontology({one.report.id: one.report for one in inside}.values())
-    fit = FitScorer(config, seed=seed, dialogues=dialogues)
+    fit = FitScorer(config, seed=seed, dialogues=[one for one in dialogues if document_name(one[0]) not in outside])
     program: ConversationQA = fit.compile(ConversationQA.unfitted(ontology), trainset=conversation_examples(inside))
     return program
 
@@ -97,27 +77,27 @@ def main() -> None:
     parser.add_argument("--also")
     parser.add_argument("--dialogues")
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--only", nargs="+", type=int, help="only these folds, counted from 0")
     parser.add_argument("--set", action="append", default=[], help="KEY=VALUE of the fit, such as ranker_ensemble=1")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="keep what is done in this file, and go on from it")
     options = parser.parse_args()
-    data = Data(
-        load_conversations(options.train).conversations,
-        load_conversations(options.also).conversations if options.also else (),
-        read_dialogues(options.dialogues).items if options.dialogues else (),
-    )
+    train = load_conversations(options.train).conversations
+    also = load_conversations(options.also).conversations if options.also else ()
+    known = {one.id for one in (*train, *also)}
+    dialogues = read_dialogues(options.dialogues).items if options.dialogues else ()
+    dialogues = [one for one in dialogues if one[0] not in known]
     config = ScorerConfig()
     for setting in options.set:
         key, _, value = setting.partition("=")
-        config = with_setting(config, key, value)
+        config = with_setting(config, key, value, "the fit")
     done: dict[str, list[Row]] = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
-    fold_of = folds_of(data, options.folds, options.seed)
+    fold_of = folds_of([one.document for one in train], options.folds, options.seed)
     with threadpool_limits(limits=1):
-        for fold in options.only or range(options.folds):
+        for fold in range(options.folds):
             if str(fold) not in done:
-                program = fitted_without(data, fold_of, fold, config, options.seed)
-                done[str(fold)] = [answer(program, one) for one in data.train if fold_of[one.document] == fold]
+                outside = {document for document, place in fold_of.items() if place == fold}
+                program = fitted_without(outside, (*train, *also), dialogues, config, options.seed)
+                done[str(fold)] = [answer(program, one) for one in train if one.document in outside]
                 print(f"fold {fold}: {share(done[str(fold)], 'top-1', 1)}", flush=True)
                 if options.json is not None:
                     options.json.write_text(json.dumps(done) + "\n", encoding="utf-8")

@@ -26,20 +26,19 @@ import dspy
 import numpy as np
 from news import DATA, SETS, SMALL_WORDS, aliases, rows, verdict
 from question_sets import unpacked
-from scipy.optimize import minimize
 
 from experiments.data import read_documents
 from experiments.lms import LMConfig, lm_settings
-from kg.arrays import FloatArray
 from kg.news import AnswerConfidence, Passage, SpanAnswers, TextAnswer, passages_of, plain_name
 from kg.news.answers import READ, SpanReader, proposals_of, read
+from optimize.fitting import fit_logistic
 from programs.worlds.news.reading import ADAPTER, SHOWN, quotation, quote
 
 PASSAGES = unpacked("passages") / "reader" / "passages"
 KEPT = "*03.txt"
 """The files of passages that the readers are not fitted on."""
 
-EVERY, PENALTY = 6, 1.0
+EVERY, PENALTY = 6, 0.5
 """Of so many questions about passages one is asked, and the weight of the squares of the weights."""
 
 ROOT = Path(__file__).parent.parent
@@ -131,19 +130,10 @@ def fitted(given: Sequence[dict[str, Any]]) -> dict[str, float]:
     answers = [(row, one) for row in given for one in row["proposals"]]
     features = list(answers[0][1]["features"])
     inputs = np.array([[one["features"][name] for name in features] + [1.0] for _, one in answers])
-    targets = np.array(
-        [float(row["gold"] is not None and is_right(row["set"], one["values"], row["gold"]) == "right")
-         for row, one in answers]
-    )  # fmt: skip
-    penalty = np.array([PENALTY] * len(features) + [0.0])
-
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        score = inputs @ weights
-        cost = np.logaddexp(0, -score) @ targets + np.logaddexp(0, score) @ (1 - targets)
-        slope = inputs.T @ (1 / (1 + np.exp(-score)) - targets)
-        return float(cost + penalty @ weights**2 / 2), slope + penalty * weights
-
-    weights = minimize(loss, np.zeros(len(features) + 1), jac=True).x
+    targets = [
+        row["gold"] is not None and is_right(row["set"], one["values"], row["gold"]) == "right" for row, one in answers
+    ]
+    weights = fit_logistic(inputs, targets, penalty=[PENALTY] * len(features) + [0.0])
     return dict(zip((*features, "intercept"), (round(float(one), 4) for one in weights), strict=True))
 
 

@@ -1,156 +1,281 @@
 """Fits the reader of questions and parses on the development parts of the graphs.
 
     python benchmarks/collect_parses.py parses
-    python benchmarks/fit_parse_reader.py parses/*.npz --without 0 --scores scores_0.npz --keep half.pt
-    python benchmarks/fit_parse_reader.py parses/*.npz --begin half.pt --most 0 --rate 4e-4 --write
-    python benchmarks/fit_ranking.py parses/*.npz --scores scores_0.npz --write
-    python benchmarks/fit_parse_reader.py new/*.npz --begin kg/parsing/reader.npz --some parses/*.npz --rate 4e-4 \
-        --score other/*.npz --scores scores_other.npz --write
+    python benchmarks/fit_parse_reader.py parses/*.npz
+    python benchmarks/fit_parse_reader.py further/*.npz --begin kg/parsing/reader.npz --rate 4e-4
 
-It needs torch of the extra ``train``, and the weights of the extra ``news``. The loss is that of choosing a
-right parse among those that are read and "none". It begins with the reader of news, which already compares questions
-with sentences. ``--without`` leaves a part of the graphs out and scores them, so that the ranking sees how good the
-reader is on graphs that it was not fitted on. ``--most`` goes on with these graphs and some questions of the others.
-``--some`` adds some questions of other graphs, and ``--score`` scores graphs that are not fitted on. ``--easy`` fits on
-a share of the turns that the other evidence ranks rightly, or that have no right derivation.
+It needs torch of the extra ``train``, and the weights of the extra ``news``. The pretrained transformer has low-rank
+changes of its upper layers and a head, which are fitted. The loss is that of choosing a right parse among those that
+are read and "none". The fit begins with the reader of news, which already compares questions with sentences, or with
+the weights that ``--begin`` names. It writes the reader that ships.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Callable, Sequence
-from functools import partial
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from collect_parses import Asked, read
-from low_rank import begun_from, choice_loss, span_scores, stored, train, transformer
 
 from kg.arrays import read_arrays
+from kg.encoders import (
+    FIRST_POSITION,
+    HEADS,
+    LAYERS,
+    WIDTH,
+    batches,
+    installed_weights,
+    padded,
+    relative_buckets,
+    word_pieces,
+)
 from kg.news import spans as news
 from kg.parsing import Ranker, chosen
 from kg.parsing.reader import FILE, pieces_of
 
-PARTS = 2
-RATE, QUESTIONS, EPOCHS = 5e-4, 8, 1
+Array = npt.NDArray[np.float32]
+
+RANK, HIDDEN = 24, 256
+BATCH = 24
+"""Sequences that are read at once; they have about the same length."""
+
+SHOWN = 40
+"""Steps after which the loss is printed."""
+
+FROZEN = 4
+"""Layers, the lowest, that are not changed."""
+
+RATE, QUESTIONS = 5e-4, 8
 FITTED = 8
 """Derivations of a turn that are fitted on; more take longer and are seldom right."""
-
-AGAIN = 0.35
-"""The share of the questions of the other parts that ``--most`` fits on, and of those of ``--some``."""
 
 Row = tuple[Asked, list[int]]
 """A turn, and the places of its derivations that are read."""
 
 
-def read_places(turn: Asked, ranker: Ranker) -> list[int]:
-    """The derivations of a turn that are read, as the parser chooses them."""
-    order = np.argsort(-ranker.scores_of(turn.evidence), kind="stable")
-    return chosen(order.tolist(), turn.answers.tolist(), [tuple(pair) for pair in turn.texts.tolist()])
+def rows_of(file: Path, ranker: Ranker) -> list[Row]:
+    """The turns of a graph that have derivations, with the places of those that are fitted on."""
+    return [(turn, fitted_places(turn, ranker)) for turn in read(file) if len(turn.answers)]
 
 
 def fitted_places(turn: Asked, ranker: Ranker) -> list[int]:
     """The derivations of a turn that are fitted on: the first that are read, and a right one if there is any."""
-    found = read_places(turn, ranker)
-    kept = found[:FITTED]
+    ranked = ranker.scores_of(turn.evidence)
+    order, texts = np.argsort(-ranked, kind="stable").tolist(), [tuple(pair) for pair in turn.texts.tolist()]
+    kept = chosen(order, turn.answers.tolist(), texts)[:FITTED]
     if not turn.right[kept].any() and turn.right.any():
-        ranked = ranker.scores_of(turn.evidence)
         right = np.flatnonzero(turn.right)
         kept.append(int(right[ranked[right].argmax()]))
     return kept
 
 
-def turn_scores(model: Any, turns: Sequence[Asked], places: Sequence[Sequence[int]]) -> list[Any]:
-    """Returns the scores of the derivations of each turn that are read."""
+def transformer() -> Any:
+    """Returns the transformer with low-rank changes of its upper layers and a head for spans, as a module of torch."""
+    import torch
+    from torch import nn
+    from torch.nn import functional
+
+    weights = installed_weights()
+
+    class Changed(torch.autograd.Function):
+        """A product with the changed matrix, of which only the change is fitted; faster than two products."""
+
+        @staticmethod
+        def forward(context: Any, given: Any, matrix: Any, bias: Any, down: Any, up: Any) -> Any:
+            down, up = down.to(given.dtype), up.to(given.dtype)
+            whole = torch.addmm(matrix, down, up)
+            context.save_for_backward(given, whole, down, up)
+            return torch.addmm(bias, given, whole)
+
+        @staticmethod
+        def backward(context: Any, loss: Any) -> Any:
+            given, whole, down, up = context.saved_tensors
+            loss = loss.contiguous()
+            of_down, of_up = given.t() @ (loss @ up.t()), (given @ down).t() @ loss
+            return loss @ whole.t(), None, None, of_down.float(), of_up.float()
+
+    class Linear(nn.Module):
+        def __init__(self, matrix: Array, bias: Array, rank: int) -> None:
+            super().__init__()
+            self.register_buffer("matrix", _half(matrix), persistent=False)
+            self.register_buffer("bias", _half(bias), persistent=False)
+            self.rank = rank
+            if rank:
+                self.down = nn.Parameter(torch.randn(matrix.shape[0], rank) / matrix.shape[0] ** 0.5)
+                self.up = nn.Parameter(torch.zeros(rank, matrix.shape[1]))
+
+        def forward(self, given: torch.Tensor) -> torch.Tensor:
+            rows = given.reshape(-1, given.shape[-1])
+            if self.rank:
+                found = Changed.apply(rows, self.matrix, self.bias, self.down, self.up)
+            else:
+                found = torch.addmm(self.bias, rows, self.matrix)
+            return found.view(*given.shape[:-1], -1)
+
+    class Transformer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            for name in ("words", "positions", "relative"):
+                self.register_buffer(name, torch.tensor(weights[name]), persistent=False)
+            norms = [(weights[f"norm_{n}.weight"], weights[f"norm_{n}.bias"]) for n in range(2 * LAYERS + 1)]
+            linears = [(weights[f"linear_{n}.matrix"], weights[f"linear_{n}.bias"]) for n in range(6 * LAYERS)]
+            self.norms = [list(map(_half, norm)) for norm in norms]
+            self.linears = nn.ModuleList(Linear(*own, RANK * (n >= 6 * FROZEN)) for n, own in enumerate(linears))
+            self.hidden = nn.Linear(3 * WIDTH, HIDDEN)
+            self.out = nn.Linear(HIDDEN, 1)
+            self.drop = nn.Dropout(0.1)
+
+        def forward(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            length = tokens.shape[1]
+            places = torch.arange(FIRST_POSITION, FIRST_POSITION + length)
+            states = self._normal((self.words[tokens] + self.positions[places]).to(torch.bfloat16), 0)
+            bias = self.relative[torch.tensor(relative_buckets(length))].permute(2, 0, 1)[None]
+            bias = (bias + torch.where(mask[:, None, None, :] > 0, 0.0, -1e4)).to(torch.bfloat16)
+            for layer in range(LAYERS):
+                with torch.set_grad_enabled(torch.is_grad_enabled() and layer >= FROZEN):
+                    states = self._layer(states, bias, layer)
+            return states.float()
+
+        def _normal(self, states: torch.Tensor, number: int) -> torch.Tensor:
+            return functional.layer_norm(states, (WIDTH,), *self.norms[number], 1e-5)
+
+        def _layer(self, states: torch.Tensor, bias: torch.Tensor, layer: int) -> torch.Tensor:
+            query, key, value, mix, wide, narrow = self.linears[6 * layer : 6 * layer + 6]
+            shape = states.shape[:2]
+            split = [one(states).view(*shape, HEADS, -1).transpose(1, 2) for one in (query, key, value)]
+            shares = torch.softmax(split[0] @ split[1].transpose(2, 3) / (WIDTH / HEADS) ** 0.5 + bias, dim=-1)
+            found = mix((shares @ split[2]).transpose(1, 2).reshape(*shape, WIDTH))
+            states = self._normal(states + found, 2 * layer + 1)
+            return self._normal(states + narrow(functional.gelu(wide(states))), 2 * layer + 2)
+
+        def scores(self, states: torch.Tensor, rows: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
+            joined = torch.cat([states[rows, spans[:, 0]], states[rows, spans[:, 1]], states[rows, 0]], dim=1)
+            return self.out(self.drop(functional.relu(self.hidden(joined)))).squeeze(1)
+
+    return Transformer()
+
+
+def _half(values: Array) -> Any:
+    """Returns a tensor of 16 bits."""
     import torch
 
-    given = [pieces_of(*turn.texts[place]) for turn, some in zip(turns, places, strict=True) for place in some]
-    found = span_scores(model, [pieces for pieces, _ in given], [[span] for _, span in given])
-    return list(torch.split(torch.cat(found), [len(some) for some in places]))
+    return torch.tensor(values).to(torch.bfloat16)
 
 
-def rows_of(file: Path, ranker: Ranker, places: Callable[[Asked, Ranker], list[int]] = read_places) -> list[Row]:
-    """The turns of a graph that have derivations, with the places of some of them."""
-    return [(turn, places(turn, ranker)) for turn in read(file) if len(turn.answers)]
+def turn_scores(model: Any, rows: Sequence[Row]) -> list[Any]:
+    """Returns the scores of the derivations of each turn that are read, as :class:`kg.encoders.LowRankTransformer`."""
+    import torch
+
+    given = [pieces_of(*turn.texts[place]) for turn, places in rows for place in places]
+    found: dict[int, Any] = {}
+    for batch in batches([pieces for pieces, _ in given], BATCH):
+        sequences = padded([given[place][0] for place in batch], word_pieces().numbers["<pad>"])
+        spans = torch.tensor([given[place][1] for place in batch])
+        scores = model.scores(model(*map(torch.tensor, sequences)), torch.arange(len(batch)), spans)
+        found.update(zip(batch, scores, strict=True))
+    ordered = torch.stack([found[place] for place in range(len(given))])
+    return list(torch.split(ordered, [len(places) for _, places in rows]))
 
 
-def _share(row: Row, easy: float) -> float:
-    """The share of turns of a kind that are fitted on."""
-    turn, places = row
-    is_hard = turn.right[places].any() and not turn.right[places[0]]
-    return 1.0 if is_hard else easy
+def choice_loss(scores: Any, right: Sequence[bool]) -> Any:
+    """Returns the loss of choosing a right one among scores and "none", whose score is 0."""
+    import torch
+
+    values = torch.cat([scores, torch.zeros(1)])
+    mask = torch.tensor([*right, not any(right)], dtype=torch.bool)
+    return torch.logsumexp(values, 0) - torch.logsumexp(values[mask], 0)
 
 
-def turn_losses(model: Any, rows: Sequence[Row]) -> list[Any]:
-    """Returns the loss of each turn."""
-    found = turn_scores(model, [turn for turn, _ in rows], [some for _, some in rows])
-    return [choice_loss(one, turn.right[some]) for one, (turn, some) in zip(found, rows, strict=True)]
+def train(model: Any, rows: Sequence[Row], rate: float) -> None:
+    """Fits the changes and the head on turns, each of which is seen once, up to a largest learning rate."""
+    import torch
+
+    steps = len(rows) // QUESTIONS + 1
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=rate, total_steps=steps + 1, pct_start=0.1)
+    model.train()
+    begun, total = time.monotonic(), 0.0
+    for step in range(0, len(rows), QUESTIONS):
+        some = rows[step : step + QUESTIONS]
+        scores = turn_scores(model, some)
+        losses = [choice_loss(one, turn.right[places]) for one, (turn, places) in zip(scores, some, strict=True)]
+        loss = torch.stack(losses).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        total += loss.item()
+        number = step // QUESTIONS + 1
+        if number % SHOWN == 0:
+            print(f"{number}/{steps} steps, loss {total / SHOWN:.3f}, {time.monotonic() - begun:.0f} s", flush=True)
+            total = 0.0
+
+
+def arrays_of(model: Any) -> dict[str, Array]:
+    """Returns the fitted arrays as :class:`kg.encoders.LowRankTransformer` reads them."""
+    found: dict[str, Array] = {}
+    for number, linear in enumerate(model.linears):
+        if linear.rank:
+            found[f"down_{number}"] = linear.down.detach().numpy().astype(np.float16)
+            found[f"up_{number}"] = linear.up.detach().numpy().astype(np.float16)
+    found["hidden"] = model.hidden.weight.detach().numpy().T.astype(np.float16)
+    found["hidden_bias"] = model.hidden.bias.detach().numpy()
+    found["out"] = model.out.weight.detach().numpy()[0]
+    found["out_bias"] = model.out.bias.detach().numpy()[0]
+    return found
+
+
+def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
+    """Sets the changes, and the head if it is of this kind, to fitted ones.
+
+    Changes of a higher rank become the nearest ones of the rank.
+    """
+    import torch
+
+    with torch.no_grad():
+        for number, linear in enumerate(model.linears):
+            if linear.rank and f"down_{number}" in fitted:
+                down, up = (
+                    torch.tensor(np.asarray(fitted[f"{name}_{number}"], dtype=np.float32)) for name in ("down", "up")
+                )
+                if len(up) > len(linear.up):
+                    left, sizes, right = torch.linalg.svd(down @ up, full_matrices=False)
+                    roots = sizes[: len(linear.up)].sqrt()
+                    down, up = left[:, : len(roots)] * roots, roots[:, None] * right[: len(roots)]
+                linear.down[:, : len(up)] = down
+                linear.up[: len(up)] = up
+        for name, layer in (("hidden", model.hidden), ("out", model.out)) if "hidden" in fitted else ():
+            matrix = torch.tensor(np.asarray(fitted[name], dtype=np.float32))
+            layer.weight.copy_(matrix.T if matrix.ndim > 1 else matrix[None])
+            layer.bias.copy_(torch.tensor(np.asarray(fitted[f"{name}_bias"], dtype=np.float32)))
 
 
 def main() -> None:
-    """Fits the reader, and scores the graphs that are left out or writes it."""
+    """Fits the reader and writes it."""
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+", help="what collect_parses.py wrote")
-    parser.add_argument("--without", type=int, metavar="PART", help=f"a part of the graphs, below {PARTS}")
-    parser.add_argument("--most", type=int, metavar="PART", help="fit on this part and some questions of the others")
-    parser.add_argument("--some", type=Path, nargs="*", default=[], metavar="FILE", help="also some questions of these")
-    parser.add_argument("--score", type=Path, nargs="*", default=[], metavar="FILE", help="also score these")
-    parser.add_argument("--easy", type=float, default=1.0, help="the share of the turns that reading need not mend")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch")
-    parser.add_argument("--begin", type=Path, metavar="FILE", help="weights to begin with: of torch, or a reader")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="where weights of torch are written, to go on with")
-    parser.add_argument("--scores", type=Path, metavar="FILE", help="where the scores of the part are written")
-    parser.add_argument("--write", action="store_true", help="write the reader that ships")
+    parser.add_argument("--begin", type=Path, default=news.FILE, metavar="FILE", help="weights to begin with")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
-    drawn, ranker = random.Random(0), Ranker.shipped()
-    parts = [rows_of(file, ranker, fitted_places) for file in options.files]
-    outside = [number for number in range(len(parts)) if number % PARTS == options.without]
-    most = [number for number in range(len(parts)) if options.most in (None, number % PARTS)]
-    rows = [
-        row
-        for number, part in enumerate(parts)
-        for row in part
-        if number not in outside and drawn.random() < (1.0 if number in most else AGAIN) * _share(row, options.easy)
-    ]
-    others = [row for file in options.some for row in rows_of(file, ranker, fitted_places)]
-    rows += [row for row in others if drawn.random() < AGAIN * _share(row, options.easy)]
+    ranker = Ranker.shipped()
+    rows = [row for file in options.files for row in rows_of(file, ranker)]
     print(f"{len(rows)} turns")
     model = transformer()
-    if options.begin and options.begin.suffix != ".npz":
-        model.load_state_dict(torch.load(options.begin))
-    else:
-        begun_from(model, read_arrays(options.begin or news.FILE))
-    every = [row for _ in range(options.epochs) for row in drawn.sample(rows, len(rows))]
-    if every:
-        train(model, every, partial(turn_losses, model), options.rate, QUESTIONS)
-    if options.keep:
-        torch.save(model.state_dict(), options.keep)
-    if options.scores:
-        model.eval()
-        with torch.no_grad():
-            outside_files = [options.files[number] for number in outside]
-            found = {file.stem: _scores(model, rows_of(file, ranker)) for file in (*outside_files, *options.score)}
-        np.savez_compressed(options.scores, **found)
-    if options.write:
-        np.savez_compressed(FILE, **stored(model))
-
-
-def _scores(model: Any, part: Sequence[Row]) -> np.ndarray:
-    """The scores of all derivations of a graph, in order; NaN where one is not read."""
-    found = []
-    for turn, places in part:
-        own = np.full(len(turn.answers), np.nan, dtype=np.float32)
-        own[places] = turn_scores(model, [turn], [places])[0].numpy()
-        found.append(own)
-    return np.concatenate(found)
+    begun_from(model, read_arrays(options.begin))
+    train(model, random.Random(0).sample(rows, len(rows)), options.rate)
+    np.savez_compressed(FILE, **arrays_of(model))
 
 
 if __name__ == "__main__":

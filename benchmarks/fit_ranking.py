@@ -5,9 +5,9 @@
     python benchmarks/fit_ranking.py parses/*.npz --read --write
 
 Both are small networks (:class:`kg.parsing.FeatureNetwork`). The fit goes on from the networks that ship, and a weight
-that moves away from its start costs, so that few turns are enough for a few new features; ``--anew`` begins with small
-random weights. The ranking makes the right derivations of a turn most probable together. The confidence is fitted to
-first answers that a ranking of other graphs gives. The figures are of leaving graphs out.
+that moves away from its start costs, so that few turns are enough for a few new features. The ranking makes the right
+derivations of a turn most probable together. The confidence is fitted to first answers that a ranking of other graphs
+gives. The figures are of leaving graphs out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kg.arrays import FloatArray
 from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, FeatureNetwork, Parse, Ranker, features
 from kg.parsing.ranking import FILE, FILE_READ, RankedParse
 
-FOLDS, UNITS = 5, 64
+FOLDS = 5
 LIMITS = (0.5, 0.6, 0.64, 0.68, 0.72, 0.76, 0.8)
 FITTED = ("linear", "bias", "hidden", "hidden_bias", "out")
 
@@ -49,15 +49,9 @@ class First(NamedTuple):
     is_right: bool
 
 
-def begun(names: Sequence[str], rows: FloatArray, known: FeatureNetwork | None) -> FeatureNetwork:
-    """A network of some features: the known one with further features, or one of small random weights."""
+def begun(names: Sequence[str], rows: FloatArray, known: FeatureNetwork) -> FeatureNetwork:
+    """The known network with the weights 0 for further features."""
     mean, scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1e-3)
-    drawn = np.random.default_rng(0)
-    if known is None:
-        hidden = drawn.normal(0, len(names) ** -0.5, (len(names), UNITS))
-        linear = np.array([{"cost": -3.0, "read": 1.0}.get(name, 0.0) for name in names]) * scale
-        arrays = (linear, np.float32(0), hidden, np.zeros(UNITS), drawn.normal(0, 0.1, UNITS))
-        return FeatureNetwork(np.array(names), mean, scale, *(np.asarray(one, np.float32) for one in arrays))
     old = known.names.tolist()
     linear, hidden = np.zeros(len(names), np.float32), np.zeros((len(names), known.hidden.shape[1]), np.float32)
     for place, name in enumerate(names):
@@ -102,7 +96,7 @@ def tuned(network: FeatureNetwork, shape: Shape, batches: Callable[[np.random.Ge
     return replace(network, **{name: np.asarray(value, dtype=np.float32) for name, value in now.items()})
 
 
-def fitted_ranking(turns: Sequence[Asked], names: Sequence[str], known: FeatureNetwork | None) -> FeatureNetwork:
+def fitted_ranking(turns: Sequence[Asked], names: Sequence[str], known: FeatureNetwork) -> FeatureNetwork:
     """The network that makes the right derivations of each turn most probable together."""
     kept = [one for one in turns if one.right.any() and not one.right.all()]
 
@@ -129,7 +123,7 @@ def _choice_gradients(values: FloatArray, turns: Sequence[Asked]) -> list[FloatA
     return found
 
 
-def fitted_confidence(firsts: Sequence[First], names: Sequence[str], known: FeatureNetwork | None) -> FeatureNetwork:
+def fitted_confidence(firsts: Sequence[First], names: Sequence[str], known: FeatureNetwork) -> FeatureNetwork:
     """The network of the log-odds that first answers are right."""
     rows = np.stack([one.values for one in firsts])
     right = np.array([one.is_right for one in firsts], dtype=np.float32)
@@ -182,25 +176,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+", help="what collect_parses.py wrote")
     parser.add_argument("--read", action="store_true", help="of parses that are read")
-    parser.add_argument("--anew", action="store_true", help="do not begin with the networks that ship")
     parser.add_argument("--write", action="store_true", help="write the networks that ship")
     options = parser.parse_args()
     turns = [turn for file in options.files for turn in read(file)]
     folds = np.array([place % FOLDS for place, file in enumerate(options.files) for _ in read(file)])
     names = [*FEATURES, *(READ_FEATURES if options.read else ())]
     more = [*names, *(one for one in MORE_FEATURES if options.read or one != "read_lead")]
-    shipped = None if options.anew else Ranker.shipped(read=options.read)
-    known = (shipped.ranking, shipped.confidence) if shipped is not None else (None, None)
+    shipped = Ranker.shipped(read=options.read)
+    known = (shipped.ranking, shipped.confidence)
     firsts: list[First | None] = [None] * len(turns)
     before: list[First | None] = [None] * len(turns)
     for fold in range(FOLDS):
         ranking = fitted_ranking([one for one, own in zip(turns, folds, strict=True) if own != fold], names, known[0])
         for place in np.flatnonzero(folds == fold):
             firsts[place] = first(turns[place], ranking, more)
-            if known[0] is not None:
-                before[place] = first(
-                    turns[place], begun(names, turns[place].evidence[:, : len(names)], known[0]), more
-                )
+            own = begun(names, turns[place].evidence[:, : len(names)], known[0])
+            before[place] = first(turns[place], own, more)
     confidence = np.zeros(len(turns), np.float32)
     for fold in range(FOLDS):
         inside = [one for one, own in zip(firsts, folds, strict=True) if one is not None and own != fold]
@@ -208,10 +199,9 @@ def main() -> None:
         for place in np.flatnonzero(folds == fold):
             own = firsts[place]
             confidence[place] = 0.0 if own is None else 1 / (1 + np.exp(-network(own.values[None])[0]))
-    if known[1] is not None:
-        rows = [one.values if one is not None else np.zeros(len(more), np.float32) for one in before]
-        old = known[1](np.stack(rows)[:, [more.index(str(name)) for name in known[1].names]])
-        report(turns, before, np.where([one is not None for one in before], 1 / (1 + np.exp(-old)), 0), "before")
+    rows = [one.values if one is not None else np.zeros(len(more), np.float32) for one in before]
+    old = known[1](np.stack(rows)[:, [more.index(str(name)) for name in known[1].names]])
+    report(turns, before, np.where([one is not None for one in before], 1 / (1 + np.exp(-old)), 0), "before")
     report(turns, firsts, confidence, "graphs left out")
     later = [place for place, one in enumerate(turns) if one.evidence[:, FEATURES.index("follow_up")].any()]
     report([turns[one] for one in later], [firsts[one] for one in later], confidence[later], "later turns")

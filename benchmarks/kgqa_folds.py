@@ -11,10 +11,7 @@ import argparse
 import dataclasses
 import json
 import random
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.compiling import fit_graphs
 from experiments.data import KGQuestion, load_questions, open_graph

@@ -15,12 +15,11 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import random
 import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from question_sets import unpacked
 from experiments.commands.main import main as command
 from kg.growing import GrowingGraph
 from kg.news import Fact, number_of, plain_name, stored_facts
+from optimize.metrics.turns import with_intervals
 from programs.worlds.news.calculations import in_digits
 
 DATA = unpacked("news")
@@ -119,65 +119,44 @@ def score_facts(folder: Path, part: str, stored: Sequence[Fact], names: dict[str
     return {"facts": len(gold), "recall": hits / max(len(gold), 1), "precision": hits / max(len(known), 1)}
 
 
-def interval(values: Sequence[bool], seed: int = 0) -> tuple[float, float]:
-    """Returns the 95% bootstrap interval of a share."""
-    rng = random.Random(seed)
-    means = sorted(sum(rng.choices(values, k=len(values))) / len(values) for _ in range(2000))
-    return means[49], means[1949]
-
-
-def measure(
-    part: str,
-    show: Callable[[str], None] = print,
-    misses: bool = False,
-    folder: Path = DATA / "news",
-    reader: str = "none",
-    answerer: Sequence[str] = ("--lm", "none"),
-    rows_out: str | None = None,
-) -> dict[str, Any]:
-    """Ingests a part of a set, asks its questions and returns the figures.
-
-    Args:
-        part: The part.
-        show: Prints a line.
-        misses: Whether the questions that are not right are shown.
-        folder: The set.
-        reader: A language model that reads the documents.
-        answerer: The options of ``ask`` that choose what answers; those after the model's name are also the
-            reader's.
-        rows_out: A file for the answers with their verdicts.
-    """
-    names = aliases(folder)
-    questions = [row for row in rows(folder, "questions.jsonl") if row["part"] == part]
+def answered(
+    part: str, questions: Sequence[dict[str, Any]], options: argparse.Namespace, further: Sequence[str]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Ingests a part of a set, asks its questions, and returns the replies and the figures of the facts."""
+    folder = DATA / options.set
     with tempfile.TemporaryDirectory() as scratch:
         graph, asked, out = (str(Path(scratch) / name) for name in ("graph", "questions.jsonl", "answers.json"))
         Path(asked).write_text("\n".join(json.dumps(row) for row in questions), encoding="utf-8")
         documents = Path(scratch) / "documents"
         shutil.copytree(folder / part, documents)
-        settings = answerer[2:] if reader != "none" else ()
+        settings = further if options.reader_lm != "none" else ()
         with redirect_stdout(io.StringIO()):
-            command(["ingest", str(documents), "--graph", graph, "--lm", reader, *settings])
+            command(["ingest", str(documents), "--graph", graph, "--lm", options.reader_lm, *settings])
         with GrowingGraph(graph, read_only=True) as opened:
-            facts = score_facts(folder, part, stored_facts(opened), names)
+            facts = score_facts(folder, part, stored_facts(opened), aliases(folder))
         with redirect_stdout(io.StringIO()):
-            command(["ask", graph, "--questions", asked, *answerer, "--json", out])
-        given = json.loads(Path(out).read_text(encoding="utf-8"))
-    pairs = list(zip(given, questions, strict=True))
+            command(["ask", graph, "--questions", asked, "--lm", options.lm, *further, "--json", out])
+        return json.loads(Path(out).read_text(encoding="utf-8")), facts
+
+
+def measure(part: str, options: argparse.Namespace, further: Sequence[str]) -> dict[str, Any]:
+    """Returns the figures of a part of a set, and prints them."""
+    names = aliases(DATA / options.set)
+    questions = [row for row in rows(DATA / options.set, "questions.jsonl") if row["part"] == part]
+    replies, facts = answered(part, questions, options, further)
+    pairs = list(zip(replies, questions, strict=True))
     verdicts = [verdict(row["answers"] or [], gold["answers"], names) for row, gold in pairs]
-    if rows_out is not None:
-        judged = [{**row, "verdict": one} for row, one in zip(given, verdicts, strict=True)]
-        Path(rows_out).write_text("".join(f"{json.dumps(row)}\n" for row in judged), encoding="utf-8")
-    counts = Counter(verdicts)
-    low, high = interval([one == "right" for one in verdicts])
-    if reader != "none" and facts["facts"]:
-        show(f"{part}: facts precision {facts['precision']:.1%}, recall {facts['recall']:.1%} of {facts['facts']}")
-    show(
+    counts, right = Counter(verdicts), [float(one == "right") for one in verdicts]
+    _, low, high = with_intervals(range(len(right)), {"right": (right, None)}, seed=0).values()
+    if options.reader_lm != "none" and facts["facts"]:
+        print(f"{part}: facts precision {facts['precision']:.1%}, recall {facts['recall']:.1%} of {facts['facts']}")
+    print(
         f"{part}: of {len(verdicts)} questions {counts['right']} right [{low:.1%}, {high:.1%}], "
         f"{counts['abstained']} abstained, {counts['wrong']} wrong"
     )
-    for one, (row, gold) in zip(verdicts, pairs, strict=True) if misses else ():
-        if one != "right":
-            show(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['message']}")
+    for one, (row, gold) in zip(verdicts, pairs, strict=True):
+        if options.misses and part == "dev" and one != "right":
+            print(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['message']}")
     return {"part": part, "facts": facts, "questions": dict(counts), "interval": [low, high]}
 
 
@@ -189,22 +168,11 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="show the questions of dev that are not right")
     parser.add_argument("--reader-lm", default="none", help="a language model that reads the documents")
     parser.add_argument("--lm", default="none", help="a language model that answers")
-    parser.add_argument("--rows", help="write the answers of the last part with their verdicts to this file")
-    parser.add_argument("--json", help="write the figures to this file")
-    arguments, further = parser.parse_known_args()
-    figures = [
-        measure(
-            part,
-            misses=arguments.misses and part == "dev",
-            folder=DATA / arguments.set,
-            reader=arguments.reader_lm,
-            answerer=("--lm", arguments.lm, *further),
-            rows_out=arguments.rows,
-        )
-        for part in arguments.part
-    ]
-    if arguments.json:
-        Path(arguments.json).write_text(json.dumps(figures, indent=2), encoding="utf-8")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    options, further = parser.parse_known_args()
+    figures = [measure(part, options, further) for part in options.part]
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import argparse
 import hashlib
 import json
 import re
-import sys
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,12 +31,8 @@ from typing import Any, NamedTuple
 import dspy
 from question_sets import unpacked
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 from experiments.facade.subjects import graph_of
 from experiments.lms import LMConfig, lm_settings
-from experiments.saved import load_program
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
 from programs.beam import ConversationQA
@@ -175,8 +170,6 @@ def main() -> None:
     parser.add_argument("--conversations", type=int, metavar="N", help="some conversations, drawn by a hash")
     parser.add_argument("--lm", default="none", help="a language model, as DSPy names it")
     parser.add_argument("--api-base", help="the address of its server")
-    parser.add_argument("--trust", type=float, help="ask the model below this confidence of the beam")
-    parser.add_argument("--program", type=Path, help="a saved program with demonstrations or a fitted confidence")
     parser.add_argument("--threads", type=int, help="conversations that are held side by side")
     options = parser.parse_args()
     lm = LMConfig(options.lm, options.api_base, timeout=3000, retries=0, threads=options.threads)
@@ -185,9 +178,8 @@ def main() -> None:
     if not talks:
         parser.error(f"the set {options.set} has no part {options.part}")
     files = {one["graph"]: one.get("file") or FILES[one["graph"]] for one in talks}
-    program = load_program(options.program).program if options.program else ConversationQA.for_graphs()
-    trust = options.trust if options.trust is not None else program.config.trust
-    program.beam.config = replace(program.config, today=TODAY, trust=trust)
+    program = ConversationQA.for_graphs()
+    program.beam.config = replace(program.config, today=TODAY)
     worlds = {name: program.world(**graph_of([str(folder / file)])) for name, file in files.items()}
     turns = held(program, worlds, talks, LMConfig("none"))
     if not lm.is_none:

@@ -519,7 +519,7 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
         elif (evidence := getattr(changed.turn, "evidence", None)) is None:
             raise ConfigError(f"{program.kind} has no settings, got {key}={value}")
         else:
-            changed.evidence = with_setting(evidence, key, value)
+            changed.evidence = with_setting(evidence, key, value, program.kind)
     return changed
 
 

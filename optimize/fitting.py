@@ -1,6 +1,6 @@
 """The interface of the fits of finpath's own models, their settings, and the log-linear models that they share.
 
->>> with_setting(TrainingConfig(), "hours", "0.5").hours
+>>> with_setting(TrainingConfig(), "hours", "0.5", "the training").hours
 0.5
 >>> fit_logistic(rows, labels, penalty=1.0)
 array([ 0.4, -1.2])
@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
 from typing import Any, TypeVar, get_type_hints
 
 import dspy
@@ -89,8 +90,21 @@ class ConversationFit(Teleprompter):
         """Fits a program, whose turns ``turn`` answers."""
 
 
-def with_setting(settings: SettingsT, key: str, text: str) -> SettingsT:
+def unknown_setting(owner: str, name: str, known: Collection[str]) -> ConfigError:
+    """The error about a setting that there is not, which lists those that there are, the nearest first."""
+    near = get_close_matches(name, known, len(known), cutoff=0.5)
+    listed = ", ".join(dict.fromkeys([*near, *known])) or "none"
+    return ConfigError(f"{owner} has no setting {name!r}; it has {listed}")
+
+
+def with_setting(settings: SettingsT, key: str, text: str, owner: str) -> SettingsT:
     """Returns a copy of a dataclass with one field read from a text; a dot leads into settings within settings.
+
+    Args:
+        settings: The dataclass.
+        key: The field, as ``hours`` or ``operands.hidden``.
+        text: Its new value.
+        owner: Who has the settings, in the words of an error message: ``optimizer 'scorer'``.
 
     Raises:
         ConfigError: There is no such setting, or the text is not a value of its type.
@@ -98,11 +112,12 @@ def with_setting(settings: SettingsT, key: str, text: str) -> SettingsT:
     name, dot, rest = key.partition(".")
     known = [field.name for field in dataclasses.fields(settings)]  # type: ignore[arg-type]
     if name not in known:
-        raise ConfigError(f"{type(settings).__name__} has no setting {name!r}; it has {', '.join(known) or 'none'}")
+        raise unknown_setting(owner, name, known)
     current = getattr(settings, name)
     if dot and not dataclasses.is_dataclass(current):
         raise ConfigError(f"{name} is one value, so there is no {key!r}")
-    value = with_setting(current, rest, text) if dot else read_value(get_type_hints(type(settings))[name], text, name)
+    hint = get_type_hints(type(settings))[name]
+    value = with_setting(current, rest, text, f"{name} of {owner}") if dot else read_value(hint, text, name)
     try:
         changed: SettingsT = dataclasses.replace(settings, **{name: value})  # type: ignore[type-var]
     except ValidationError as error:

@@ -27,7 +27,7 @@ from dspy.teleprompt import Teleprompter
 
 from kg.errors import ConfigError, LMError
 from optimize.examples import demonstrations, split_turns, tidy_demonstrations, with_choices
-from optimize.fitting import read_value, with_setting
+from optimize.fitting import read_value, unknown_setting, with_setting
 from optimize.metrics import metric
 from programs.lm import SuitedAdapter
 
@@ -184,12 +184,12 @@ class OptimizerStep:
         if key == "folder" and key in _parameters(self.kind):  # keeps the state of a long training
             return OptimizerStep(self.name, {**self.settings, key: Path(text)})
         if self.name in FITS:
-            settings = with_setting(self.settings.get("settings", self.kind.Settings()), key, text)
+            before = self.settings.get("settings", self.kind.Settings())
+            settings = with_setting(before, key, text, f"optimizer {self.name!r}")
             return OptimizerStep(self.name, {**self.settings, "settings": settings})
         known = {**_parameters(self.kind.compile), **_parameters(self.kind)}
         if key not in known or key in _GIVEN:
-            names = ", ".join(sorted(known.keys() - _GIVEN))
-            raise ConfigError(f"optimizer {self.name!r} has no setting {key!r}; it has {names}")
+            raise unknown_setting(f"optimizer {self.name!r}", key, sorted(known.keys() - _GIVEN))
         hint, default = known[key].annotation, known[key].default
         if isinstance(hint, str) or hint is inspect.Parameter.empty:
             hint = Any if default is None else type(default)

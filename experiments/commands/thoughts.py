@@ -58,9 +58,9 @@ def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) ->
     config, limits = ThoughtsConfig(types="auto", retrieve="both"), ToolLimits()
     for key in settings.keys() - {"tools", "search_engine", "schema"}:
         if key in _LIMITS:
-            limits = with_setting(limits, _LIMITS[key], settings[key])
+            limits = with_setting(limits, _LIMITS[key], settings[key], "thoughts")
         else:
-            config = with_setting(config, key, settings[key])
+            config = with_setting(config, key, settings[key], "thoughts")
     names = tuple(filter(None, settings.get("tools", "").split(",")))
     tools = ToolSettings(folder=folder, search_engine=settings.get("search_engine"))
     manager = load_tools(names or (() if folder is None else DOCUMENT_TOOLS), tools, limits)

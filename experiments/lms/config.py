@@ -99,11 +99,11 @@ class LMConfig:
             given = {key: value for key, _, value in (word.partition("=") for word in words)} | given
         config, known = cls(model), [field.name for field in fields(cls)][1:]
         for key, text in given.items():
-            from optimize.fitting import with_setting
+            from optimize.fitting import unknown_setting, with_setting
 
             if key not in known:
-                raise ConfigError(f"a language model has the settings {', '.join(known)}; got {key!r}")
-            config = with_setting(config, key, text)
+                raise unknown_setting("a language model", key, known)
+            config = with_setting(config, key, text, "a language model")
         return config
 
     def params(self) -> dict[str, object]:

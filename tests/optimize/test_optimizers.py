@@ -45,10 +45,10 @@ def test_settings_are_arguments_of_the_optimizer() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("bootstrap.rounds=3", "optimizer 'bootstrap' has no setting 'rounds'; it has max_bootstrapped_demos, "),
+        ("bootstrap.rounds=3", "optimizer 'bootstrap' has no setting 'rounds'; it has max_rounds, "),
         ("bootstrap.metric=x", "optimizer 'bootstrap' has no setting 'metric'"),
         ("bootstrap.max_rounds=many", "bootstrap.max_rounds cannot be 'many'"),
-        ("scorer.steps=1", "ScorerConfig has no setting 'steps'; it has form_penalty"),
+        ("scorer.steps=1", "optimizer 'scorer' has no setting 'steps'; it has form_steps, "),
         ("scorer.folds.x=1", "folds is one value, so there is no 'folds.x'"),
         ("gepa.max_metric_calls=5", "is for 'gepa', which is not in the chain"),
         ("max_rounds", r"written NAME\.KEY=VALUE, got 'max_rounds'"),
