@@ -182,15 +182,13 @@ class Stages:
         """The time of each stage, and their sum in the last row; it fits the terminal."""
         every = {**self.seconds, "together": sum(self.seconds.values())}
         rows = [[title, f"{seconds:.1f} s"] for title, seconds in every.items()]
-        return format_table(["stage", "time"], rows, right={1}, width=terminal_width())
+        return format_table(["stage", "time"], rows, right={1})
 
 
-def format_table(
-    headers: Sequence[str], rows: Sequence[Sequence[object]], right: Collection[int] = (), *, width: int | None = None
-) -> str:
+def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]], right: Collection[int] = ()) -> str:
     """A table in plain text, numbers and the columns ``right`` to the right; floats have three decimals.
 
-    Cells are folded where a line would have more than ``width`` characters (``None`` for no limit).
+    Cells are folded where a line would not fit the terminal.
     """
     from rich.box import Box
     from rich.table import Table
@@ -203,7 +201,7 @@ def format_table(
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
     out = io.StringIO()
-    _console(out, width=width or _NO_LIMIT).print(table)
+    _console(out, width=terminal_width() or _NO_LIMIT).print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").splitlines())
 
 
@@ -216,7 +214,6 @@ def _cell(value: object) -> str:
 def figures_table(
     names: Sequence[str],
     figures: Sequence[Mapping[str, Any]],
-    width: int | None = None,
     titles: Mapping[str, str] = REPORT_FIGURES,
 ) -> str:
     """The figures of evaluations, one column a run; shares have their intervals.
@@ -224,14 +221,13 @@ def figures_table(
     Args:
         names: The names of the runs.
         figures: Their figures.
-        width: The width of a terminal; ``None`` for no limit.
         titles: As :data:`REPORT_FIGURES`.
     """
     rows = [
         [title, *(form.format(**own) if "{" in form else percent(own, form) for own in figures)]
         for title, form in titles.items()
     ]
-    return format_table(["", *names], rows, width=width)
+    return format_table(["", *names], rows)
 
 
 def shorten(text: str, width: int) -> str:

@@ -35,7 +35,7 @@ from experiments.commands.main import (
     threads_option,
     track_option,
 )
-from experiments.console import read_text, say, show, terminal_width, waiting, write_share, write_text
+from experiments.console import read_text, say, show, waiting, write_share, write_text
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError, DataError, FinpathError
 
@@ -191,7 +191,7 @@ def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog) 
     conversation, turns = Conversation(subject.program, subject.world), list[Any]()
     for question in questions:
         turns.append(turn := _answer(subject, conversation, question, log))
-        show("\n" * (len(turns) > 1) + describe_turn(turn, subject.basis(turn), terminal_width()))
+        show("\n" * (len(turns) > 1) + describe_turn(turn, subject.basis(turn)))
     return turns
 
 

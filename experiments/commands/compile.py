@@ -25,7 +25,7 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import Stages, figures_table, show, terminal_width
+from experiments.console import Stages, figures_table, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError, LMError
 
@@ -167,7 +167,7 @@ def _compile_reports(
     lm: LMConfig,
     train_turns: int,
     val_turns: int,
-    **roles: Any,
+    **given: Any,
 ) -> int:
     from experiments.compiling import report_job
     from experiments.data import join_loaded, read_dialogues
@@ -177,8 +177,8 @@ def _compile_reports(
 
     of_optimizers = {key: value for key, value in settings.items() if "." in key}
     chain = parse_optimizers(optimizer, [f"{key}={value}" for key, value in of_optimizers.items()])
-    names: tuple[Role, ...] = ("teacher", "prompt", "reflection")
-    others = {role: _other_lm(lm, roles[f"{role}_lm"]) for role in names}
+    roles: tuple[Role, ...] = ("teacher", "prompt", "reflection")
+    others = {role: _other_lm(lm, name) for role in roles if (name := given[f"{role}_lm"]) is not None}
     stages = Stages()
     with stages.stage("read the data"):
         train_data = join_loaded([load_and_report(source) for source in train])
@@ -188,7 +188,7 @@ def _compile_reports(
         assert dev_data is not None
         with stages.stage(f"evaluate {saved.name} on {dev_data.name}"):
             found = evaluate(saved, ConvFinQA(dev_data), run.config(lm), tracker=tracker, parent=parent)
-        show(figures_table([found.name], [found.figures], terminal_width()))
+        show(figures_table([found.name], [found.figures]))
         return found.figures
 
     job = report_job(
@@ -196,7 +196,7 @@ def _compile_reports(
         train_data,
         chain,
         lm=lm,
-        other_lms={role: other for role, other in others.items() if other is not None},
+        other_lms=others,
         program_settings={key: value for key, value in settings.items() if key not in of_optimizers},
         dialogues=read_dialogues(dialogues) if dialogues else None,
         train_turns=train_turns,
@@ -210,10 +210,8 @@ def _compile_reports(
     )
 
 
-def _other_lm(lm: LMConfig, name: str | None) -> LMConfig | None:
+def _other_lm(lm: LMConfig, name: str) -> LMConfig:
     """Another model for compiling, with the settings of the program's own but its own address."""
-    if name is None:
-        return None
     if lm.is_none:
         raise ConfigError(f"{name} helps the program's own language model: name one with --lm, got none")
     model, _, base = name.partition("@")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from experiments.commands.main import OUT_FOLDER, WriteFigures, finpath, json_option, open_tracker
-from experiments.console import Stages, show, terminal_width
+from experiments.console import Stages, show
 
 if TYPE_CHECKING:
     from experiments.saved import SavedProgram
@@ -64,7 +64,7 @@ def run_demo(out: str, write_figures: WriteFigures) -> None:
     with stages.stage("compare the three on the same turns"):
         records = [tracker.find(run_id) for run_id in run_ids if run_id is not None]
         comparison = compare(records, tracker)
-    show("\n" + describe_comparison(comparison, 4, terminal_width()))
+    show("\n" + describe_comparison(comparison, 4))
     show("\nseconds of each stage:\n" + stages.table())
     show("\nnext: finpath inspect compiled --failed --limit 5, or mlflow ui --backend-store-uri " + tracker.config.uri)
     write_figures({**comparison.figures(), "stages": stages.seconds})

