@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg.graphs.naming import Triple, local_name
+from kg.graphs.naming import Triple, labels_of, local_name
 from kg.graphs.units import (
     FIRST_NAMES,
     OTHER_NAMES,
@@ -145,7 +145,10 @@ class _Builder:
         subjects = {one.subject for one in triples}
         types = _TYPES | ({one.relation for one in triples if one.relation.lower() in _TYPE_NAMES})
         own_naming = _own_naming(triples)
-        self.labels, self.others = _labels(triples, (*FIRST_NAMES, *own_naming))
+        self.labels, self.others = (
+            {node: [text for _, text in names] for node, names in labels_of(triples, properties).items()}
+            for properties in ((*FIRST_NAMES, *own_naming), OTHER_NAMES)
+        )
         self.parents: defaultdict[str, set[str]] = defaultdict(set)
         self.kinds: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.edges: list[Triple] = []
@@ -373,23 +376,6 @@ def _own_naming(triples: Sequence[Triple]) -> list[str]:
         for relation, found in texts.items()
         if all(found.values()) and len(set(found.values())) == len(found) and not named & found.keys()
     ]
-
-
-def _labels(triples: Iterable[Triple], first: Sequence[str]) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
-    """The first names and the other names of each IRI, in order of preference."""
-    ranked: defaultdict[str, list[tuple[int, bool, str]]] = defaultdict(list)
-    others: defaultdict[str, list[str]] = defaultdict(list)
-    order = {iri: place for place, iri in enumerate(first)}
-    for one in triples:
-        text = " ".join(one.value.split())
-        if not one.is_literal or not text:
-            continue
-        if one.relation in order:
-            foreign = one.language not in ("", "en") and not one.language.startswith("en-")
-            ranked[one.subject].append((order[one.relation], foreign, text))
-        elif one.relation in OTHER_NAMES:
-            others[one.subject].append(text)
-    return {iri: [text for _, _, text in sorted(found)] for iri, found in ranked.items()}, others
 
 
 def inferred_classes(

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from kg.arrays import read_arrays
 from kg.errors import DataError, QueryError
 from kg.files import replacing
-from kg.graphs.string_table import Names, StringTable, names_from
+from kg.graphs.string_table import StringTable
 from kg.text import nearest
 
 Ids = NDArray[np.int32]
@@ -58,12 +58,18 @@ class GraphIndex:
     """A graph as arrays; create it by a ``from_`` method.
 
     Attributes:
-        entities: Names of the entities.
+        entities: StringTable of the entities.
         relations: Names of the relations of the triples, then their inverses in the same order.
     """
 
     def __init__(
-        self, entities: Names, relations: Sequence[str], slots: Ids, slot_relations: Ids, starts: Ids, targets: Ids
+        self,
+        entities: StringTable,
+        relations: Sequence[str],
+        slots: Ids,
+        slot_relations: Ids,
+        starts: Ids,
+        targets: Ids,
     ) -> None:
         self.entities = entities
         self.relations = tuple(relations)
@@ -88,14 +94,16 @@ class GraphIndex:
         return cls.from_ids(subjects, predicates, values, table, list(relations))
 
     @classmethod
-    def from_ids(cls, subjects: Ids, predicates: Ids, values: Ids, entities: Names, relations: Sequence[str]) -> Self:
+    def from_ids(
+        cls, subjects: Ids, predicates: Ids, values: Ids, entities: StringTable, relations: Sequence[str]
+    ) -> Self:
         """The index of triples with numbered entities and relations.
 
         Args:
             subjects: Shape ``(triples,)``.
             predicates: Shape ``(triples,)``.
             values: Shape ``(triples,)``.
-            entities: Names of the entities.
+            entities: StringTable of the entities.
             relations: Names of the relations.
 
         Raises:
@@ -104,7 +112,7 @@ class GraphIndex:
         for relation in relations:
             if relation.startswith(INVERSE):
                 raise DataError(f"a relation's name must not begin with {INVERSE!r}, got {relation!r}")
-        heads, edge_relations, targets = _sorted_edges(subjects, predicates, values, len(entities), len(relations))
+        heads, edge_relations, targets = _sorted_edges(subjects, predicates, values, len(relations))
         new_slot = np.ones(len(heads), dtype=np.bool_)
         new_slot[1:] = (heads[1:] != heads[:-1]) | (edge_relations[1:] != edge_relations[:-1])
         starts = np.append(np.flatnonzero(new_slot), len(heads)).astype(np.int32)
@@ -116,12 +124,6 @@ class GraphIndex:
     def __len__(self) -> int:
         """The number of distinct triples."""
         return len(self._targets) // 2
-
-    @property
-    def bytes(self) -> int:
-        """The size of the arrays in bytes."""
-        held = (self._slots, self._slot_relations, self._starts, self._targets, *self.entities.arrays().values())
-        return sum(array.nbytes for array in held)
 
     @cached_property
     def _relation_numbers(self) -> dict[str, int]:
@@ -210,13 +212,6 @@ class GraphIndex:
         """The distinct targets of a relation from several entities, sorted."""
         return self.follow_slots(self.slots_of(ids), relation)
 
-    def contains(self, subject: str, relation: str, value: str) -> bool:
-        """Whether a triple is in the graph; with ``^relation``, whether its inverse is."""
-        start, end = self.entities.find(subject), self.entities.find(value)
-        if start is None or end is None or relation not in self._relation_numbers:
-            return False
-        return end in self.follow(np.array([start], dtype=np.int32), self._relation_numbers[relation])
-
     def save(self, path: str | Path) -> None:
         """Writes the index to a file in NumPy's ``.npz`` format, completely or not at all.
 
@@ -253,13 +248,12 @@ class GraphIndex:
         try:
             if int(arrays["format"]) != _FORMAT:
                 raise DataError(f"the index's format must be {_FORMAT}, got {int(arrays['format'])}", file=str(path))
-            # Files of earlier versions have no checksum.
-            if "sha256" in arrays and not np.array_equal(arrays.pop("sha256"), _digest(arrays)):
+            if not np.array_equal(arrays.pop("sha256"), _digest(arrays)):
                 raise DataError("is damaged: its content differs from its checksum; write it again", file=str(path))
             names = {key.removeprefix("names_"): value for key, value in arrays.items() if key.startswith("names_")}
             written = arrays["relations"].tobytes().decode()
             rows = (arrays[key] for key in ("slots", "slot_relations", "starts", "targets"))
-            return cls(names_from(names), written.split("\n") if written else [], *rows)
+            return cls(StringTable.from_arrays(names), written.split("\n") if written else [], *rows)
         except _BROKEN as error:
             raise DataError(f"cannot be read as a graph index: {error}", file=str(path)) from error
 
@@ -295,14 +289,8 @@ def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:
     return _entries(starts, rows), owner
 
 
-def _sorted_edges(
-    subjects: Ids, predicates: Ids, values: Ids, entities: int, relations: int
-) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+def _sorted_edges(subjects: Ids, predicates: Ids, values: Ids, relations: int) -> tuple[Ids, Ids, Ids]:
     """Heads, relations and targets of the distinct edges in both directions, sorted."""
-    bits = max(entities - 1, 1).bit_length()
-    relation_bits = max(2 * relations - 1, 1).bit_length()
-    if 2 * bits + relation_bits <= 64:
-        return _sorted_packed(subjects, predicates, values, relations, bits, relation_bits)
     heads, targets = np.concatenate([subjects, values]), np.concatenate([values, subjects])
     edge_relations = np.concatenate([predicates, predicates + np.int32(relations)])
     order = np.lexsort((targets, edge_relations, heads))
@@ -310,35 +298,6 @@ def _sorted_edges(
     keep = np.ones(len(heads), dtype=np.bool_)
     keep[1:] = (np.diff(heads) != 0) | (np.diff(edge_relations) != 0) | (np.diff(targets) != 0)
     return heads[keep], edge_relations[keep], targets[keep]
-
-
-def _sorted_packed(
-    subjects: Ids, predicates: Ids, values: Ids, relations: int, bits: int, relation_bits: int
-) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
-    """:func:`_sorted_edges` with each edge packed into 64 bits and sorted in place."""
-    count = len(subjects)
-    packed = np.empty(2 * count, dtype=np.uint64)
-    for part, heads, shift, targets in (
-        (slice(0, count), subjects, 0, values),
-        (slice(count, None), values, relations, subjects),
-    ):
-        view = packed[part]
-        view[:] = heads
-        view <<= np.uint64(relation_bits)
-        view |= (predicates + np.int32(shift)).astype(np.uint64)
-        view <<= np.uint64(bits)
-        view |= targets.astype(np.uint64)
-    packed.sort()
-    if count:
-        keep = np.ones(len(packed), dtype=np.bool_)
-        keep[1:] = packed[1:] != packed[:-1]
-        if not keep.all():
-            packed = packed[keep]
-    targets = (packed & np.uint64((1 << bits) - 1)).astype(np.int32)
-    packed >>= np.uint64(bits)
-    edge_relations = (packed & np.uint64((1 << relation_bits) - 1)).astype(np.int32)
-    packed >>= np.uint64(relation_bits)
-    return packed.astype(np.int32), edge_relations, targets
 
 
 def _digest(arrays: Mapping[str, NDArray[np.generic]]) -> NDArray[np.uint8]:

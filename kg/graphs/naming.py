@@ -16,7 +16,7 @@ entity's name get quotes. Labels are no edges of the graph.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -75,7 +75,11 @@ def name_triples(triples: Iterable[Triple]) -> NamedTriples:
         triples: All triples; read once and held in memory.
     """
     read = list(triples)
-    labels = _labels(read)
+    labels = {
+        node: list(dict.fromkeys(text for _, text in found))
+        for node, found in labels_of(read, (*LABELS, *OTHER_LABELS)).items()
+        if found[0][0] < len(LABELS)
+    }
     nodes = dict.fromkeys(node for one in read for node in _nodes(one))
     names = _distinct({node: labels[node][0] if node in labels else local_name(node) for node in nodes})
     relations = _distinct(
@@ -112,20 +116,15 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", text).replace(" -> ", " → ").strip()
 
 
-def _labels(triples: Iterable[Triple]) -> dict[str, list[str]]:
-    """The names of each IRI, in order of preference."""
+def labels_of(triples: Iterable[Triple], properties: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
+    """The names of each IRI, each with the place of its property: English or without a language before others."""
+    order = {iri: place for place, iri in enumerate(properties)}
     ranked: dict[str, list[tuple[int, bool, str]]] = {}
-    properties = (*LABELS, *OTHER_LABELS)
     for one in triples:
-        if one.relation in _NAMING and one.is_literal and _plain(one.value):
+        if one.relation in order and one.is_literal and (text := _plain(one.value)):
             foreign = one.language not in ("", "en") and not one.language.startswith("en-")
-            rank = properties.index(one.relation)
-            ranked.setdefault(one.subject, []).append((rank, foreign, _plain(one.value)))
-    return {
-        node: list(dict.fromkeys(text for _, _, text in sorted(found)))
-        for node, found in ranked.items()
-        if min(rank for rank, _, _ in found) < len(LABELS)
-    }
+            ranked.setdefault(one.subject, []).append((order[one.relation], foreign, text))
+    return {node: [(rank, text) for rank, _, text in sorted(names)] for node, names in ranked.items()}
 
 
 def _nodes(triple: Triple) -> Iterator[str]:

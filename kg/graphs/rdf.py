@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NoReturn, cast
 
@@ -117,16 +117,13 @@ def turtle_values(text: str, *, what: str) -> dict[str, dict[str, list[str]]]:
         DataError: The text is no valid Turtle.
     """
     values: dict[str, dict[str, dict[str, None]]] = {}
-    for triple in _parsed(text, what):
-        values.setdefault(triple.subject.value, {}).setdefault(triple.predicate.value, {})[triple.object.value] = None
-    return {subject: {name: list(given) for name, given in own.items()} for subject, own in values.items()}
-
-
-def _parsed(text: str, what: str) -> Iterator[Any]:
     try:
-        yield from pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE)  # many times as fast as rdflib's
+        for triple in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE):  # many times as fast as rdflib's
+            own = values.setdefault(triple.subject.value, {})
+            own.setdefault(triple.predicate.value, {})[triple.object.value] = None
     except (SyntaxError, OverflowError) as error:
         raise DataError(f"not valid Turtle: {error}", place=what) from error
+    return {subject: {name: list(given) for name, given in own.items()} for subject, own in values.items()}
 
 
 def slug(label: str, fallback: str = "value") -> str:

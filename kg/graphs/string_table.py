@@ -10,32 +10,11 @@ takes its bytes and 16 more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Mapping
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-
-from kg.errors import DataError
-
-
-class Names(Protocol):
-    """Names numbered from 0."""
-
-    def __len__(self) -> int: ...
-
-    def name(self, number: int) -> str:
-        """The name with a number."""
-        ...
-
-    def find(self, name: str) -> int | None:
-        """The number of a name, or ``None``."""
-        ...
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """The arrays to save."""
-        ...
 
 
 class StringTable:
@@ -58,6 +37,16 @@ class StringTable:
         self._blob, self._offsets, self._checksums, self._order = blob, offsets, checksums, order
 
     @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> StringTable:
+        """The table of saved :meth:`arrays`; ``KeyError`` where one is missing."""
+        return cls(
+            arrays["blob"].astype(np.uint8, copy=False),
+            arrays["offsets"].astype(np.int64, copy=False),
+            arrays["checksums"].astype(np.uint32, copy=False),
+            arrays["order"].astype(np.int32, copy=False),
+        )
+
+    @classmethod
     def of(cls, names: Iterable[str]) -> StringTable:
         """The table of distinct names, numbered in their order."""
         blob, lengths, checksums = bytearray(), [0], []
@@ -75,11 +64,11 @@ class StringTable:
         return len(self._order)
 
     def name(self, number: int) -> str:
-        """See :class:`Names`."""
+        """The name with a number."""
         return self._encoded(number).decode("utf-8", "surrogatepass")
 
     def find(self, name: str) -> int | None:
-        """See :class:`Names`."""
+        """The number of a name, or ``None``."""
         encoded = name.encode("utf-8", "surrogatepass")
         checksum = np.uint32(crc32(encoded))
         place = int(np.searchsorted(self._checksums, checksum))
@@ -91,57 +80,8 @@ class StringTable:
         return None
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """See :class:`Names`."""
+        """The arrays to save, by their names."""
         return {"blob": self._blob, "offsets": self._offsets, "checksums": self._checksums, "order": self._order}
 
     def _encoded(self, number: int) -> bytes:
         return self._blob[self._offsets[number] : self._offsets[number + 1]].tobytes()
-
-
-class NumberedNames:
-    """Names of a prefix and a number (``e0``, ``e1``, …), for synthetic graphs.
-
-    Args:
-        prefix: The prefix of all names.
-        count: The number of names.
-    """
-
-    def __init__(self, prefix: str, count: int) -> None:
-        self.prefix, self.count = prefix, count
-
-    def __len__(self) -> int:
-        return self.count
-
-    def name(self, number: int) -> str:
-        """See :class:`Names`."""
-        return f"{self.prefix}{number}"
-
-    def find(self, name: str) -> int | None:
-        """See :class:`Names`."""
-        digits = name.removeprefix(self.prefix)
-        if not (name.startswith(self.prefix) and digits.isascii() and digits.isdigit()) or str(int(digits)) != digits:
-            return None
-        return int(digits) if int(digits) < self.count else None
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """See :class:`Names`."""
-        return {"prefix": np.array(self.prefix), "count": np.array(self.count)}
-
-
-def names_from(arrays: dict[str, NDArray[np.generic]]) -> Names:
-    """The names of saved ``arrays``.
-
-    Raises:
-        DataError: An array is missing.
-    """
-    try:
-        if "prefix" in arrays:
-            return NumberedNames(str(arrays["prefix"]), int(arrays["count"].item()))
-        return StringTable(
-            arrays["blob"].astype(np.uint8, copy=False),
-            arrays["offsets"].astype(np.int64, copy=False),
-            arrays["checksums"].astype(np.uint32, copy=False),
-            arrays["order"].astype(np.int32, copy=False),
-        )
-    except KeyError as error:
-        raise DataError(f"the graph's names lack the array {error}") from error

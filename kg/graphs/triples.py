@@ -57,16 +57,9 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
         for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/", lenient=True):
             value = quad.object
             if isinstance(value, Literal):
-                datatype = value.datatype.value if value.language is None else ""
-                datatype = "" if datatype == _STRING else datatype
-                yield Triple(
-                    named(quad.subject),
-                    quad.predicate.value,
-                    value.value,
-                    True,
-                    datatype or _STRING,
-                    (value.language or "").lower(),
-                )
+                datatype = value.datatype.value if value.language is None else _STRING
+                language = (value.language or "").lower()
+                yield Triple(named(quad.subject), quad.predicate.value, value.value, True, datatype, language)
             else:
                 yield Triple(named(quad.subject), quad.predicate.value, named(value), False)
     except (SyntaxError, ValueError) as error:

@@ -37,98 +37,36 @@ OTHER_NAMES = (
 
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SYMBOL = re.compile(r"\((\S+)\)\s*$")
-_UNITS = {
-    "km/h": "kmh kph km/h kmph",
-    "m/s": "ms m/s",
-    "mph": "mph",
-    "knots": "kn knots knot kts",
-    "kg": "kg kilograms kilogrammes kilos",
-    "g": "grams",
-    "t": "tonnes",
-    "km": "km kilometres kilometers",
-    "m": "m metres meters",
-    "cm": "cm centimetres centimeters",
-    "mm": "mm millimetres millimeters",
-    "ft": "ft feet",
-    "miles": "miles mi",
-    "nautical miles": "nm nmi",
-    "m²": "sqm m2",
-    "km²": "sqkm km2",
-    "ha": "ha hectares",
-    "EUR": "eur euro euros",
-    "USD": "usd dollars",
-    "GBP": "gbp",
-    "INR": "inr rupees rs",
-    "NGN": "ngn naira",
-    "KES": "kes ksh",
-    "ZAR": "zar rand",
-    "PLN": "pln zloty zlotys",
-    "CHF": "chf francs",
-    "SEK": "sek kronor",
-    "NOK": "nok",
-    "DKK": "dkk",
-    "JPY": "jpy yen",
-    "CNY": "cny yuan",
-    "CAD": "cad",
-    "AUD": "aud",
-    "kB": "kb",
-    "MB": "mb",
-    "GB": "gb",
-    "°C": "celsius",
-    "%": "percent pct",
-    "s": "seconds secs",
-    "min": "minutes mins",
-    "h": "hours hrs",
-    "days": "days",
-    "weeks": "weeks",
-    "months": "months",
-    "years": "years",
-    "thousand": "thousand thousands k",
-    "million": "million millions mn mln mio",
-    "billion": "billion billions bn",
-    "W": "watts",
-    "kW": "kw",
-    "MW": "mw",
-    "l": "litres liters",
+_DIMENSIONS = {
+    "length": "km 1000 km kilometres kilometers, m 1 m metres meters, cm 0.01 cm centimetres centimeters, "
+    "mm 0.001 mm millimetres millimeters, ft 0.3048 ft feet, miles 1609.344 miles mi, nautical_miles 1852 nm nmi",
+    "area": "m² 1 sqm m2, km² 1000000 sqkm km2, ha 10000 ha hectares",
+    "mass": "t 1000 tonnes, kg 1 kg kilograms kilogrammes kilos, g 0.001 grams",
+    "duration": "s 1 seconds secs, min 60 minutes mins, h 3600 hours hrs, days 86400 days, weeks 604800 weeks, "
+    "months 2629800 months, years 31557600 years",
+    "speed": "km/h 1 kmh kph km/h kmph, m/s 3.6 ms m/s, mph 1.609344 mph, knots 1.852 kn knots knot kts",
+    "data": "kB 1 kb, MB 1000 mb, GB 1000000 gb",
+    "power": "W 1 watts, kW 1000 kw, MW 1000000 mw",
+    "volume": "l 1 litres liters",
+    "multiple": "thousand 1000 thousand thousands k, million 1000000 million millions mn mln mio, "
+    "billion 1000000000 billion billions bn",
+    "temperature": "°C 1 celsius",
+    "": "% 1 percent pct",
+    "money": "EUR 1 eur euro euros, USD 1 usd dollars, GBP 1 gbp, INR 1 inr rupees rs, NGN 1 ngn naira, "
+    "KES 1 kes ksh, ZAR 1 zar rand, PLN 1 pln zloty zlotys, CHF 1 chf francs, SEK 1 sek kronor, NOK 1 nok, "
+    "DKK 1 dkk, JPY 1 jpy yen, CNY 1 cny yuan, CAD 1 cad, AUD 1 aud",
 }
-_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+"""The units of each dimension: the symbol, its size, and the words in lower case that mean it."""
+
+_SCALE_OF: dict[str, tuple[str, Decimal]] = {}
+_UNIT_OF: dict[str, str] = {}
+for _dimension, _rows in _DIMENSIONS.items():
+    for _symbol, _size, *_words in (row.split() for row in _rows.split(", ")):
+        _unit = _symbol.replace("_", " ")
+        _UNIT_OF |= dict.fromkeys(_words, _unit)
+        if _dimension:
+            _SCALE_OF[_unit] = _dimension, Decimal(_size)
 _AREAS = {"m": "m²", "km": "km²", "ft": "ft²", "miles": "square miles", "cm": "cm²"}
-
-
-_MULTIPLES = {"thousand": "1000", "million": "1000000", "billion": "1000000000"}
-_CURRENCIES_TEXT = "EUR USD GBP INR NGN KES ZAR PLN CHF SEK NOK DKK JPY CNY CAD AUD"
-_CURRENCIES = frozenset(_CURRENCIES_TEXT.split())
-_SCALES: dict[str, dict[str, str]] = {
-    "length": {
-        "km": "1000",
-        "m": "1",
-        "cm": "0.01",
-        "mm": "0.001",
-        "ft": "0.3048",
-        "miles": "1609.344",
-        "nautical miles": "1852",
-    },
-    "area": {"m²": "1", "km²": "1000000", "ha": "10000"},
-    "mass": {"t": "1000", "kg": "1", "g": "0.001"},
-    "duration": {
-        "s": "1",
-        "min": "60",
-        "h": "3600",
-        "days": "86400",
-        "weeks": "604800",
-        "months": "2629800",
-        "years": "31557600",
-    },
-    "speed": {"km/h": "1", "m/s": "3.6", "mph": "1.609344", "knots": "1.852"},
-    "data": {"kB": "1", "MB": "1000", "GB": "1000000"},
-    "power": {"W": "1", "kW": "1000", "MW": "1000000"},
-    "volume": {"l": "1"},
-    "multiple": _MULTIPLES,
-    "temperature": {"°C": "1"},
-    **{one: {one: "1"} for one in sorted(_CURRENCIES)},
-}
-_SCALE_OF = {unit: (dimension, Decimal(scale)) for dimension, own in _SCALES.items() for unit, scale in own.items()}
-
 
 _ABBREVIATIONS = {
     "abbr": "abbreviation", "acct": "account", "addr": "address", "alt": "altitude", "amt": "amount",
@@ -163,19 +101,19 @@ def unit_of(word: str) -> str:
 def dimension_of(unit: str) -> str:
     """The dimension of a unit, such as length, money or duration; empty for an unknown one."""
     known = _SCALE_OF.get(_UNIT_OF.get(unit.lower(), unit))
-    if known is None:
-        return ""
-    return "money" if known[0] in _CURRENCIES else known[0]
+    return known[0] if known is not None else ""
 
 
 def converted(number: Decimal, unit: str, wanted: str) -> Decimal | None:
     """A number in another unit, which may be unknown or the same; ``None`` if the units measure different things."""
-    if wanted in _MULTIPLES and unit not in _MULTIPLES:
-        return number / Decimal(_MULTIPLES[wanted]) if number >= Decimal(_MULTIPLES[wanted]) else number
-    one, other = (_SCALE_OF.get(_UNIT_OF.get(name.lower(), name)) for name in (unit, wanted))
+    names = [_UNIT_OF.get(name.lower(), name) for name in (unit, wanted)]
+    one, other = (_SCALE_OF.get(name) for name in names)
+    if other is not None and other[0] == "multiple" and (one is None or one[0] != "multiple"):
+        return number / other[1] if number >= other[1] else number
     if one is None or other is None:
         return number
-    return number * one[1] / other[1] if one[0] == other[0] else None
+    is_alike = one[0] == other[0] and (one[0] != "money" or names[0] == names[1])
+    return number * one[1] / other[1] if is_alike else None
 
 
 def words_of(iri: str) -> str:
@@ -217,7 +155,7 @@ def writes_camel_case(iris: Iterable[str]) -> bool:
 def split_unit(name: str) -> tuple[str, str]:
     """A relation's name without the unit at its end, and the unit or an empty text."""
     symbol = _SYMBOL.search(name)
-    if symbol is not None and symbol[1] in _UNITS:
+    if symbol is not None and symbol[1] in _UNIT_OF.values():
         return name[: symbol.start()].strip(), symbol[1]
     words = name.replace("(", " ").replace(")", " ").split()
     if len(words) < 2:

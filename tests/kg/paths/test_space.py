@@ -152,8 +152,8 @@ def _check_paths(index: GraphIndex, answer: EntityPathAnswer, topic: str) -> Non
     assert [path.answer for path in answer.paths] == [name for name, _ in answer.answers]
     for path in answer.paths:
         assert path.entities[0] == topic
-        steps = zip(path.entities, path.relations, path.entities[1:], strict=False)
-        assert all(index.contains(*step) for step in steps)
+        for subject, relation, value in zip(path.entities, path.relations, path.entities[1:], strict=False):
+            assert index.find(value) in index.follow(index.ids([subject]), index.relation(relation))
     scores = [score for _, score in answer.answers]
     assert scores == sorted(scores, reverse=True)
     assert all(score <= 0 for score in scores)
