@@ -5,21 +5,17 @@ The comparisons over whole lines (:mod:`kg.calculations.comparisons`) are built 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray
 from kg.calculations.forms import ParsedForm
 from kg.calculations.lines import FigureLine, TableLines
-from kg.calculations.report_index import ReportIndex
 from kg.calculations.space import DerivationSpace
 from kg.text import content_tokens, years
-
-_TABLES: WeakKeyDictionary[ReportIndex, TableLines] = WeakKeyDictionary()
 
 FIGURES_OF_OPTION = 3
 """Figures that are compared for each thing of a choice at the most."""
@@ -39,13 +35,10 @@ class LinePointers:
         self.space = space
         self.index = space.index
         self.history = int(np.argmax(space.priors))
-        self.table = _table(space.index)
+        self.table = TableLines(space.index)
         self.words = set(content_tokens(space.question.questions[-1]))
-        items = np.flatnonzero(self.index.variant == 0)
-        self.item = np.zeros(len(self.index.observations), dtype=np.int64)
-        self.item[self.index.base[items]] = items
+        self.item = np.flatnonzero(self.index.variant == 0)
         self._pointed: dict[tuple[str, int, int], FloatArray] = {}
-        self._shares: dict[tuple[int, ...], list[float]] = {}
 
     @property
     def years(self) -> tuple[int, ...]:
@@ -54,20 +47,16 @@ class LinePointers:
 
     def named_shares(self, line: FigureLine) -> list[float]:
         """The share of each label that the question names, in [0, 1], by the words that not all labels have."""
-        if line.cells not in self._shares:
-            self._shares[line.cells] = list(self._counted_shares(line))
-        return self._shares[line.cells]
-
-    def _counted_shares(self, line: FigureLine) -> Iterator[float]:
         if line.dated:
-            yield from (float(int(label) in self.years) for label in line.labels)
-            return
+            return [float(int(label) in self.years) for label in line.labels]
         own = [set(content_tokens(label)) for label in line.labels]
         shared = set.intersection(*own)
-        for words in own:
-            weights = {word: self.index.idf(word) for word in words - shared}
-            total = sum(weights.values())
-            yield sum(weights[word] for word in weights.keys() & self.words) / total if total else 0.0
+        totals = [self._weight(words - shared) for words in own]
+        named = [self._weight((words - shared) & self.words) for words in own]
+        return [part / total if total else 0.0 for part, total in zip(named, totals, strict=True)]
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(map(self.index.idf, words))
 
     def optional(self, options: Sequence[str], pointed: FloatArray) -> Iterator[FigureLine]:
         """Figures of the table or the text, one for each thing between which the question asks to choose.
@@ -106,16 +95,9 @@ class LinePointers:
 
     def _holding(self, words: set[str]) -> FloatArray:
         """The share of some words that each observation's labels or clause have, in [0, 1]."""
-        known = [word for word in words if word in self.index.vocabulary]
-        weights = np.array([self.index.idf(word) for word in known], dtype=np.float32)
-        columns = [self.index.vocabulary[word] for word in known]
-        in_table = (self.index.row >= 0)[:, None]
-        held = np.where(
-            in_table, self.index.fields["sentence"].holds(columns), self.index.fields["clause"].holds(columns)
-        )
-        total = sum(self.index.idf(word) for word in words)
-        result: FloatArray = (held @ weights / np.float32(total)) if known else np.zeros(len(held), dtype=np.float32)
-        return result
+        vector, fields = self.index.vector(list(words)), self.index.fields
+        said = np.where(self.index.row >= 0, fields["sentence"].overlap(vector), fields["clause"].overlap(vector))
+        return (said / (self._weight(words) or 1.0)).astype(np.float32)
 
     def period_of(self, cells: Sequence[int]) -> int:
         """The one period of some figures; -1 for none or several."""
@@ -178,11 +160,3 @@ class LinePointers:
         sizes = self.index.amounts[list(cells)]
         sizes = sizes[sizes > 0]
         return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
-
-
-def _table(index: ReportIndex) -> TableLines:
-    """The lines of a report, found once."""
-    table = _TABLES.get(index)
-    if table is None:
-        table = _TABLES[index] = TableLines(index)
-    return table

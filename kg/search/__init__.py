@@ -1,6 +1,6 @@
 """The language of calculations with its arithmetic, and beam search over any space with the merging of answers."""
 
-from kg.search.beam import BeamConfig, SearchResult, SearchStatistics, beam_search
+from kg.search.beam import BeamConfig, SearchResult, SearchStatistics, beam_search, merge
 from kg.search.derivation import Derivation
 from kg.search.history import (
     COMPOUNDS,
@@ -13,7 +13,6 @@ from kg.search.history import (
     expand,
     spelled_out,
 )
-from kg.search.merging import merge, merge_key
 from kg.search.space import Action, Expansion, Frontier, Space
 from kg.search.steps import (
     LABELLED_OPERATIONS,
@@ -27,4 +26,5 @@ from kg.search.steps import (
     Operand,
     Step,
     StepResult,
+    merge_key,
 )

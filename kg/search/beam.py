@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kg.arrays import IntArray
+from kg.arrays import DoubleArray, FloatArray, IntArray
 from kg.errors import ConfigError
 from kg.search.space import Action, Expansion, Frontier, Space
 
@@ -117,3 +117,18 @@ def _best(states: Frontier, places: IntArray, count: int) -> Frontier:
 
 def _join(first: Frontier, second: Frontier) -> Frontier:
     return Frontier(np.concatenate([first.choices, second.choices]), np.concatenate([first.scores, second.scores]))
+
+
+def merge(groups: IntArray, log_probabilities: FloatArray | DoubleArray) -> DoubleArray:
+    """The log of the summed probabilities of each group.
+
+    Args:
+        groups: The group of each element, from 0.
+        log_probabilities: The log-probability of each element.
+
+    Returns:
+        One value for each group up to the largest number; minus infinity for a group without elements.
+    """
+    with np.errstate(divide="ignore"):
+        merged: DoubleArray = np.log(np.bincount(groups, weights=np.exp(log_probabilities)))
+    return merged

@@ -171,15 +171,10 @@ def _latest(sought: object, trees: Sequence[object]) -> int | None:
 
 def expand(collapsed: TurnOperation, past: Sequence[Derivation | None]) -> Derivation | None:
     """The complete derivation; ``None`` when it refers to a turn that has no derivation."""
-    parts: list[Derivation] = []
-    for operand in collapsed.operands:
-        if isinstance(operand, Reference):
-            earlier = past[operand.turn]
-            if earlier is None:
-                return None
-            parts.append(earlier)
-        else:
-            parts.append(Derivation((Step("select", (operand,)),)))
+    own = (past[one.turn] if isinstance(one, Reference) else Derivation.look_up(one) for one in collapsed.operands)
+    parts = [one for one in own if one is not None]
+    if len(parts) < len(collapsed.operands):
+        return None
     if collapsed.operation == "select":
         return parts[0]
     if collapsed.operation in COMPOUNDS:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal
 
 from kg.errors import ProgramError
@@ -21,8 +21,21 @@ from kg.text import find_quantities
 Names = tuple[str, ...]
 """The labels of rows, columns or years, in the order asked for."""
 
+_ROUNDED = Decimal("0.00001")
+
 Answer = Decimal | Literal["yes", "no"] | Names
 """The result of a derivation: a number, ``yes``/``no`` for ``greater``, or names for labelled figures."""
+
+
+def merge_key(answer: Decimal | str | Names) -> Decimal | str | Names:
+    """A key that is equal for answers equal to five decimal places, the precision of the official metric."""
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, tuple):
+        return tuple(" ".join(name.lower().split()) for name in answer)
+    if answer.adjusted() > 20:  # the default decimal context cannot round it exactly
+        return answer.normalize()
+    return answer.quantize(_ROUNDED, rounding=ROUND_HALF_EVEN) + 0
 
 
 @dataclass(frozen=True)
@@ -118,17 +131,13 @@ class Step:
         return f"{self.operation}({', '.join([*map(str, self.operands), *padding])})"
 
 
-def _greater(first: Decimal, second: Decimal) -> Answer:
-    return "yes" if first > second else "no"
-
-
 BINARY_OPERATIONS: dict[str, Callable[[Decimal, Decimal], Answer]] = {
     "add": lambda first, second: first + second,
     "subtract": lambda first, second: first - second,
     "multiply": lambda first, second: first * second,
     "divide": lambda first, second: first / second,
     "exp": lambda first, second: first**second,
-    "greater": _greater,
+    "greater": lambda first, second: "yes" if first > second else "no",
 }
 
 LONG_OPERATIONS: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {
@@ -206,18 +215,11 @@ def _parse_step(operation: str, arguments: str, place: int, program: str) -> Ste
     return Step(operation, tuple(_parse_operand(part, place, program) for part in parts))
 
 
-def _constants_of(operation: str) -> tuple[int, ...]:
-    """The possible numbers of constants before the labelled figures of an operation."""
-    if operation in NAMED_OPERATIONS:
-        return (0, 1)
-    return (2,) if operation.startswith("between") else (1,)
-
-
 def _named_step(match: re.Match[str], place: int, program: str) -> tuple[Step, int]:
     """The step over labelled figures that begins at a match, and the position after it."""
     operation, position = match[1], match.end()
     operands: list[Operand] = [Constant(name) for name in _CONSTANT.findall(match[2])]
-    expected = _constants_of(operation)
+    expected = (0, 1) if operation in NAMED_OPERATIONS else (2,) if operation.startswith("between") else (1,)
     if len(operands) not in expected:
         raise ProgramError(f"{program!r}: {operation} takes {expected[-1]} constants before its labelled figures")
     closing = ","

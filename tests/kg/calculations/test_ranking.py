@@ -25,7 +25,7 @@ from kg.reports.observation import CellSource, Observation
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
-from kg.search.merging import merge_key
+from kg.search.steps import merge_key
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 UNTRAINED = DerivationScorer.untrained()

@@ -18,7 +18,7 @@ from kg.reports.report import Report
 from kg.search.beam import SearchStatistics
 from kg.search.derivation import Derivation
 from kg.search.history import PastTurn
-from kg.search.merging import merge_key
+from kg.search.steps import merge_key
 from tests.kg.calculations.pages import report_index
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())

@@ -18,8 +18,7 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
-from kg.search.merging import merge_key
-from kg.search.steps import Answer
+from kg.search.steps import Answer, merge_key
 from optimize.scorers import FitScorer, training_data
 from programs.beam import ConversationQA
 from programs.turns.turn import Turn

@@ -15,7 +15,7 @@ from kg.calculations import DerivationScorer
 from kg.errors import ConfigError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from kg.search.merging import merge_key
+from kg.search.steps import merge_key
 from programs.agent import AgentConfig, AgentQA
 from programs.beam import ConversationQA
 from programs.turns.turn import Turn

@@ -20,7 +20,7 @@ from dspy import lm15
 from experiments.saved import find_program
 from kg.calculations import DerivationScorer
 from kg.reports.report import Report
-from kg.search.merging import merge_key
+from kg.search.steps import merge_key
 from programs.agent import AgentConfig, AgentQA
 from programs.agent.tools import Session
 from programs.aggregate import EvidenceConfig
