@@ -308,6 +308,8 @@ class PathRanker:
             raise DataError(f"this is not a ranker of paths: {error!r}") from error
         if not len(known) == len(paths) == len(topics):
             raise DataError("a ranker's memory must have a vector, paths and topics for each question")
+        if unknown := sorted(weights.keys() - {*FEATURES, *REMEMBERED}):
+            raise DataError(f"this ranker was fitted with other features ({unknown[0]}): compile the program again")
         return cls(vectors, weights, QuestionMemory(known, paths, topics) if len(paths) else None, reader, reading)
 
 

@@ -422,23 +422,22 @@ def _concrete(space: EntitySpace, choices: Path, score: float, ends: Ids) -> lis
     return [EntityPath(tuple(space.index.name(entity) for entity in row), relations, score) for row in rows]
 
 
-def trace(space: EntitySpace, path: Path, ends: Ids) -> IntArray:
+def trace(space: EntitySpace, path: Path, ends: Ids) -> Ids:
     """One concrete path to each of several entities that a relation path reaches; shape ``(ends, path)``.
 
     Where several lead to an entity, the one whose entities fit the question's conditions best is taken, then the one
     through the first entities of the graph.
     """
-    columns = [ends.astype(np.int64)]
-    for length in range(len(path) - 1, 0, -1):
-        back = space.index.inverse(path[length])
-        edges = space.index.edges_along(columns[-1].astype(np.int32), back)
+    columns = [ends]
+    for length in range(len(path) - 1, 1, -1):
+        edges = space.index.edges_along(columns[-1], space.index.inverse(path[length]))
         before = space.reached(path[:length])
         inside = among(edges.target, before)
         place, target = edges.place[inside], edges.target[inside]
         if space.conditions is not None:
-            order = np.lexsort(
-                (-space.conditions.weigh(space.words(path[:length])[before.searchsorted(target)]), place)
-            )
+            fit = space.conditions.weigh(space.words(path[:length])[before.searchsorted(target)])
+            order = np.lexsort((-fit, place))
             place, target = place[order], target[order]
-        columns.append(target[np.searchsorted(place, np.arange(len(ends)))].astype(np.int64))
-    return np.stack(columns[::-1], axis=1)
+        columns.append(target[place.searchsorted(np.arange(len(ends)))])
+    topics = np.broadcast_to(space.topics[path[0]], len(ends))
+    return np.stack([topics, *columns[::-1]], axis=1)

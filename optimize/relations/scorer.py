@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -31,16 +31,31 @@ from kg.paths import (
     PAIR_FEATURES,
     STOP,
     LearnedRelationScorer,
+    PathConfig,
     RelationFeatures,
     RelationNames,
     RelationStep,
     TopicRules,
+    answer_question,
     inverses,
     relation_features,
 )
-from optimize.relations.paths import LocatedExample, Path, RelationExample, learn_rules, locate, propose
+from optimize.relations.paths import (
+    LocatedExample,
+    Path,
+    RelationExample,
+    known_ids,
+    learn_rules,
+    likeness_of,
+    locate,
+    propose,
+)
 
 __all__ = ["RelationExample", "RelationTrainingConfig", "fit_relation_scorer"]
+
+
+_WEIGHED, _WEIGHTS = 200, (5.0, 0.0, 2.0, 10.0)
+"""Questions by which the weight of conditions is chosen, and the weights; the first one wins a tie."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +104,7 @@ def fit_relation_scorer(
     usable = [one for one in located.values() if one.paths]
     scorer = _fit(index, usable, rules, config, f"{len(examples)} questions, seed {seed}", None)
     if not without_path:
-        return scorer
+        return _with_conditions(index, [examples[number] for number in order], scorer, config.max_hops)
     for number in without_path:
         example = examples[number]
         start = located.get(number) or LocatedExample.of(index, example)
@@ -98,7 +113,31 @@ def fit_relation_scorer(
     usable = [located[number] for number in sorted(located) if located[number].paths]
     for _ in range(1, config.rounds):
         scorer = _fit(index, usable, rules, config, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
-    return scorer
+    return _with_conditions(index, [examples[number] for number in order], scorer, config.max_hops)
+
+
+def _with_conditions(
+    index: GraphIndex, examples: Sequence[RelationExample], scorer: LearnedRelationScorer, hops: int
+) -> LearnedRelationScorer:
+    """The scorer with the weight of conditions under which it answers examples best; that without training on a tie."""
+    config = PathConfig(max_depth=hops)
+    asked: list[tuple[RelationExample, list[str]]] = []
+    for example in examples:
+        topics = [topic for topic in example.topics if index.find(topic) is not None]
+        if topics and len(asked) < _WEIGHED and scorer.open_words(example.question, topics):
+            asked.append((example, topics))
+
+    def likeness(trial: LearnedRelationScorer) -> float:
+        return sum(
+            likeness_of(
+                known_ids(index, answer_question(index, example.question, topics, trial, config).chosen),
+                known_ids(index, example.answers),
+            )
+            for example, topics in asked
+        )
+
+    trials = [replace(scorer, likeness={**scorer.likeness, "conditions": weight}) for weight in _WEIGHTS]
+    return max(trials, key=likeness)
 
 
 def _fit(

@@ -115,3 +115,24 @@ def test_the_shortest_exact_paths_are_found() -> None:
     )
     assert paths(*many[1:]) == {("p",)}
     assert paths(*many[15:]) == {("p",)}
+
+
+@pytest.mark.parametrize(("means", "weight"), [(True, 5.0), (False, 0.0)])
+def test_the_weight_of_conditions_is_fitted(means: bool, weight: float) -> None:
+    """A number of a question selects among the answers, or is no condition."""
+    triples = [(f"t{n}", "member", f"m{n}_{place}") for n in range(30) for place in range(3)]
+    triples += [(f"m{n}_{place}", "rank", str(place + 1)) for n in range(30) for place in range(3)]
+    examples = [
+        RelationExample(
+            f"who is the {place + 1}. member of t{n} ?",
+            (f"t{n}",),
+            (f"m{n}_{place}",) if means else tuple(f"m{n}_{other}" for other in range(3)),
+        )
+        for n in range(30)
+        for place in range(3)
+    ]
+    index = GraphIndex.from_triples(triples)
+    scorer = fit_relation_scorer(index, examples, SMALL, seed=0)
+    assert scorer.conditions == weight
+    chosen = answer_question(index, "who is the 2. member of t7 ?", ["t7"], scorer).chosen
+    assert chosen == (("m7_1",) if means else ("m7_0", "m7_1", "m7_2"))
