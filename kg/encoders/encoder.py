@@ -121,9 +121,6 @@ class TextEncoder:
         )[0]
         return states
 
-    def __copy__(self) -> TextEncoder:
-        return self
-
     def __deepcopy__(self, memo: dict[int, Any]) -> TextEncoder:
         return self
 

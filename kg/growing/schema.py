@@ -183,9 +183,10 @@ class Schema:
         """Raises SchemaError unless an edge of this type may join nodes of these types with these properties."""
         kind = self.edge_type(name)
         ends = [(source_type, target_type)] + ([(target_type, source_type)] if kind.symmetric else [])
-        if not any(_fits(first, kind.source_types) and _fits(second, kind.target_types) for first, second in ends):
+        sources, targets = kind.source_types, kind.target_types
+        if not any((not sources or one in sources) and (not targets or other in targets) for one, other in ends):
             raise SchemaError(
-                f"edge {name!r} leads from {_ends(kind.source_types)} to {_ends(kind.target_types)}, "
+                f"edge {name!r} leads from {'|'.join(sources) or 'any node'} to {'|'.join(targets) or 'any node'}, "
                 f"not from {source_type} to {target_type}"
             )
         _check_properties(kind, properties or {})
@@ -368,23 +369,8 @@ def _validator(schema: str) -> Any:
     return _Validator(json.loads(schema), format_checker=_FORMATS)
 
 
-def _is_date(value: object) -> bool:
-    return not isinstance(value, str) or bool(date.fromisoformat(value))
-
-
-def _is_moment(value: object) -> bool:
-    """A moment, or a day: what is known only to the day is written as one."""
-    return not isinstance(value, str) or bool(datetime.fromisoformat(value))
-
-
 _FORMATS = FormatChecker(formats=())
-_FORMATS.checks("date", raises=ValueError)(_is_date)
-_FORMATS.checks("date-time", raises=ValueError)(_is_moment)
-
-
-def _fits(name: str, allowed: tuple[str, ...]) -> bool:
-    return not allowed or name in allowed
-
-
-def _ends(allowed: tuple[str, ...]) -> str:
-    return "|".join(allowed) if allowed else "any node"
+for _format, _read in (("date", date.fromisoformat), ("date-time", datetime.fromisoformat)):  # a day is a moment too
+    _FORMATS.checks(_format, raises=ValueError)(
+        lambda value, read=_read: not isinstance(value, str) or bool(read(value))
+    )
