@@ -60,7 +60,6 @@ _SECTIONS = tuple(
     for pattern, name in (
         (r"(.+_(?:low|high))", r"ci/\1"),
         (r"recall_(at_\d+)", r"recall/\1"),
-        (r"(accuracy)_at_coverage_(\d+)", r"coverage/\1_at_\2"),
         (r"exe_accuracy_turn_(\d+)", r"by_turn/exe_accuracy_\1"),
         (r"(failures|stage|difference)_(.+)", r"\1/\2"),
         (r"(lm_.+|.*tokens.*|.*seconds.*|.*calls.*)", r"cost/\1"),

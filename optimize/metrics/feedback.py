@@ -61,8 +61,7 @@ def _score(gold: Any, pred: Any) -> dspy.Prediction:
     if turn is None:
         return dspy.Prediction(score=0.0, feedback="Wrong. The program did not answer: its reply could not be read.")
     found = diagnose(turn, gold.program, gold.answer, getattr(gold.report, "report", gold.report))
-    understood = misunderstandings(turn.understanding)
-    feedback = words(turn, gold.program, gold.answer, found, understood)
+    feedback = " ".join([words(turn, gold.program, gold.answer, found), *misunderstandings(turn.understanding)])
     return dspy.Prediction(score=float(found.stage == "right"), feedback=feedback)
 
 
@@ -81,25 +80,16 @@ def _is_demonstration(gold: Any, pred: Any, score: float) -> bool:
     if "questions" in gold:
         return score == 1
     turn = pred.turn
-    if isinstance(turn.understanding, Understanding) and not _named_itself(turn):
-        return False
+    if isinstance(turn.understanding, Understanding) and (
+        turn.pick is None or getattr(turn.evidence, "named", None) != turn.pick
+    ):
+        return False  # the answer is not the calculation that the model named when it read the page
     if score < 1 or (turn.derivation is not None and not program_match(turn.derivation, gold.program)):
         return False
     return not misunderstandings(turn.understanding)
 
 
-def _named_itself(turn: Turn) -> bool:
-    """Whether the answer is the calculation that the model named when it read the page."""
-    return turn.pick is not None and getattr(turn.evidence, "named", None) == turn.pick
-
-
-def words(
-    turn: Turn,
-    gold_program: str,
-    gold_answer: Answer,
-    found: Diagnosis,
-    understood: Sequence[str] = (),
-) -> str:
+def words(turn: Turn, gold_program: str, gold_answer: Answer, found: Diagnosis) -> str:
     """Returns the diagnosis as feedback.
 
     Args:
@@ -107,12 +97,11 @@ def words(
         gold_program: The gold calculation.
         gold_answer: Its result.
         found: The diagnosis.
-        understood: The wrong fields of the understanding, in words (:func:`misunderstandings`).
     """
     gold = f"{gold_program} = {gold_answer}" if gold_program != str(gold_answer) else gold_program
     parts = [f"{'Right' if found.stage == 'right' else 'Wrong'}.", f"Question: {turn.question}", f"Gold: {gold}."]
     if found.stage == "right":
-        return " ".join([*parts, f"Derivation: {turn.derivation}.", *_misunderstood(understood)])
+        return " ".join([*parts, f"Derivation: {turn.derivation}."])
     if turn.answer is not None:
         parts.append(f"Answered: {turn.derivation} = {turn.answer}.")
     if turn.failure is not None:
@@ -120,11 +109,7 @@ def words(
     parts.append(_stage_words(turn, found))
     if found.difference is not None:
         parts.append(_IN_WORDS[found.difference])
-    return " ".join([*parts, *_misunderstood(understood)])
-
-
-def _misunderstood(understood: Sequence[str]) -> list[str]:
-    return [f"Misunderstood: {'; '.join(understood)}."] if understood else []
+    return " ".join(parts)
 
 
 def _stage_words(turn: Turn, found: Diagnosis) -> str:
@@ -137,8 +122,9 @@ def _stage_words(turn: Turn, found: Diagnosis) -> str:
 
 
 def misunderstandings(understanding: Any) -> list[str]:
-    """Returns what was refused of an understanding, in words; ``understanding`` may be ``None`` or of an agent."""
+    """Returns a sentence on what was refused of an understanding, if anything; none where it is ``None``."""
     if not isinstance(understanding, Understanding):
         return []
     refused = [f"a calculation was refused: {reason}" for reason in understanding.refused]
-    return [*refused, *(["the page was said not to answer"] if understanding.says_none else [])]
+    refused += ["the page was said not to answer"] * understanding.says_none
+    return [f"Misunderstood: {'; '.join(refused)}."] if refused else []

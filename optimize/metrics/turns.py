@@ -50,9 +50,6 @@ from programs.turns import Failure, Turn, plain, read_exactly
 RECALL_AT = (1, 3, 5, 10, 20)
 """The depths of the candidates at which recall is reported."""
 
-COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Shares of the turns, the most confident first, over which the accuracy is reported."""
-
 USAGE = ("lm_calls", "prompt_tokens", "completion_tokens", "seconds", "cached_prompt_tokens")
 """The costs that a score takes over from its turn."""
 
@@ -464,10 +461,9 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     """Returns the figures of an evaluation under their stable names.
 
     ``exe_accuracy``, ``program_accuracy``, ``conversation_accuracy`` (every turn right), ``recall_at_1`` to
-    ``recall_at_20``, ``accuracy_at_coverage_10`` to ``…_100`` (over the most confident turns), and
-    ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``, each with ``…_low``
-    and ``…_high``, the 95% bootstrap interval over conversations; ``expected_calibration_error``
-    ; ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
+    ``recall_at_20``, and ``exe_accuracy_…`` by ``number_selection``/``program``, ``turn_1``…, ``type_1``/``type_2``,
+    each with ``…_low`` and ``…_high``, the 95% bootstrap interval over conversations;
+    ``expected_calibration_error``; ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
     ``stage_…`` and ``difference_…`` counts of wrong turns; ``lm_calls_per_turn``, ``prompt_tokens_per_turn``,
     ``uncached_prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``;
     ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A breakdown without turns is
@@ -480,7 +476,7 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
         raise ConfigError("scores must hold at least one turn, got none")
     confidences = [score.confidence if score.confidence is not None else 0.0 for score in scores]
     groups = [score.conversation_id for score in scores]
-    accuracies = with_intervals(groups, _columns(scores, confidences), seed=seed, resamples=resamples)
+    accuracies = with_intervals(groups, _columns(scores), seed=seed, resamples=resamples)
     error = expected_calibration_error(confidences, [score.exact for score in scores])
     return accuracies | {"expected_calibration_error": error} | _counts(scores) | _costs(scores)
 
@@ -488,7 +484,7 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
 Columns = dict[str, tuple[list[bool], list[bool] | None]]
 
 
-def _columns(scores: Sequence[TurnScore], confidences: Sequence[float]) -> Columns:
+def _columns(scores: Sequence[TurnScore]) -> Columns:
     """Returns for each accuracy the right turns among those that it counts, and these (``None`` for all)."""
     exact = [score.exact for score in scores]
 
@@ -506,9 +502,6 @@ def _columns(scores: Sequence[TurnScore], confidences: Sequence[float]) -> Colum
     }
     for depth in RECALL_AT:
         columns[f"recall_at_{depth}"] = [score.rank is not None and score.rank <= depth for score in scores], None
-    for share in COVERAGES:
-        chosen = _most_confident(confidences, share)
-        columns[f"accuracy_at_coverage_{round(100 * share)}"] = among([place in chosen for place in range(len(scores))])
     columns["exe_accuracy_number_selection"] = among([score.is_selection for score in scores])
     columns["exe_accuracy_program"] = among([not score.is_selection for score in scores])
     for index in sorted({score.turn_index for score in scores}):
@@ -548,9 +541,3 @@ def _costs(scores: Sequence[TurnScore]) -> dict[str, float]:
         "seconds_per_turn_p50": float(np.percentile(seconds, 50)),
         "seconds_per_turn_p95": float(np.percentile(seconds, 95)),
     }
-
-
-def _most_confident(confidences: Sequence[float], share: float) -> set[int]:
-    """Returns the places of the most confident share of the turns, at least one; ties in the order of the turns."""
-    order = np.argsort(-np.array(confidences), kind="stable")
-    return set(order[: max(round(share * len(confidences)), 1)].tolist())

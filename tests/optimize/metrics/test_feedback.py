@@ -96,5 +96,6 @@ def test_words() -> None:
 
 def test_refused_calculations_are_misunderstandings() -> None:
     understanding = Understanding(description="", calculation="none", confidence=0.5, says_none=True, refused=["no"])
-    assert misunderstandings(understanding) == ["a calculation was refused: no", "the page was said not to answer"]
+    sentence = "Misunderstood: a calculation was refused: no; the page was said not to answer."
+    assert misunderstandings(understanding) == [sentence]
     assert misunderstandings(None) == []

@@ -167,9 +167,6 @@ def test_summary(scores: list[TurnScore]) -> None:
         "recall_at_10": 0.75,
         "recall_at_20": 0.75,
         # None states how sure it is, which counts as not at all; the first two are right.
-        **{f"accuracy_at_coverage_{percent}": 1.0 for percent in (10, 20, 30, 40, 50, 60)},
-        **{f"accuracy_at_coverage_{percent}": pytest.approx(2 / 3) for percent in (70, 80)},
-        **{f"accuracy_at_coverage_{percent}": 0.5 for percent in (90, 100)},
         "expected_calibration_error": 0.5,
         "exe_accuracy_number_selection": 0.5,
         "exe_accuracy_program": 0.5,
