@@ -6,7 +6,7 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from programs.lm.budget import EXPENSES, Budget, Expenses, SuitedAdapter
-    from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine
+    from programs.lm.engine import GBNF, AsyncEmbeddedEngine, EmbeddedEngine, quoted
     from programs.lm.guarded import GuardedLM
     from programs.lm.marks import plain_text
     from programs.lm.probabilities import (
@@ -19,6 +19,5 @@ if TYPE_CHECKING:
         tokens_of,
     )
     from programs.lm.runtime import EngineSettings, file_sha256, find_adapter, load_runtime, serve
-    from programs.lm.wire import GBNF, quoted
 else:
     __getattr__ = lazy_exports(__name__, __file__)

@@ -20,10 +20,9 @@ import dspy
 
 from kg.growing import GrowingGraph, TypeMeaning, TypeProposals
 from kg.paths import LearnedRelationScorer
-from programs.thoughts.config import Thoughts, ThoughtsConfig
 from programs.thoughts.insert import Insert
 from programs.thoughts.retrieve import Retrieve, Rows
-from programs.thoughts.work import TYPE_TOOLS, Work
+from programs.thoughts.work import TYPE_TOOLS, Thoughts, ThoughtsConfig, Work
 from programs.tools import ToolManager, ToolSettings, load_tools
 from signatures.thoughts import DefineNextStep
 

@@ -19,8 +19,7 @@ from kg.paths import LearnedRelationScorer
 from kg.search import Derivation
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.beam import BeamQA
-from programs.thoughts.config import Thoughts
-from programs.thoughts.work import GraphStep, Work
+from programs.thoughts.work import GraphStep, Thoughts, Work
 from programs.turns import AnyTurn, Turn
 from programs.wording import figures_in, is_grounded, node_names, rendered_rows, types_for
 from programs.worlds.base import Search

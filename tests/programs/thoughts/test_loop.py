@@ -14,8 +14,8 @@ from kg.errors import ConfigError
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.updates import AddEdge, AddNode, NodeKey
 from kg.investments.schema import investment_schema
-from programs.thoughts.config import Thoughts, ThoughtsConfig
 from programs.thoughts.loop import KnowledgeGraphOfThoughts
+from programs.thoughts.work import Thoughts, ThoughtsConfig
 from programs.tools.manager import ToolManager
 
 QUESTION = "in which country is Helixon based?"

@@ -16,9 +16,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from kg.errors import ConfigError, DataError
-from programs.tools.addresses import is_public
 from programs.tools.manager import ToolSettings, load_tools
-from programs.tools.web import WebLimits, WebTools, read_page
+from programs.tools.web import WebLimits, WebTools, is_public, read_page
 
 OWN = WebLimits(seconds=2, size=2_000, redirects=2, private=True)
 
@@ -146,7 +145,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
             raise OSError(f"the test would connect to {address[0]}")
         connect(self, address)
 
-    monkeypatch.setattr("programs.tools.addresses.socket.getaddrinfo", look_up)
+    monkeypatch.setattr("programs.tools.web.socket.getaddrinfo", look_up)
     monkeypatch.setattr(socket.socket, "connect", guarded)
     return known
 
