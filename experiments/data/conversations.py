@@ -520,7 +520,8 @@ def repaired(record: Mapping[str, Any]) -> dict[str, Any]:
 
     Gold programs and answers stay.
     """
-    lists = [record.get("pre_text"), record.get("post_text"), *(record.get("table") or ())]
+    table = record.get("table")
+    lists = [record.get("pre_text"), record.get("post_text"), *(table if isinstance(table, list) else [None])]
     is_text = all(isinstance(texts, list) and all(map(_is_ascii, texts)) for texts in lists)
     if not is_text or _PAGE.fullmatch(str(record.get("id"))) is None:
         return dict(record)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,12 @@ def read_report(record: Any) -> Report:
     """
     if not isinstance(record, dict):
         raise DataError(f"must be an object with keys, got {type(record).__name__}")
-    return Report.from_dict(repaired(record))
+    return Report.from_dict(_page(record))
+
+
+def _page(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without its questions, with the characters that ConvFinQA lost."""
+    return repaired({key: value for key, value in record.items() if key != "annotation"})
 
 
 def find_report(reference: str, source: str) -> Report:
@@ -54,7 +59,7 @@ def find_report(reference: str, source: str) -> Report:
     exact = [row for name, row in by_id.items() if reference in (name, document_of(name))]
     matches = exact or [row for name, row in by_id.items() if reference in name]
     known: dict[str, Report] = {}
-    reports = {report.id: report for report in (shared_report(repaired(row), known) for row in matches)}
+    reports = {report.id: report for report in (shared_report(_page(row), known) for row in matches)}
     if len(reports) != 1:
         some = ", ".join(list(reports or dict.fromkeys(map(document_of, by_id)))[:3])
         there = "is no file and " if Path(reference).suffix else ""

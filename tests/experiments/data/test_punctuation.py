@@ -8,6 +8,7 @@ import pytest
 
 from experiments.data import read_report
 from experiments.data.conversations import repaired, repaired_text
+from kg.errors import DataError
 
 PAGE: dict[str, Any] = {
     "id": "Single_ACME/2012/page_7.pdf-1",
@@ -87,3 +88,10 @@ def test_ragged_tables_have_dashes() -> None:
     table = [header, ["debt", "$ 620.0", "70.0"], ["rigs", "88.9", "2014"], ["all"]]
     assert repaired({**PAGE, "table": table})["table"][2:] == [["rigs", "88.9", "—"], ["all"]]
     assert read_report(PAGE).table[2][2] == "–", "reports are read repaired"
+
+
+@pytest.mark.parametrize("change", [{"table": 5}, {"pre_text": None}, {"table": [5]}])
+def test_a_page_of_another_shape_is_refused_as_any_report(change: dict[str, Any]) -> None:
+    with pytest.raises(DataError):
+        read_report({**PAGE, **change})
+    assert read_report({**PAGE, "annotation": {"dialogue_break": 5}}) == read_report(PAGE)
