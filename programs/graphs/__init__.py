@@ -2,4 +2,4 @@
 
 from programs.graphs.query_parsing import query_signature, shown_of
 from programs.graphs.query_replies import Replies, Shown, parse_answer
-from programs.graphs.reply_confidence import ReplyConfidence, kind_of_reply, log_odds, shipped_confidence
+from programs.graphs.reply_confidence import ReplyConfidence

@@ -1,10 +1,10 @@
 """The confidence in a language model's parse of a question, given the confidence of the beam.
 
-    >>> ReplyConfidence().joined(reading, parse).confidence
+    >>> ReplyConfidence.of("local/qwen2.5-coder-1.5b").joined(reading, parse).confidence
     0.83
 
 How often a model is right depends on the model. The constants that are set here are for a capable model that was not
-measured.
+measured; ``reply_confidence.json`` has those of embedded models.
 """
 
 from __future__ import annotations
@@ -14,16 +14,8 @@ import math
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from kg.parsing import Parse, Reading
-
-ReplyKind = Literal["agreed", "listed", "own", "none"]
-"""The kinds of parses: the beam's first reading, a later one, another, or no answer in the graph."""
-
-FILE = Path(__file__).with_name("reply_confidence.json")
-"""The constants of embedded models by their names in DSPy, and of those that were not measured ("local").
-"""
 
 _LEAST = 0.01
 """The least confidence of the beam that is taken for one, in either direction."""
@@ -49,48 +41,28 @@ class ReplyConfidence:
     with_beam: float = 0.5
     against_beam: float = 0.3
 
-    def of(self, kind: ReplyKind, beam: float) -> float:
-        """The probability in [0, 1] of the parse, or of the first reading where the model finds no answer."""
-        odds = log_odds(beam)
-        if kind == "none":
-            return _logistic(self.none + self.with_beam * odds)
-        slope = self.with_beam if kind == "agreed" else -self.against_beam
-        return _logistic(getattr(self, kind) + slope * odds)
+    @classmethod
+    @cache
+    def of(cls, model: str) -> ReplyConfidence:
+        """The confidence in the parses of a model: its own if it is an embedded one, else that of a capable model."""
+        given = json.loads(Path(__file__).with_name("reply_confidence.json").read_text(encoding="utf-8"))
+        return cls(**given.get(model, given.get(model.partition("/")[0], {})))
 
     def joined(self, reading: Reading, parse: Parse | None) -> Reading:
         """A reading with the model's parse, which becomes its first; ``None`` changes nothing."""
         if parse is None:
             return reading
-        kind, same = kind_of_reply(reading, parse)
-        confidence = self.of(kind, reading.confidence)
-        if kind == "none":
-            return replace(reading, confidence=min(reading.confidence, confidence))
+        beam = min(max(reading.confidence, _LEAST), 1 - _LEAST)
+        odds = math.log(beam / (1 - beam))
+        if parse.is_empty:
+            return replace(reading, confidence=min(reading.confidence, _logistic(self.none + self.with_beam * odds)))
+        same = next((one for one in reading.parses if one.answer == parse.answer), None)
+        if same is not None and same is reading.parses[0]:
+            confidence = _logistic(self.agreed + self.with_beam * odds)
+        else:
+            confidence = _logistic((self.own if same is None else self.listed) - self.against_beam * odds)
         rest = tuple(one for one in reading.parses if one is not same)
         return replace(reading, parses=(parse if same is None else same, *rest), confidence=confidence)
-
-
-@cache
-def shipped_confidence(model: str) -> ReplyConfidence:
-    """The confidence in the parses of a model: its own if it is an embedded one, else that of a capable model."""
-    given = json.loads(FILE.read_text(encoding="utf-8"))
-    kind, _, _ = model.partition("/")
-    return ReplyConfidence(**given.get(model, given.get(kind, {})))
-
-
-def kind_of_reply(reading: Reading, parse: Parse) -> tuple[ReplyKind, Parse | None]:
-    """The kind of a model's parse, and the beam's first reading with the same answer."""
-    if parse.is_empty:
-        return "none", None
-    same = next((one for one in reading.parses if one.answer == parse.answer), None)
-    if same is None:
-        return "own", None
-    return ("agreed" if same is reading.parses[0] else "listed"), same
-
-
-def log_odds(confidence: float) -> float:
-    """The log-odds of a confidence that is kept from 0 and 1."""
-    kept = min(max(confidence, _LEAST), 1 - _LEAST)
-    return math.log(kept / (1 - kept))
 
 
 def _logistic(odds: float) -> float:

@@ -28,7 +28,7 @@ from kg.graphs import EntityContext, FactGraph, GraphContext, Neighbour
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from kg.search import Answer
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
-from programs.graphs import Replies, ReplyConfidence, parse_answer, query_signature, shipped_confidence, shown_of
+from programs.graphs import Replies, ReplyConfidence, parse_answer, query_signature, shown_of
 from programs.turns import AnyTurn, Kept, QueryDetail, Resolution, State, Turn
 from programs.worlds.base import Search, World
 from signatures.queries import UnderstandGraph
@@ -47,25 +47,17 @@ class GraphConfig:
     Attributes:
         answer_from: The confidence in [0, 1] from which a question is answered.
         trust: The confidence in [0, 1] from which the parser decides alone.
-        reply_confidence: The confidence in the queries of a language model; ``None`` for the one that ships for it.
         today: The day from which ages are counted; ``None`` for that of the question.
     """
 
     answer_from: float = 0.72
     trust: float = 0.9
-    reply_confidence: ReplyConfidence | None = None
     today: date | None = None
 
     def __post_init__(self) -> None:
         for name in ("answer_from", "trust"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} must be in [0, 1], got {getattr(self, name)}")
-
-    def confidence_in_replies(self) -> ReplyConfidence:
-        """The confidence in the queries of the model that is set in DSPy."""
-        if self.reply_confidence is not None:
-            return self.reply_confidence
-        return shipped_confidence(str(dspy.settings.lm.model) if dspy.settings.lm is not None else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +156,8 @@ class GraphSearch(Search):
     def combine(self, execution: Execution | None) -> Choice:
         """Joins the parser's confidence with the model's query."""
         parse = execution.candidate if execution is not None else None
-        self.reading = self.world.config.confidence_in_replies().joined(self.reading, parse)
+        model = str(dspy.settings.lm.model) if dspy.settings.lm is not None else ""
+        self.reading = ReplyConfidence.of(model).joined(self.reading, parse)
         confidence = self.reading.confidence
         scores = ScoredCandidates((confidence,) if self.reading.parses else (), 1 - confidence)
         return Choice(self.reading.parses, scores, understanding=execution.understanding if execution else None)

@@ -1,14 +1,12 @@
-"""The confidence in a model's parse beside the beam's own, and its fit."""
+"""The confidence in a model's parse beside the beam's own."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
 
-import pytest
-
-from kg.parsing import Parse, Reading
-from programs.graphs import ReplyConfidence, kind_of_reply
+from kg.parsing import Reading
+from programs.graphs import ReplyConfidence
 from tests.programs.graphs.ships import ships
 
 READER = ships()
@@ -20,11 +18,6 @@ NONE = replace(FIRST, nodes=())
 
 def _at(confidence: float) -> Reading:
     return replace(READING, confidence=confidence)
-
-
-@pytest.mark.parametrize(("parse", "kind"), [(FIRST, "agreed"), (LATER, "listed"), (OWN, "own"), (NONE, "none")])
-def test_a_reply_is_one_of_the_readings_or_its_own(parse: Parse, kind: str) -> None:
-    assert kind_of_reply(READING, parse)[0] == kind
 
 
 def test_agreement_raises_the_confidence_and_disagreement_lowers_that_of_the_beam() -> None:
