@@ -112,11 +112,11 @@ class History:
         self._check_values(entry, stated)
         gone, later = self._gone(entry, stated)
         if later is not None:
-            builders: set[int] = set()
+            builders = {number}
             while later:
                 builders |= later
                 later = set().union(*(self._builders(one) for one in later)) - builders
-            raise BuiltOnError(number, [self.entries[one] for one in sorted(builders, reverse=True)])
+            raise BuiltOnError(number, [self.entries[one] for one in sorted(builders - {number}, reverse=True)])
         known = {line for other in self.entries.values() for line in other.asserted}
         back = [quad for quad in _quads_of(entry.removed) if line(quad) in stated or line(quad) not in known]
         undone = replace(entry, undone=True)

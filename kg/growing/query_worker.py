@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from pyoxigraph import Literal, QueryBoolean, QuerySolutions, RdfFormat, Store
+from pyoxigraph import QueryBoolean, QuerySolutions, RdfFormat, Store
 from rdflib import Graph
 from rdflib.plugins.sparql.algebra import translateQuery, traverse
 from rdflib.plugins.sparql.evaluate import evalPart
@@ -81,7 +81,7 @@ def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
     rows: list[list[Any]] = []
     size = 0
     for row in islice(found, limit + 1):
-        rows.append([_plain(row[name]) for name in columns])
+        rows.append([getattr(row[name], "value", None) for name in columns])
         size += sum(len(value) for value in rows[-1] if value is not None)
         if size > MOST_CHARACTERS:
             raise ValueError(f"the rows have more than {MOST_CHARACTERS} characters: select less")
@@ -166,11 +166,6 @@ def _leads_to(bound: Mapping[str, str], columns: list[str], row: list[Any]) -> b
         name not in bound or value is None or bound[name] == str(value)
         for name, value in zip(columns, row, strict=True)
     )
-
-
-def _plain(term: Any) -> Any:
-    """Returns a term as text: an IRI whole, a literal's value."""
-    return None if term is None else term.value if isinstance(term, Literal) else getattr(term, "value", str(term))
 
 
 if __name__ == "__main__":

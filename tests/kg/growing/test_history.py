@@ -8,6 +8,7 @@ import pytest
 
 from kg.errors import DataError, SchemaError
 from kg.growing.graph import GrowingGraph, Origin
+from kg.growing.history import BuiltOnError
 from kg.growing.store import Edge, Node
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
@@ -118,3 +119,14 @@ def test_the_history_is_told_in_words(graph: GrowingGraph) -> None:
         "6  wire.txt: nothing new",
     ]
     assert graph.in_words(graph.undo(5)).endswith("correlated Asset(NRDL) (undone)")
+
+
+def test_updates_that_build_on_each_other_are_named_once(graph: GrowingGraph) -> None:
+    other = NodeKey("Asset", "NRDL")
+    graph.apply([AddNode("Asset", "HLXN"), AddNode("Asset", "NRDL")], Origin("a.txt"))
+    graph.apply([AddNode("Asset", "HLXN"), AddEdge("correlated", ASSET, other)], Origin("b.txt"))
+    graph.apply([AddNode("Asset", "NRDL"), AddEdge("correlated", other, ASSET)], Origin("c.txt"))
+    graph.undo(2)
+    with pytest.raises(BuiltOnError) as error:
+        graph.undo(3)
+    assert error.value.later == (4,)
