@@ -13,8 +13,7 @@ from kg.text.dates import (
     year,
 )
 from kg.text.number_formats import english_sentence, english_table
-from kg.text.number_words import find_number_words
-from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_quantities
+from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_number_words, find_quantities
 from kg.text.sentences import split_sentences
 from kg.text.word_index import WordIndex, search_words
 from kg.text.words import (

@@ -60,6 +60,22 @@ _MONEY = re.compile(r"\s*(?:u\s?\.\s?s\s?\.\s*)?(?:dollars?|euros?)\b", re.IGNOR
 _YEARS = re.compile(r"[\s-]*(?:years?|yrs?)\b", re.IGNORECASE)
 _RATIO = re.compile(r"\s?(?:x\b|times\b|to 1(?:\.0+)?\b|:\s?1(?:\.0+)?\b)", re.IGNORECASE)
 
+_UP_TO_NINETEEN = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen
+"""
+_ONES = _UP_TO_NINETEEN.split()
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_VALUES = {word: place for place, word in enumerate(_ONES)} | {
+    word: 10 * place for place, word in enumerate(_TENS, start=2)
+}
+_SMALL = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(reversed(_ONES))})"
+_IN_WORDS = re.compile(
+    rf"(?<![\w-])(?P<hundreds>{_SMALL})?(?P<hundred>\s?hundred(?:\s(?:and\s)?(?P<rest>{_SMALL}))?)?"
+    rf"(?:[\s-](?P<scale>{'|'.join(SCALES)}))?(?![\w-])",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -119,7 +135,7 @@ def _read(text: str, digits: re.Match[str]) -> Quantity:
     scale, tail = _scale(text, tail, left["currency"] is not None)
     if opened and not closed and not text[: left.start()].strip() and text[tail:].strip() == ")":
         negative, first, tail = True, left.start(), len(text.rstrip())
-    unit = unit_after(text, tail, percent=percent, money=left["currency"] is not None)
+    unit = _unit_after(text, tail, percent=percent, money=left["currency"] is not None)
     plain = ("-" if negative else "") + written
     return Quantity(Decimal(plain), unit, scale, plain + ("%" if unit == "percent" else ""), first, tail)
 
@@ -179,7 +195,7 @@ def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
     return (1, end) if word is None else ((SCALES | _LETTERS)[word.lower()], match.end())
 
 
-def unit_after(text: str, end: int, *, percent: bool, money: bool) -> Unit:
+def _unit_after(text: str, end: int, *, percent: bool, money: bool) -> Unit:
     """The unit of a figure that ends at ``end``, by the words after it and the signs ``percent`` and ``money``."""
     if percent or _PERCENT_WORD.match(text, end):
         return "percent"
@@ -192,3 +208,31 @@ def unit_after(text: str, end: int, *, percent: bool, money: bool) -> Unit:
         ("shares", _SHARES),
     )
     return next((unit for unit, pattern in patterns if pattern.match(text, end)), "plain")
+
+
+def find_number_words(text: str) -> list[Quantity]:
+    """The figures of a text in words, up to hundreds with an optional scale, in order; their ``text`` is in digits.
+
+    >>> [(q.text, q.scale) for q in find_number_words("twenty-five million shares and two hundred and five stores")]
+    [('25', 1000000), ('205', 1)]
+
+    A lone "one" is skipped, as it is nearly always a pronoun.
+    """
+    found: list[Quantity] = []
+    for match in _IN_WORDS.finditer(text):
+        first, scale = match["hundreds"], match["scale"]
+        if first is None or (match[0].lower() == "one"):
+            continue
+        number = _small(first)
+        if match["hundred"] is not None:
+            number = 100 * number + (_small(match["rest"]) if match["rest"] is not None else 0)
+        unit = _unit_after(text, match.end(), percent=False, money=False)
+        written = str(number) + ("%" if unit == "percent" else "")
+        power = SCALES[scale.lower()] if scale is not None else 1
+        found.append(Quantity(Decimal(number), unit, power, written, match.start(), match.end()))
+    return found
+
+
+def _small(words: str) -> int:
+    """The value of "seven", "seventeen" or "seventy-seven"."""
+    return sum(_VALUES[word] for word in re.split(r"[\s-]", words.lower()))

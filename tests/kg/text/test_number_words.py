@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg.text.number_words import find_number_words
+from kg.text.quantities import find_number_words
 
 
 @pytest.mark.parametrize(
