@@ -100,7 +100,7 @@ class DerivationSpace:
         self.question = QuestionFeatures(index, questions)
         self.histories = tuple(histories)
         items = len(index)
-        self.numbering = {"A": np.arange(items), "R": np.arange(items, items + len(questions) - 1)}
+        self.numbering = {"A": np.arange(items), "R": np.arange(items, items + len(self.histories[0].turns))}
         self.under = [_HistoryScores(self, history.turns) for history in histories]
         self._roles: dict[tuple[str, int, bool], FloatArray] = {}
         self.pointers = (

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kg.reports.graph import ReportGraph, Unmapped, build_report_graph
     from kg.reports.headers import base_label
     from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds, shown_kinds
-    from kg.reports.labels import line_item_key
+    from kg.reports.labels import US_GAAP, close_matches, line_item_key
     from kg.reports.layout import TableLayout, analyse_table
     from kg.reports.learning import MIN_REPORTS, TableReading, build_ontology, line_items
     from kg.reports.observation import CellSource, Observation, SentenceSource, Source
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kg.reports.sentences import FigureMention, read_sentence
     from kg.reports.shapes import can_validate, violations
     from kg.reports.triples import report_base
-    from kg.reports.us_gaap import US_GAAP, close_matches
     from kg.reports.vocabulary import REPORTS, RESERVED, SCALE_POWERS
 else:
     __getattr__ = lazy_exports(__name__, __file__)

@@ -12,9 +12,15 @@ wording of cash flows ("provided by", "used in", "from").
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from kg.text import YEAR, singular
+
+US_GAAP = "http://fasb.org/us-gaap/2023#"
 
 _FOOTNOTE = re.compile(r"[(\[]\s*(?:[a-z]|\d{1,2}|[ivx]{1,4})\s*[)\]]|\*|(?<=[a-z]{4})\d{1,2}(?:\s\d{1,2})*\b(?!%)")
 _ASIDE = re.compile(
@@ -67,3 +73,15 @@ def spelling_keys(label: str) -> tuple[str, ...]:
     if not key:
         return ()
     return "=" + key.replace(" ", ""), "~" + " ".join(sorted(key.split()))
+
+
+@cache
+def close_matches() -> Mapping[str, tuple[str, ...]]:
+    """The IRIs of the concepts of the FASB taxonomy in ``us_gaap.json`` by the keys of their labels.
+
+    >>> close_matches()[line_item_key("Net income ( loss )")]
+    ('http://fasb.org/us-gaap/2023#NetIncomeLoss',)
+    """
+    text = Path(__file__).with_name("us_gaap.json").read_text(encoding="utf-8")
+    concepts = TypeAdapter(dict[str, tuple[str, ...]]).validate_json(text)
+    return {line_item_key(label): (US_GAAP + name,) for name, labels in concepts.items() for label in labels}

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from kg.errors import ConfigError
 from kg.graphs import slug
 from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds
-from kg.reports.labels import clean_label, line_item_key, spelling_keys
+from kg.reports.labels import clean_label, close_matches, line_item_key, spelling_keys
 from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.ontology import Ontology, OntologyClass, Property, kind_words, table_context
 from kg.reports.report import Report
-from kg.reports.us_gaap import close_matches
 from kg.reports.vocabulary import RESERVED
 from kg.text import Unit
 
