@@ -1,10 +1,10 @@
 """The facts that the rows of a query rest on, each with its sources and the passage that states it.
 
 >>> found = graph.query('SELECT ?n WHERE { ?p a type:Port ; edge:insured_by ?c . ?c rdfs:label ?n }')
->>> [str(fact) for fact in facts_behind(graph, query, found)]
+>>> [str(fact) for fact in facts_behind(graph, query, found, QueryLimits())]
 ['Port of Varna -> insured_by -> Meridian Re (inspect_document {"file": "ports.html"}: "Meridian Re insures ...")']
 
-The query's pattern is evaluated again in the process that runs queries, and its triples are filled in for the rows that
+The query's pattern is evaluated again in a process of its own, and its triples are filled in for the rows that
 were returned. Patterns under NOT EXISTS and MINUS state no fact.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kg.growing import terms
-from kg.growing.graph import USUAL_LIMITS, GrowingGraph
+from kg.growing.graph import GrowingGraph
 from kg.growing.history import HistoryEntry
 from kg.growing.query import QueryLimits, QueryResult
 from kg.text import STOPWORDS, tokens
@@ -46,9 +46,7 @@ class BasicFact:
         return f"{self.statement} ({'; '.join(self.sources)}{quoted})"
 
 
-def facts_behind(
-    graph: GrowingGraph, query: str, rows: QueryResult, limits: QueryLimits = USUAL_LIMITS
-) -> tuple[BasicFact, ...]:
+def facts_behind(graph: GrowingGraph, query: str, rows: QueryResult, limits: QueryLimits) -> tuple[BasicFact, ...]:
     """Returns the facts that the rows of a query rest on, at most :data:`MOST_FACTS`.
 
     Args:

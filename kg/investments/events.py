@@ -1,25 +1,52 @@
 """Events of companies, each with all of its reports: two documents about one layoff report one event.
 
-    found = events_by_company(graph, today, freshness)[NodeKey("Company", "Calderstone plc")]
+    found = events_by_company(graph, lambda node: is_fresh(node, today))[NodeKey("Company", "Calderstone plc")]
     found[0].kind, found[0].direction, len(found[0].reports)      # ("layoff", "negative", 2)
 
 A graph keeps one node for each report, with its source. Reports of one company, kind and direction within some days
 are of one event, unless they name different other parties. A report needs content: a kind other than ``other``, a
 direction or a figure; what has none stays in the graph and is no event here. A report that an act failed supersedes the
-earlier events of the company and kind with the same party: they are one affair.
+earlier events of the company and kind with the same party: they are one affair. ``freshness.json`` has the days for
+which events of a kind are fresh, and within which reports are of one event.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
 
 from kg.growing import GrowingGraph, Node, NodeKey
-from kg.investments.freshness import event_date, together_days
 
 NEUTRAL, OTHER = "neutral", "other"
+
+DEFAULT_DAYS, TOGETHER_DAYS = 30, 3
+"""Days for which an event of an unknown kind, or an insight, is fresh; and within which reports are of one event."""
+
+
+@cache
+def _days() -> dict[str, dict[str, int]]:
+    """Returns for each kind of events the ``days`` for which it is fresh, and those of reports ``together``."""
+    days: dict[str, dict[str, int]] = json.loads(Path(__file__).with_name("freshness.json").read_text(encoding="utf-8"))
+    return days
+
+
+def is_fresh(event: Node, today: date) -> bool:
+    """Whether an event counts on a day."""
+    most = _days()["days"].get(str(event.properties.get("type", "")), DEFAULT_DAYS)
+    return 0 <= (today - event_date(event)).days <= most
+
+
+def event_date(node: Node) -> date:
+    """The day of an event, of a news item or of an insight."""
+    for name in ("occurred_at", "published_at", "generated_at"):
+        if name in node.properties:
+            return date.fromisoformat(str(node.properties[name])[:10])
+    return date.min + timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -53,7 +80,7 @@ class CompanyEvent:
 
     def has(self, report: Node, direction: str) -> bool:
         """Whether a later report is of this event."""
-        near = (event_date(report) - self.day).days <= together_days(self.kind)
+        near = (event_date(report) - self.day).days <= _days()["together"].get(self.kind, TOGETHER_DAYS)
         agrees = NEUTRAL in (direction, self.direction) or direction == self.direction
         party = str(report.properties.get("party", "")).lower()
         ends = _failed(report) == self.failed  # the end of an act is no further report of it

@@ -16,8 +16,14 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from kg.growing import AddEdge, AddNode, Edge, GrowingGraph, Node, NodeKey, Update
-from kg.investments.events import CompanyEvent, events_by_company, standing_events
-from kg.investments.freshness import DEFAULT_DAYS, event_date, is_fresh
+from kg.investments.events import (
+    DEFAULT_DAYS,
+    CompanyEvent,
+    event_date,
+    events_by_company,
+    is_fresh,
+    standing_events,
+)
 
 _ACTIONS = {"positive": "buy", "negative": "sell"}
 
