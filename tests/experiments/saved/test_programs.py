@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import pickle
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,16 +12,21 @@ import dspy
 import numpy as np
 import pytest
 
+from experiments import saved
 from experiments.saved import CONFIG, EVIDENCE, SCORER, find_program, load_program, save_program
+from kg.arrays import FloatArray
 from kg.calculations import DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
 from kg.encoders import TextEncoder
 from kg.errors import ConfigError, TrackingError
+from kg.graphs import GraphIndex
+from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, QuestionMemory
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.agent import AgentQA
 from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
 from programs.beam import ConversationQA
+from programs.kgqa import KGQA
 from programs.worlds.report import ReportReader
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
@@ -183,3 +189,36 @@ def test_a_file_of_another_shape_is_refused(folder: Path, name: str, content: st
         (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(TrackingError, match=r"the saved program"):
         load_program(folder)
+
+
+GRAPH = GraphIndex.from_triples([("Alien", "directed_by", "Scott"), ("Alien", "starred", "Weaver")])
+
+
+class Letters:
+    """An encoder whose vectors count letters."""
+
+    sha256 = "letters"
+
+    def vectors(self, texts: Sequence[str]) -> FloatArray:
+        counts = np.array([[text.count(letter) + 0.1 for letter in "abcdeimnorstw"] for text in texts])
+        found: FloatArray = (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float32)
+        return found
+
+
+TINY = Letters()
+
+
+def test_a_ranker_is_saved_with_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved, "shipped_encoder", lambda: TINY)
+    (vector,) = TINY.vectors(["who made it"])
+    memory = QuestionMemory(np.array([vector]), (((("directed_by",), 1.0),),), (("Big",),))
+    ranker = PathRanker(TINY.vectors, {"same path": 20.0}, memory)
+    program = KGQA(LearnedRelationScorer.untrained(), PathConfig(max_depth=1), ranker=ranker)
+    config = saved._write_kgqa(program, tmp_path)
+    read = saved._read_kgqa(tmp_path, {**config, "files": {saved.RANKER: ""}})
+    assert read(question="who made Alien?", graph=GRAPH, topics=["Alien"]).answers[0][0] == "Scott"
+    del config["ranker_encoder_sha256"]
+    with pytest.raises(TrackingError, match="another encoder"):
+        saved._read_kgqa(tmp_path, {**config, "files": {saved.RANKER: ""}})
+    kept = saved._read_kgqa(tmp_path, {**config, "files": {}})
+    assert kept.ranker is None

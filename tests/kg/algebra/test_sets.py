@@ -1,10 +1,26 @@
-"""Unions of two conditions on one set, unions and common nodes of two queries, and what is left of a set."""
+"""Sets of queries: unions, common nodes and what is left; queries told in clauses; amounts and their rounding."""
 
+from datetime import date
 from decimal import Decimal
 
 import pytest
 
-from kg.algebra import Either, Evaluator, NamedNodes, Query, facts_of, relations_of, sources, tell, write
+from kg.algebra import (
+    Compared,
+    Either,
+    Evaluator,
+    Extreme,
+    Follow,
+    NamedNodes,
+    Query,
+    facts_of,
+    relations_of,
+    rounded,
+    sources,
+    tell,
+    time_between,
+    write,
+)
 from kg.graphs import FactGraph, read_table
 from tests.kg.algebra.boats import GRAPH, members, named, relation
 
@@ -98,3 +114,35 @@ def test_values_of_two_relations_are_compared() -> None:
     assert relations_of(own) == {relation("skipper", graph), relation("owner", graph)}
     assert {"Wren -> skipper -> Ida", "Wren -> owner -> Ida"} <= set(facts_of(own, graph, own.nodes))
     assert not evaluator.rebuilt(own, lambda part: NamedNodes(()) if part == boats else None).nodes
+
+
+@pytest.mark.parametrize(
+    ("number", "short"),
+    [("16.16666667", "16.1667"), ("2.50", "2.5"), ("40", "40"), ("1e30", "1" + 30 * "0"), ("0.00001", "0")],
+)
+def test_numbers_have_at_most_four_decimals(number: str, short: str) -> None:
+    assert f"{rounded(Decimal(number)):f}" == short
+
+
+@pytest.mark.parametrize(("unit", "length"), [("years", 1), ("months", 23), ("weeks", 104), ("days", 730)])
+def test_a_time_counts_full_units(unit: str, length: int) -> None:
+    assert time_between(date(2020, 3, 31), date(2022, 3, 30) if unit != "days" else date(2022, 3, 31), unit) == length
+
+
+def test_steps_keep_the_order_of_the_graph() -> None:
+    evaluator = Evaluator(GRAPH)
+    skippers = evaluator.follow(named("Wren"), relation("skippered by"))
+    port = evaluator.follow(skippers, relation("home port"))
+    assert tell(port, GRAPH) == "Wren (boat) skippered by sailor; sailor home port town"
+    back: Follow = evaluator.follow(named("Ida Holm"), relation("skippered by"), inverse=True)
+    assert tell(back, GRAPH) == "boat skippered by Ida Holm (sailor)"
+
+
+def test_conditions_name_their_measure_and_bound() -> None:
+    boats, length = members("boat"), relation("length")
+    assert tell(boats, GRAPH) == "every boat"
+    short = Compared(boats, (), length, "<", Decimal(10))
+    assert tell(short, GRAPH) == "every boat; only boat with length less than 10"
+    assert tell(Extreme(boats, (), length, 1), GRAPH) == "every boat; boat with largest length"
+    skipped = Extreme(boats, (), relation("skippered by"), -1, counted=True, rank=2)
+    assert tell(skipped, GRAPH).endswith("boat with number 2 by smallest number of boat skippered by any")

@@ -1,9 +1,10 @@
-"""Graphs as arrays, against the same graph as plain sets."""
+"""Graphs as arrays, against the same graph as plain sets; names as arrays."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import DataError, QueryError
+from kg.graphs import string_table as names_table
 from kg.graphs.index import GraphIndex
+from kg.graphs.string_table import StringTable
 
 Triples = list[tuple[str, str, str]]
 
@@ -102,3 +105,18 @@ def test_unknown_names_are_refused_and_the_nearest_offered() -> None:
 def test_relations_that_look_like_a_way_back_are_refused() -> None:
     with pytest.raises(DataError, match=r"must not begin with '\^', got '\^p'"):
         GraphIndex.from_triples([("a", "^p", "b")])
+
+
+@given(st.lists(st.text(), unique=True))
+def test_every_name_is_found_and_read_back(names: list[str]) -> None:
+    for table in (StringTable.of(names), StringTable.from_arrays(StringTable.of(names).arrays())):
+        assert len(table) == len(names)
+        assert [table.name(number) for number in range(len(names))] == names
+        assert [table.find(name) for name in names] == list(range(len(names)))
+        assert table.find("".join(names) + "?") is None
+
+
+def test_names_with_the_same_checksum_are_told_apart() -> None:
+    with mock.patch.object(names_table, "crc32", return_value=7):
+        table = StringTable.of(["a", "b", "c"])
+        assert [table.find(name) for name in ("a", "b", "c", "d")] == [0, 1, 2, None]

@@ -1,16 +1,18 @@
-"""Statements from text and from stores; the SPARQL endpoint is a real server on loopback."""
+"""Statements from text and from stores, and their names; the SPARQL endpoint is a real server on loopback."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
+import pyoxigraph
 import pytest
 
-from kg.errors import DataError
-from kg.graphs.naming import Triple
-from kg.graphs.stores import EndpointStore
+from kg.errors import DataError, QueryError
+from kg.graphs.naming import LABELS, OTHER_LABELS, Triple, local_name, name_triples
+from kg.graphs.stores import EndpointStore, GraphStore, PersistentStore
 from kg.graphs.surroundings import labelled, neighbourhood
 from kg.graphs.triples import read_ntriples, read_rdf, read_store
 
@@ -92,3 +94,109 @@ def test_entities_are_found_by_label(endpoint: EndpointStore) -> None:
         "Alien": ("http://x/alien",),
         "Blade Runner": ("http://x/blade",),
     }
+
+
+X = "http://x/"
+LABEL, ALSO = LABELS[0], OTHER_LABELS[0]
+
+
+def label(node: str, text: str, language: str = "", predicate: str = LABEL) -> Triple:
+    return Triple(X + node, predicate, text, is_literal=True, language=language)
+
+
+def edge(subject: str, relation: str, value: str) -> Triple:
+    return Triple(X + subject, X + relation, X + value, is_literal=False)
+
+
+def test_labels_name_nodes_and_relations_and_are_no_edges() -> None:
+    named = name_triples([edge("a", "p", "b"), label("a", "Anna"), label("p", "knows"), label("b", "Bea", "de")])
+    assert list(named.triples) == [("Anna", "knows", "Bea")]
+    assert named.names == {X + "a": "Anna", X + "b": "Bea"}
+
+
+def test_english_goes_first_and_other_labels_are_kept() -> None:
+    statements = [
+        edge("a", "p", "b"),
+        label("a", "Wien", "de"),
+        label("a", "Vienna", "en"),
+        label("a", "Beč", "", ALSO),
+    ]
+    named = name_triples(statements)
+    assert named.names[X + "a"] == "Vienna"
+    assert named.other_names == {"Wien": ("Vienna",), "Beč": ("Vienna",)}
+
+
+def test_equal_names_are_told_apart() -> None:
+    named = name_triples([edge("ohio/Springfield", "p", "b"), edge("oregon/Springfield", "p", "b")])
+    assert [triple[0] for triple in named.triples] == [
+        f"Springfield <{X}ohio/Springfield>",
+        f"Springfield <{X}oregon/Springfield>",
+    ]
+
+
+def test_a_literal_is_never_taken_for_an_entity() -> None:
+    literal = Triple(X + "a", X + "says", "b", is_literal=True)
+    assert list(name_triples([edge("a", "p", "b"), literal]).triples) == [("a", "p", "b"), ("a", "says", '"b"')]
+
+
+def test_names_fit_into_a_path() -> None:
+    named = name_triples([edge("a", "p", "b"), label("a", "x -> y\n z")])
+    assert list(named.triples) == [("x → y z", "p", "b")]
+
+
+def test_local_names() -> None:
+    assert local_name("http://x/y#directed_by") == "directed_by"
+    assert local_name("http://x/y/Ludwig%20II/") == "Ludwig II"
+    assert local_name("_:b0") == "_:b0"
+    assert local_name("http://") == "http:"
+    assert local_name("urn:isbn:0451450523") == "0451450523"
+    assert local_name("http://x/Category:Films") == "Category:Films"
+
+
+TRIPLES = """<http://x/%C3%A4> <http://x/says> "net \\"income\\" \\n"@en .
+<http://x/%C3%A4> <http://x/value> "4.00" .
+<http://x/%C3%A4> <http://x/next> <http://x/c> ."""
+QUERY = "SELECT ?s ?o ?none WHERE { ?s <http://x/says>|<http://x/next> ?o OPTIONAL { ?s <urn:none> ?none } }"
+
+
+def _load(database: pyoxigraph.Store) -> None:
+    database.load(TRIPLES.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+    database.flush()
+
+
+@pytest.fixture(params=["persistent", "endpoint"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, sparql_server: Server) -> Iterator[GraphStore]:
+    if request.param == "endpoint":
+        with sparql_server() as server, EndpointStore(f"{server.url}/query") as endpoint:
+            server.store.load(TRIPLES.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+            yield endpoint
+    else:
+        _load(pyoxigraph.Store(str(tmp_path / "db")))
+        with PersistentStore(tmp_path / "db") as opened:
+            yield opened
+
+
+def test_rows_are_text_and_none_where_unbound(store: GraphStore) -> None:
+    assert set(store.texts(QUERY)) == {
+        ("http://x/%C3%A4", 'net "income" \n', None),
+        ("http://x/%C3%A4", "http://x/c", None),
+    }
+
+
+@pytest.mark.parametrize("query", ["SELECT nonsense", "SELECT ?x { ?x unknown:name ?y }"])
+def test_a_query_that_cannot_be_parsed_is_refused(store: GraphStore, query: str) -> None:
+    with pytest.raises(QueryError, match="cannot be"):
+        store.texts(query)
+
+
+def test_a_folder_that_is_no_database_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(DataError, match="cannot be opened as a database"):
+        PersistentStore(tmp_path / "file")
+
+
+def test_an_endpoint_that_is_not_there_is_an_error(sparql_server: Server) -> None:
+    with sparql_server() as server:
+        url = server.url
+    with EndpointStore(f"{url}/query") as store, pytest.raises(DataError, match="cannot be reached"):
+        store.texts(QUERY)

@@ -1,12 +1,18 @@
-"""Report graphs: what they hold, that they are frozen, and that every kind of report builds."""
+"""Reports and their graphs: what they hold, that they are frozen, that every kind builds, and queries of them."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rdflib import Graph
 
-from kg.errors import ConfigError, FrozenError, UnmappedRowError
+from experiments.data import train_reports
+from kg.errors import ConfigError, DataError, FrozenError, QueryError, UnmappedRowError
+from kg.reports import query_report
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
@@ -153,3 +159,92 @@ def test_the_shapes_can_fail() -> None:
     found = violations(graph)
     assert found
     assert "unitMeasure" in found[0]
+
+
+@pytest.fixture(scope="module")
+def graph() -> ReportGraph:
+    report = Report("a", (), (("", "2009", "2008"), ("net income", "$ 7", "$ 5")), ())
+    return build_report_graph(report, build_ontology([report]))
+
+
+def test_a_select_gives_texts_by_its_variables(graph: ReportGraph) -> None:
+    found = query_report(graph, "SELECT ?year ?value { ?x kg:year ?year ; kg:net_income ?value } ORDER BY ?year")
+    assert (found.names, found.rows) == (("year", "value"), [("2008", "5"), ("2009", "7")])
+
+
+def test_other_forms_of_queries(graph: ReportGraph) -> None:
+    assert query_report(graph, "ASK { ?x kg:net_income ?v FILTER(?v = 7) }").rows == [("yes",)]
+    assert query_report(graph, "ASK { ?x kg:net_income ?v FILTER(?v = 8) }").rows == [("no",)]
+    made = query_report(graph, "CONSTRUCT { ?x kg:copy ?v } WHERE { ?x kg:net_income ?v }")
+    assert made.turtle is not None
+    assert made.turtle.count("kg:copy") == 2
+    assert query_report(graph, "CONSTRUCT { ?x kg:copy ?v } WHERE { ?x kg:no ?v }").turtle is None
+
+
+@pytest.mark.parametrize("query", ["SELECT nothing", "SELECT ?x { ?x nowhere:p 1 }"])
+def test_a_broken_query_is_refused(graph: ReportGraph, query: str) -> None:
+    with pytest.raises(QueryError, match="the query cannot be"):
+        query_report(graph, query)
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_excerpt_is_part_of_the_graph() -> None:
+    page = (ROOT / "docs" / "reference" / "report-graph.md").read_text(encoding="utf-8")
+    excerpt = Graph().parse(data=re.findall(r"```turtle\n(.*?)```", page, re.DOTALL)[0], format="turtle")
+    report = next(r for r in train_reports(["sample:train"]) if r.id == "Single_HRBR/2021/page_12.pdf-1")
+    shipped = ROOT / "experiments" / "shipped" / "beam" / "ontology.ttl"
+    graph = build_report_graph(report, Ontology.from_turtle(shipped.read_text(encoding="utf-8"))).graph
+    assert len(excerpt) > 30
+    assert set(excerpt) <= set(graph)
+    assert f"holds {len(graph)} triples" in page
+
+
+RECORD = {
+    "id": "A/1",
+    "pre_text": ["one .", "two ."],
+    "table": [["", "2009"], ["sales", "5"]],
+    "post_text": ["three ."],
+}
+
+
+def test_a_record_becomes_a_report() -> None:
+    report = Report.from_dict(RECORD)
+    assert report == Report("A/1", ("one .", "two ."), (("", "2009"), ("sales", "5")), ("three .",))
+    assert report.sentences == ("one .", "two .", "three .")
+    assert hash(report) == hash(Report.from_dict(RECORD))
+
+
+def test_short_rows_are_filled_up_so_that_every_cell_keeps_its_place() -> None:
+    report = Report.from_dict({**RECORD, "table": [["", "2009", "2008"], ["sales", "5"], []]})
+    assert report.table == (("", "2009", "2008"), ("sales", "5", ""), ("", "", ""))
+
+
+@pytest.mark.parametrize("key", ["id", "pre_text", "table", "post_text"])
+def test_a_missing_key_is_named(key: str) -> None:
+    record = {name: value for name, value in RECORD.items() if name != key}
+    with pytest.raises(DataError) as caught:
+        Report.from_dict(record)
+    place = "'?'" if key == "id" else "'A/1'"
+    assert str(caught.value) == f"report {place}: {key}: Field required"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"table": "NaN"}, "report 'r': table: .*list"),
+        ({"table": [5]}, "table.0: .*list"),
+        ({"table": [[["x"]]]}, "table.0.0"),
+        ({"post_text": [None]}, "post_text.0: .*string"),
+        ({"id": ["x"]}, "id"),
+        ({"pre_text": ["\ud800"]}, "pre_text.0: .*surrogates"),
+        ({"table": [["1"] * 200] * 2_000}, "has 400000 cells; at most 300000"),
+        ({"post_text": ["word " * 1_200_000]}, "has 6000000 characters; at most 5000000"),
+    ],
+)
+def test_a_record_of_another_shape_is_refused(change: dict[str, object], message: str) -> None:
+    record = {"id": "r", "pre_text": [], "table": [["", "2008"], ["revenue", "5"]], "post_text": []}
+    assert Report.from_dict({**record, "table": [[None, 2008], ["x", 5.5]]}).table == (("", "2008"), ("x", "5.5"))
+    with pytest.raises(DataError, match=message):
+        Report.from_dict({**record, **change})

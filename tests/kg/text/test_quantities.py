@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.text.dates import find_dates
-from kg.text.quantities import find_quantities
+from kg.text.dates import Period, find_dates, periods, year
+from kg.text.number_formats import english_sentence, english_table, is_continental
+from kg.text.quantities import find_number_words, find_quantities
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_units_that_words_name(text: str, unit: str) -> None:
     ],
 )
 def test_dates(text: str, years: list[str | None]) -> None:
-    assert [date.year for date in find_dates(text)] == years
+    assert [found.year for found in find_dates(text)] == years
 
 
 @given(st.text())
@@ -107,6 +109,97 @@ def test_any_text_is_read_without_error_and_spans_are_in_order(text: str) -> Non
         assert any(map(str.isdigit, text[quantity.start : quantity.end]))
         assert quantity.value == Decimal(quantity.text.removesuffix("%"))
         position = quantity.end
-    for date in find_dates(text):
-        assert text[date.start : date.end] == date.text
-        assert date.year is None or re.fullmatch("(19|20)[0-9]{2}", date.year)
+    for found in find_dates(text):
+        assert text[found.start : found.end] == found.text
+        assert found.year is None or re.fullmatch("(19|20)[0-9]{2}", found.year)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("twenty-five stores", [("25", 1, "plain")]),
+        ("two hundred and five employees", [("205", 1, "plain")]),
+        ("two hundred thousand", [("200", 1000, "plain")]),
+        ("three million shares of common stock", [("3", 10**6, "shares")]),
+        ("seven percent of sales", [("7%", 1, "percent")]),
+        ("one million dollars", [("1", 10**6, "currency")]),
+        ("one of our five-year notes", []),
+        ("someone often weighs a ton ; a hundred tenants", []),
+        ("from four to six", [("4", 1, "plain"), ("6", 1, "plain")]),
+    ],
+)
+def test_figures_in_words(text: str, found: list[tuple[str, int, str]]) -> None:
+    assert [(one.text, one.scale, one.unit) for one in find_number_words(text)] == found
+
+
+@pytest.mark.parametrize("cell", ["1.234.567", "1.234,5", "1.234.567,89", "€ -4,5 %", "( 12,75 )", "9 876,5"])
+def test_cells_that_can_only_be_continental(cell: str) -> None:
+    assert is_continental([cell, "12.345", "7"])
+    assert not is_continental([cell, "60.94"]), "a cell that can only be English decides"
+
+
+def test_a_table_is_read_in_one_style() -> None:
+    table = (("in tsd. €", "31.12.2019"), ("umsatz", "1 234 567"), ("kosten", "12.345"), ("marge", "-4,5 %"))
+    assert english_table(table) == (
+        ("in tsd. €", "31.12.2019"),
+        ("umsatz", "1,234,567"),
+        ("kosten", "12,345"),
+        ("marge", "-4.5 %"),
+    )
+    english = (("", "2019"), ("sales", "12.345"), ("margin", "4.5 %"))
+    assert english_table(english) is english
+
+
+def test_spaces_are_between_groups_unless_a_cell_has_two_figures() -> None:
+    table = (("", "2025"), ("revenue", "1 204"), ("costs", "(1 010)"), ("fleet", "− 12 500.5"), ("margin", "4.5 %"))
+    assert [row[1] for row in english_table(table)] == ["2025", "1,204", "(1,010)", "− 12,500.5", "4.5 %"]
+    joined = (*table, ("two columns", "214 1,980"))
+    assert english_table(joined) is joined
+
+
+def test_a_sentence_must_show_both_signs() -> None:
+    assert english_sentence("der umsatz war 1.234,56 mio. in 2019 .") == "der umsatz war 1,234.56 mio. in 2019 ."
+    for sentence in ("notes 4,5 and 6 .", "it was 12.345 .", "it was 1.234,56 or 1.5 ."):
+        assert english_sentence(sentence) == sentence
+
+
+@given(st.decimals(min_value=0, max_value=10**12, places=2), st.sampled_from(["{}", "€ {}", "( {} )", "{} %", "-{}"]))
+def test_any_figure_is_read_as_its_english_form(figure: Decimal, form: str) -> None:
+    english = form.format(f"{figure:,.2f}")
+    continental = form.format(f"{figure:,.2f}".translate(str.maketrans(",.", ".,")))
+    ((_, cell),) = english_table((("a", continental),))
+    assert cell == english
+    assert find_quantities(cell) == find_quantities(english)
+
+
+DAY = Period(date(2026, 11, 3), date(2026, 11, 3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["3 November 2026", "November 3, 2026", "2026-11-03", "3rd Nov 2026", "the 3rd of November 2026", "3.11.2026"],
+)
+def test_a_day_is_written_in_several_ways(text: str) -> None:
+    assert [period for _, _, period in periods(f"since {text}, which news")] == [DAY]
+
+
+@pytest.mark.parametrize("text", ["21/01/2026", "01/21/2026", "21.1.2026"])
+def test_with_strokes_the_larger_number_is_the_day(text: str) -> None:
+    assert periods(f"on {text}.")[0][2] == Period(date(2026, 1, 21), date(2026, 1, 21))
+
+
+def test_a_month_lasts_to_its_end() -> None:
+    assert periods("in February 2028")[0][2] == Period(date(2028, 2, 1), date(2028, 2, 29))
+    assert year(2026) == Period(date(2026, 1, 1), date(2026, 12, 31))
+
+
+@pytest.mark.parametrize(
+    "text", ["31 June 2026", "2026-13-01", "in 2026", "may 3 companies", "November", "02/01/2026", "1.2.2026.4"]
+)
+def test_what_is_no_date_is_none(text: str) -> None:
+    assert periods(text) == []
+
+
+def test_dates_are_found_with_their_places() -> None:
+    text = "between 1 November 2026 and 2026-11-06"
+    assert [text[start:end] for start, end, _ in periods(text)] == ["1 November 2026", "2026-11-06"]
