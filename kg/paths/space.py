@@ -59,6 +59,9 @@ NEGLIGIBLE = -11.0
 
 SEPARATOR = " -> "
 
+MOST_ANSWERS = 10_000
+"""Answers of a relation path at the most; more of them are counted."""
+
 _WEIGHED, _SAME = 50, 1e-6
 """Relation paths whose entities are compared with the question, and the difference of entities that fit alike."""
 
@@ -126,6 +129,7 @@ class EntityPathAnswer:
         chosen: What the chosen relation path reaches and fits the question best, in the order of ``answers``: the set
             to be compared with all gold answers.
         statistics: What the search did; depths count relations.
+        left_out: Entities beyond :data:`MOST_ANSWERS` that would be among ``chosen``.
         space: Where the paths lead; ``None`` without any.
     """
 
@@ -134,6 +138,7 @@ class EntityPathAnswer:
     relation_paths: tuple[RelationPath, ...]
     chosen: tuple[str, ...]
     statistics: SearchStatistics
+    left_out: int = 0
     space: EntitySpace | None = field(default=None, repr=False, compare=False)
 
     def concrete(self, path: RelationPath, most: int | None = None) -> list[EntityPath]:
@@ -369,9 +374,15 @@ def collected(
     entities, scores, first = _merged(sets, logs)
     best = sets[0][logs[0] >= logs[0].max() - _SAME]
     chosen = among(entities, best)
-    others = np.flatnonzero(~chosen)
-    others = others[np.argsort(-scores[others], kind="stable")[: space.config.output_top_k]]
-    kept = np.concatenate([np.flatnonzero(chosen), others])
+    kept = np.concatenate(
+        [
+            places[np.argsort(-scores[places], kind="stable")[:most]]
+            for places, most in (
+                (np.flatnonzero(chosen), MOST_ANSWERS),
+                (np.flatnonzero(~chosen), space.config.output_top_k),
+            )
+        ]
+    )
     names = {int(place): index.name(entities[place]) for place in kept}
     order = sorted(names, key=lambda place: (-scores[place], names[place]))
     traced: dict[int, EntityPath] = {}
@@ -389,6 +400,7 @@ def collected(
             for path, log in zip(completed, logs, strict=True)
         ),
         chosen=tuple(names[place] for place in order if chosen[place]),
+        left_out=max(len(best) - MOST_ANSWERS, 0),
         statistics=statistics,
         space=space,
     )

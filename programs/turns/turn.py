@@ -273,7 +273,7 @@ class PathDetail:
         raw_paths: The paths as they were found, with their scores (log-probabilities), best first.
         chosen: The selected answers, to be compared with all gold answers.
         topics: The entities that the question is about, and how they were found.
-        refused: The number of rejected replies of a language model, which named nothing on their path.
+        left_out: The number of further answers, beyond those of ``chosen``.
     """
 
     predictions: tuple[str, ...] = ()
@@ -282,7 +282,7 @@ class PathDetail:
     raw_paths: tuple[tuple[str, float], ...] = ()
     chosen: tuple[str, ...] = ()
     topics: Topics = field(default_factory=Topics)
-    refused: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True, repr=False)

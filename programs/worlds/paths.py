@@ -236,8 +236,9 @@ class PathSearch(Search):
             answers=tuple((path.answer, share) for path, share in self._answers),
             raw_paths=tuple((str(path), path.score) for path, _ in self._answers),
             chosen=self._chosen,
+            left_out=0 if self._picked else self._result.left_out,
         )
-        words = ", ".join(self._chosen)
+        words = ", ".join(self._chosen) + (f" and {detail.left_out} more" if detail.left_out else "")
         return replace(turn, answer=self._chosen, confidence=self._answers[0][1], words=words, detail=detail)
 
     def grounds(self, turn: AnyTurn) -> dict[str, str]:

@@ -226,3 +226,5 @@ def test_a_cycle_and_a_node_with_very_many_edges_are_searched() -> None:
     answer = answer_question(index, "which 44th one links to hub?", ["hub"], LearnedRelationScorer.untrained())
     assert answer.chosen == ("e7",)
     assert answer.relation_paths[0].reached == 120_000
+    answer = answer_question(index, "which ones link to hub?", ["hub"], LearnedRelationScorer.untrained())
+    assert (len(answer.chosen), answer.left_out) == (10_000, 110_000)
