@@ -90,13 +90,8 @@ def without_password(text: str) -> str:
     return _USER.sub("[…]@", text)
 
 
-def _is_terminal(stream: TextIO) -> bool:
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def wants_colour(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that shows colours, and ``NO_COLOR`` is not set."""
-    return _is_terminal(stream) and not os.environ.get("NO_COLOR")
+def _wants_colour(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
 
 
 def terminal_width() -> int | None:
@@ -106,7 +101,7 @@ def terminal_width() -> int | None:
 
 def show(text: str = "") -> None:
     """Writes a part of the result to standard output; a terminal has verdicts and answers in colour."""
-    if wants_colour(sys.stdout):
+    if _wants_colour(sys.stdout):
         from rich.text import Text
 
         styled = Text(printable(text))
@@ -128,14 +123,14 @@ def _console(stream: TextIO, **options: Any) -> Console:
     from rich.console import Console
 
     return Console(
-        file=stream, no_color=not wants_colour(stream), highlight=False, markup=False, emoji=False, **options
+        file=stream, no_color=not _wants_colour(stream), highlight=False, markup=False, emoji=False, **options
     )
 
 
 @contextmanager
 def waiting(title: str) -> Iterator[Callable[[str], None]]:
     """Shows a spinner on standard error while the block lasts; gives a function that names the step."""
-    if not _is_terminal(sys.stderr):
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda _: None
         return
     from rich.text import Text
@@ -267,11 +262,7 @@ def write_answer(answer: Decimal | str | tuple[str, ...] | None) -> str:
 
 @contextmanager
 def json_output(path: str | None) -> Iterator[Callable[[Any], None]]:
-    """Gives the function that writes figures to ``path``: a file, or ``-`` for standard output, alone; NaN is null.
-
-    Raises:
-        ConfigError: The file cannot be written; this is checked before the work.
-    """
+    """Gives the function that writes figures to ``path``: a file, or ``-`` for standard output, alone; NaN is null."""
     if path is None:
         yield lambda _: None
     elif path == "-":
@@ -279,29 +270,12 @@ def json_output(path: str | None) -> Iterator[Callable[[Any], None]]:
         with redirect_stdout(sys.stderr):
             yield lambda figures: print(_as_json(figures), file=out, flush=True)
     else:
-        check_target(path, "json")
         yield lambda figures: write_text(path, _as_json(figures) + "\n")
 
 
 def _as_json(figures: Any) -> str:
     plain = to_jsonable_python(figures, inf_nan_mode="null", fallback=str)
     return json.dumps(plain, indent=2, ensure_ascii=False)
-
-
-def check_target(path: str | Path, name: str, *, folder: bool | None = False) -> None:
-    """Raises ConfigError where a file or folder cannot be written.
-
-    Args:
-        path: The file or folder; its parents need not exist.
-        name: Its name in the message.
-        folder: Whether it is a folder; ``None`` for either.
-    """
-    kind = {True: "folder", False: "file", None: "file or folder"}[folder]
-    target = Path(os.path.realpath(path))
-    if folder is not None and folder != target.is_dir() and (target.is_dir() or target.is_file()):
-        raise ConfigError(f"{name} must be a {kind}, {path} is a {'file' if folder else 'folder'}")
-    if (reason := why_unwritable(target)) is not None:
-        raise ConfigError(f"{name} must be a {kind} that can be written, got {path}: {reason}")
 
 
 def why_unwritable(target: Path) -> str | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from experiments.commands.evaluate import FORMATS, GRAPH, evaluate_graphs, read_search
+from experiments.commands.evaluate import FORMATS, GRAPH, read_search
 from experiments.commands.main import (
     FILE,
     OUT_PLACE,
@@ -30,7 +30,8 @@ from experiments.lms import LMConfig
 from kg.errors import ConfigError, LMError
 
 if TYPE_CHECKING:
-    from experiments.compiling import Compiled, CompileJob
+    from experiments.compiling import CompileJob
+    from experiments.evaluation import Task
     from experiments.saved import SavedProgram
     from experiments.tracking import Run, Tracker
     from optimize.optimizers import Role
@@ -100,19 +101,49 @@ _ONLY_KGQA = ("graph", "form")
 @run_options("limit", "resume")
 @json_option
 def compile_command(
-    program: str, train: tuple[str, ...], out: str | None, run: RunOptions, write_figures: WriteFigures, **given: Any
+    program: str, out: str | None, lm: LMConfig, run: RunOptions, write_figures: WriteFigures, **given: Any
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
     Language models are asked through DSPy's cache on disk: the same command continues a compile that was stopped.
     """
+    from experiments.compiling import compile_program
+    from experiments.evaluation import evaluate
+    from experiments.tasks import kgqa_table
+
     _refuse_unused(program)
-    if program == "kgqa" and out is None:
-        raise click.UsageError("kgqa needs --out")
+    is_kgqa, stages = program == "kgqa", Stages()
+    lm = LMConfig() if is_kgqa else lm
     tracker = run.tracker()  # a store that cannot be written is reported before the work
-    if program == "kgqa":
-        return _fit_graphs(train, str(out), run, tracker, write_figures, **given)
-    return _compile_reports(program, train, out, run, tracker, write_figures, **given)
+    with ExitStack() as stack:
+        with stages.stage("read the data"):
+            if is_kgqa:
+                job, task = _graph_job(stack, run.seed, **given)
+            else:
+                job, task = _report_job(program, lm, run, tracker, **given)
+
+        def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
+            assert task is not None
+            with stages.stage(f"evaluate {saved.name} on {task.name}"):
+                config = run.config(lm, traces=not is_kgqa)
+                evaluation = evaluate(saved, task, config, tracker=tracker, parent=parent)
+            show((kgqa_table if is_kgqa else figures_table)([evaluation.name], [evaluation.figures]))
+            return evaluation.figures
+
+        on_dev = evaluated if task is not None else None
+        compiled = compile_program(
+            job, out=out, tracker=tracker, run_name=run.run_name, stages=stages, evaluated=on_dev
+        )
+    for name, value in compiled.fit.figures.items():
+        show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
+    show("\n" + stages.table())
+    run_id = compiled.figures["run_id"]
+    reference = out or f"runs:/{run_id}/program"
+    show(f"\nsaved: {reference}" + (f"   run {run_id} ({compiled.saved.name})" if run_id else ""))
+    write_figures(compiled.figures)
+    if compiled.fit.failure is not None:
+        raise LMError(f"the compile ended early: {compiled.fit.failure}; the best program until then is saved")
+    return 0
 
 
 def _refuse_unused(program: str) -> None:
@@ -126,52 +157,24 @@ def _refuse_unused(program: str) -> None:
             raise click.UsageError(f"{parameter.opts[0]} does not apply to {kind}")
 
 
-def _compile(
-    job: CompileJob,
-    out: str | None,
-    run: RunOptions,
-    tracker: Tracker | None,
-    write_figures: WriteFigures,
-    stages: Stages | None = None,
-    **others: Any,
-) -> int:
-    """Compiles, and shows the figures; the exit code is 1 where a language model failed on the way."""
-    from experiments.compiling import compile_program
-
-    stages = stages if stages is not None else Stages()
-    compiled: Compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, stages=stages, **others)
-    for name, value in compiled.fit.figures.items():
-        show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
-    show("\n" + stages.table())
-    run_id = compiled.figures["run_id"]
-    reference = out or f"runs:/{run_id}/program"
-    show(f"\nsaved: {reference}" + (f"   run {run_id} ({compiled.saved.name})" if run_id else ""))
-    write_figures(compiled.figures)
-    if compiled.fit.failure is not None:
-        raise LMError(f"the compile ended early: {compiled.fit.failure}; the best program until then is saved")
-    return 0
-
-
-def _compile_reports(
+def _report_job(
     program: str,
-    train: tuple[str, ...],
-    out: str | None,
+    lm: LMConfig,
     run: RunOptions,
     tracker: Tracker | None,
-    write_figures: WriteFigures,
     *,
+    train: tuple[str, ...],
     dev: str | None,
     dialogues: str | None,
     optimizer: str,
     settings: dict[str, str],
-    lm: LMConfig,
     train_turns: int,
     val_turns: int,
     **given: Any,
-) -> int:
+) -> tuple[CompileJob, Task | None]:
+    """The compile of a program for reports, and its evaluation on a dev split, if there is one."""
     from experiments.compiling import report_job
     from experiments.data import join_loaded, read_dialogues
-    from experiments.evaluation import evaluate
     from experiments.tasks import ConvFinQA
     from optimize.optimizers import parse_optimizers
 
@@ -179,18 +182,8 @@ def _compile_reports(
     chain = parse_optimizers(optimizer, [f"{key}={value}" for key, value in of_optimizers.items()])
     roles: tuple[Role, ...] = ("teacher", "prompt", "reflection")
     others = {role: _other_lm(lm, name) for role in roles if (name := given[f"{role}_lm"]) is not None}
-    stages = Stages()
-    with stages.stage("read the data"):
-        train_data = join_loaded([load_and_report(source) for source in train])
-        dev_data = load_and_report(dev) if dev else None
-
-    def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
-        assert dev_data is not None
-        with stages.stage(f"evaluate {saved.name} on {dev_data.name}"):
-            found = evaluate(saved, ConvFinQA(dev_data), run.config(lm), tracker=tracker, parent=parent)
-        show(figures_table([found.name], [found.figures]))
-        return found.figures
-
+    train_data = join_loaded([load_and_report(source) for source in train])
+    task = ConvFinQA(load_and_report(dev)) if dev else None
     job = report_job(
         program,
         train_data,
@@ -205,9 +198,7 @@ def _compile_reports(
         threads=run.threads,
         tracker=tracker,
     )
-    return _compile(
-        job, out, run, tracker, write_figures, stages, evaluated=evaluated if dev_data is not None else None
-    )
+    return job, task
 
 
 def _other_lm(lm: LMConfig, name: str) -> LMConfig:
@@ -218,33 +209,29 @@ def _other_lm(lm: LMConfig, name: str) -> LMConfig:
     return replace(lm, name=model, api_base=base or None, budget=None)
 
 
-def _fit_graphs(
-    train: tuple[str, ...],
-    out: str,
-    run: RunOptions,
-    tracker: Tracker | None,
-    write_figures: WriteFigures,
+def _graph_job(
+    stack: ExitStack,
+    seed: int,
     *,
+    train: tuple[str, ...],
+    dev: str | None,
     graph: str | None,
     form: str | None,
-    dev: str | None,
     settings: dict[str, str],
     **_: Any,
-) -> int:
+) -> tuple[CompileJob, Task | None]:
+    """The compile of a program for questions about a graph, which ``stack`` keeps open, and its evaluation."""
     from experiments.compiling import graph_job
     from experiments.data import open_questions
+    from experiments.tasks import KGQuestions
     from kg.paths import PathConfig
     from optimize.fitting import read_value
 
     ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
-    search, link = read_search(form, settings)
-    config, figures = PathConfig(**search), dict[str, Any]()
-    with open_questions(graph, train, str(form), config.max_depth) as (source, loaded):
-        job = graph_job(source, loaded, config, form=str(form), link=link, ranked=ranked, seed=run.seed)
-        _compile(job, out, run, tracker, figures.update)
+    search, link, form = read_search(form, settings)
+    config = PathConfig(**search)
+    source, loaded = stack.enter_context(open_questions(graph, train, form, config.max_depth))
+    job = graph_job(source, loaded, config, form=form, link=link, ranked=ranked, seed=seed)
     if dev is None:
-        write_figures(figures)
-        return 0
-    named = replace(run, run_name=f"{run.run_name} on {dev}" if run.run_name else None)
-    on_dev, folder = (graph, (dev,), str(form)), str(Path(out).resolve())
-    return evaluate_graphs(folder, on_dev, {}, link, named, LMConfig(), lambda more: write_figures({**figures, **more}))
+        return job, None
+    return job, KGQuestions(*stack.enter_context(open_questions(graph, (dev,), form, config.max_depth)), link=link)

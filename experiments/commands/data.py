@@ -61,10 +61,7 @@ def check(source: str, write_figures: WriteFigures) -> int:
         "reports": len({conversation.report.id for conversation in data.conversations}),
         "problems": [str(problem) for problem in data.problems],
     }
-    counts = [f"{figures[name]} {text}" for name, text in _COUNTS.items()]
-    show(f"{data.name} ({data.split}): {', '.join(counts)}; {len(data.problems)} problems")
+    counts = "{conversations} good conversations, {turns} turns, {reports} reports".format_map(figures)
+    show(f"{data.name} ({data.split}): {counts}; {len(data.problems)} problems")
     write_figures(figures)
     return 1 if data.problems else 0
-
-
-_COUNTS = {"conversations": "good conversations", "turns": "turns", "reports": "reports"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -104,14 +103,21 @@ def evaluate_program(
     """
     if (data is None) == (not questions):
         raise click.UsageError("--data or --questions must be given, and not both")
-    if data is None:
-        search, link = read_search(form, settings)
-        return evaluate_graphs(
-            program, (graph, questions, str(form)), search, link, run, lm, write_figures, predictions
-        )
-    if graph or form or predictions:
+    if data is not None and (graph or form or predictions):
         raise click.UsageError("--graph, --format and --predictions need --questions")
-    return _evaluate_reports(program, data, settings, run, lm, write_figures)
+    if data is not None:
+        return _evaluate_reports(program, data, settings, run, lm, write_figures)
+    from experiments.data import open_questions
+    from experiments.saved import find_program, with_graph_settings
+    from experiments.tasks import KGQuestions
+
+    search, link, form = read_search(form, settings)
+    tracker = run.tracker()
+    saved = with_graph_settings(find_program(program, tracker if tracker is not None else open_tracker()), search)
+    with open_questions(graph, questions, form, saved.program.config.max_depth) as (source, loaded):
+        loaded = replace(loaded, questions=loaded.questions[: run.limit])
+        task = KGQuestions(source, loaded, link=link, predictions=Path(predictions) if predictions else None)
+        return _evaluate(saved, task, run.config(lm, traces=not lm.is_none), run, tracker, write_figures)
 
 
 def _evaluate_reports(
@@ -158,8 +164,8 @@ def _evaluate(
     return 0
 
 
-def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, int], bool]:
-    """The settings of a search over a graph that differ from the defaults, and whether topics are always linked.
+def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, int], bool, str]:
+    """The settings of a search over a graph that differ from the defaults, whether topics are linked, and the format.
 
     Raises:
         UsageError: There is no format of the questions.
@@ -174,30 +180,4 @@ def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, i
     if settings:
         known = ", ".join((*_SEARCH, "link"))
         raise ConfigError(f"kgqa has no setting {min(settings)!r}; it has {known}, and rank_paths for its compile")
-    return search, link
-
-
-def evaluate_graphs(
-    program: str,
-    source: tuple[str | None, tuple[str, ...], str],
-    search: Mapping[str, int],
-    link: bool,
-    run: RunOptions,
-    lm: LMConfig,
-    write_figures: WriteFigures,
-    predictions: str | None = None,
-) -> int:
-    """Answers questions over a graph and scores them; returns the exit code, 1 if no question has an answer.
-
-    ``source`` is the graph, ``None`` where each question has its own; the files of the questions; and their format.
-    """
-    from experiments.data import open_questions
-    from experiments.saved import find_program, with_graph_settings
-    from experiments.tasks import KGQuestions
-
-    tracker = run.tracker()
-    saved = with_graph_settings(find_program(program, tracker if tracker is not None else open_tracker()), search)
-    with open_questions(*source, saved.program.config.max_depth) as (graph, loaded):
-        loaded = replace(loaded, questions=loaded.questions[: run.limit])
-        task = KGQuestions(graph, loaded, link=link, predictions=Path(predictions) if predictions else None)
-        return _evaluate(saved, task, run.config(lm, traces=not lm.is_none), run, tracker, write_figures)
+    return search, link, form

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kg.news import NewsDocument
     from programs.advisor import Ingestion
 
+_CAUTION = "This is news with its sources, derived by rules. It is no advice."
 _NO_MODEL = (
     "no language model of an API reads the documents, so their sentences are kept, and no facts and events; with one: "
     "finpath ingest FILE... --graph FOLDER --lm openai/gpt-4o-mini"
@@ -255,7 +256,7 @@ def brief_user(
     """
     from experiments.data import read_portfolio
     from experiments.facade.knowledge import open_graph
-    from experiments.pages import CAUTION, briefings_page
+    from experiments.pages import render
     from programs.advisor import Advisor, briefings, shaped, symbol_problems
 
     day, portfolio = today.date(), read_portfolio(database, user)
@@ -277,7 +278,8 @@ def brief_user(
             show(f"    {line}")
         for remark in briefing.notes:
             show(f"    note: {remark}")
-    show(CAUTION if given else "nothing new about what you hold or watch")
+    show(_CAUTION if given else "nothing new about what you hold or watch")
     if html is not None:
-        write_text(html, briefings_page(given, profile, day, note))
+        shared = {"title": "Briefing", "today": day.isoformat(), "caution": _CAUTION}
+        write_text(html, render("briefings.html", briefings=given, profile=profile, left_out=note, **shared))
     write_figures({"briefings": [asdict(briefing) for briefing in given], "left_out": missing})

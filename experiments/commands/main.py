@@ -22,12 +22,13 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import click
 from click.shell_completion import shell_complete
 
-from experiments.console import check_target, json_output, say, without_password
+from experiments.console import json_output, say, why_unwritable, without_password
 from experiments.lms import LMConfig, check_local
 from kg.errors import ConfigError, FinpathError
 
@@ -81,9 +82,16 @@ class Target(click.Path):
         self.folder = folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Returns the path; raises ConfigError where the place cannot be written."""
-        if ctx is None or not ctx.resilient_parsing:
-            check_target(value, str(getattr(param, "name", "path")), folder=self.folder)
+        """Returns the path, ``-`` for standard output; raises ConfigError where the place cannot be written."""
+        if value == "-" or (ctx is not None and ctx.resilient_parsing):
+            return value
+        name = getattr(param, "name", "path")
+        kind = {True: "folder", False: "file", None: "file or folder"}[self.folder]
+        target = Path(os.path.realpath(value))
+        if self.folder is not None and self.folder != target.is_dir() and (target.is_dir() or target.is_file()):
+            raise ConfigError(f"{name} must be a {kind}, {value} is a {'file' if self.folder else 'folder'}")
+        if (reason := why_unwritable(target)) is not None:
+            raise ConfigError(f"{name} must be a {kind} that can be written, got {value}: {reason}")
         return value
 
 
@@ -177,7 +185,7 @@ json_option = gathered(
     lambda json: click.get_current_context().with_resource(json_output(json)),
     json=click.option(
         "--json",
-        type=FILE,
+        type=OUT_FILE,
         metavar="FILE",
         help="write the figures to FILE under stable names (- for standard output, alone)",
     ),

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive")
 """The tools of questions that come with documents."""
 
-MOST_BYTES = 500_000_000
-"""Bytes of all documents of a question."""
-
 _LIMITS = {"seconds": "seconds", "tool_calls": "calls"}
 _SETTINGS = (
     "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3 (of tools in an "
@@ -75,26 +72,24 @@ def copy_documents(names: Sequence[str], folder: Path) -> Path | None:
         folder: The folder.
 
     Raises:
-        DataError: There is no such file, two have one name, or all together are too large.
+        DataError: There is no such file, or two have one name.
     """
-    left = MOST_BYTES
+
+    def copy(source: str, target: str) -> None:
+        if Path(target).exists():
+            raise DataError("another document has this name: give their common folder", file=source)
+        shutil.copyfile(source, target)
+
+    def left_out(place: str, inside: Sequence[str]) -> list[str]:
+        return [name for name in inside if name.startswith(".") or Path(place, name).is_symlink()]
+
     for name in names:
-        root = Path(name)
-        files = [root] if root.is_file() else sorted(root.rglob("*"))
-        if not root.exists():
+        if Path(name).is_dir():
+            shutil.copytree(name, folder, ignore=left_out, copy_function=copy, dirs_exist_ok=True)
+        elif Path(name).is_file():
+            copy(name, str(folder / Path(name).name))
+        else:
             raise DataError("there is no such file or folder", file=name)
-        for file in files:
-            inside = file.relative_to(root if root.is_dir() else root.parent)
-            if not file.is_file() or (root.is_dir() and (file.is_symlink() or "/." in f"/{inside.as_posix()}")):
-                continue
-            left -= file.stat().st_size
-            if left < 0:
-                raise DataError(f"the documents have more than {MOST_BYTES} bytes", file=name)
-            target = folder / inside
-            if target.exists():
-                raise DataError("another document has this name: give their common folder", file=file.name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
     return folder if names else None
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from experiments.pages.html import CAUTION, briefings_page, make_pages
+    from experiments.pages.html import make_pages, render
     from experiments.pages.text import (
         answer_figures,
         basis_of,

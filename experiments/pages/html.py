@@ -13,7 +13,6 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,9 +25,6 @@ from optimize.metrics import verdict
 
 if TYPE_CHECKING:
     from optimize.metrics import ScoredTurn
-    from programs.advisor import Briefing, Profile
-
-CAUTION = "This is news with its sources, derived by rules. It is no advice."
 
 _CANDIDATES = 10
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
@@ -118,17 +114,3 @@ def _templates() -> Environment:
 def render(template: str, **values: object) -> str:
     """A page from the file name of a template and its variables; a missing one raises ``jinja2.UndefinedError``."""
     return _templates().get_template(template).render(**values)
-
-
-def briefings_page(briefings: Sequence[Briefing], profile: Profile | None, today: date, left_out: str = "") -> str:
-    """Returns briefings as one HTML page.
-
-    Args:
-        briefings: The briefings.
-        profile: The profile that shaped them, if there is one.
-        today: Their day.
-        left_out: What the profile leaves out, in words.
-    """
-    day = today.isoformat()
-    common = {"title": "Briefing", "today": day, "profile": profile, "left_out": left_out, "caution": CAUTION}
-    return render("briefings.html", briefings=briefings, **common)
