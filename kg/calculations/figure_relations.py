@@ -10,13 +10,12 @@ once a question::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, partial
 
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray
 from kg.calculations.report_index import ReportIndex
-
-_AROUND = 11
 
 
 class FigureRelations:
@@ -24,49 +23,36 @@ class FigureRelations:
 
     Args:
         index: The report.
+
+    Attributes:
+        to_any: :func:`relation_to_any` of the report, for some figures.
+        around: :func:`relation_around` of the report, for a figure or none.
+        pairs: :func:`relation_to_first` of the report, for a figure or -1.
     """
 
     def __init__(self, index: ReportIndex) -> None:
         self.index = index
-        self._to_any: dict[tuple[int, ...], FloatArray] = {}
-        self._around: dict[int | None, FloatArray] = {}
-        self._pairs: dict[int, FloatArray] = {}
-
-    def to_any(self, figures: tuple[int, ...]) -> FloatArray:
-        """Returns whether each observation has the row, column or sentence of any of ``figures``, or is one of them.
-
-        Returns:
-            Shape ``(observations, 5)``.
-        """
-        if figures not in self._to_any:
-            self._to_any[figures] = _relation_to_any(self.index, figures)
-        return self._to_any[figures]
-
-    def around(self, anchor: int | None = None) -> FloatArray:
-        """Returns position and period of each observation relative to one; zeros without one.
-
-        Returns:
-            Shape ``(observations, 11)``.
-        """
-        if anchor not in self._around:
-            none = np.zeros((len(self.index.row), _AROUND), dtype=np.float32)
-            self._around[anchor] = none if anchor is None else _relative(self.index, anchor)
-        return self._around[anchor]
-
-    def pairs(self, first: int) -> FloatArray:
-        """Returns how every observation lies to one, which is -1 for none.
-
-        Returns:
-            Shape ``(observations + 1, PAIR_FEATURES)``; the last row is for no observation, so that -1 finds it.
-        """
-        if first not in self._pairs:
-            every = np.append(np.arange(len(self.index.row)), -1)
-            self._pairs[first] = pair_features(self.index, np.full(len(every), first), every)
-        return self._pairs[first]
+        self.to_any = cache(partial(relation_to_any, index))
+        self.around = cache(partial(relation_around, index))
+        self.pairs = cache(partial(relation_to_first, index))
 
 
-def _relation_to_any(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
-    """Same row, same column, same sentence, and the same figure, as any of ``figures``."""
+def relation_to_first(index: ReportIndex, first: int) -> FloatArray:
+    """Returns how every observation lies to one, which is -1 for none.
+
+    Returns:
+        Shape ``(observations + 1, PAIR_FEATURES)``; the last row is for no observation, so that -1 finds it.
+    """
+    every = np.append(np.arange(len(index.row)), -1)
+    return pair_features(index, np.full(len(every), first), every)
+
+
+def relation_to_any(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
+    """Returns whether each observation has the row, column or sentence of any of ``figures``, or is one of them.
+
+    Returns:
+        Shape ``(observations, 5)``.
+    """
     chosen = np.array(figures, dtype=np.int64)
     rows, columns, sentences = index.row[chosen], index.column[chosen], index.sentence[chosen]
     same_row = np.isin(index.row, rows[rows >= 0])
@@ -76,7 +62,14 @@ def _relation_to_any(index: ReportIndex, figures: Sequence[int]) -> FloatArray:
     return np.stack([same_row, same_column, same_sentence, same, same_row & ~same_column], axis=1).astype(np.float32)
 
 
-def _relative(index: ReportIndex, anchor: int) -> FloatArray:
+def relation_around(index: ReportIndex, anchor: int | None = None) -> FloatArray:
+    """Returns position and period of each observation relative to one; zeros without one.
+
+    Returns:
+        Shape ``(observations, 11)``.
+    """
+    if anchor is None:
+        return np.zeros((len(index.row), 11), dtype=np.float32)
     in_table = index.row[anchor] >= 0
     down = index.row - index.row[anchor]
     across = index.column - index.column[anchor]
