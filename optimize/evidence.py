@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from kg.errors import ConfigError, DataError
 from kg.search import merge_key
-from optimize.fitting import ConversationFit, Progress, fit_choices, folds_of, silent
+from optimize.fitting import ConversationFit, fit_choices, folds_of
 from optimize.scorers import content_sha256, page_keys
 from programs.aggregate import (
     BEAM_ALONE,
@@ -106,20 +106,10 @@ class EvidenceSettings:
 
 
 class FitEvidence(ConversationFit):
-    """Fits the weights of a language model's evidence, and of the beam's own confidence.
-
-    Args:
-        settings: Settings of the fit.
-        seed: Of the folds and the order of the conversations.
-        progress: Receives the stages.
-    """
+    """Fits the weights of a language model's evidence, and of the beam's own confidence."""
 
     Settings: ClassVar = EvidenceSettings
-
-    def __init__(self, settings: EvidenceSettings | None = None, *, seed: int = 0, progress: Progress = silent) -> None:
-        super().__init__()
-        self.settings = settings if settings is not None else EvidenceSettings()
-        self.seed, self.progress = seed, progress
+    settings: EvidenceSettings
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
         """Fits the weights for the current language model.

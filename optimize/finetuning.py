@@ -67,27 +67,14 @@ class AdapterSettings:
 class FitAdapter(ConversationFit):
     """Trains an adapter of the embedded model that is set in DSPy.
 
-    Args:
-        settings: Settings.
-        seed: Of the adapter's start and the order of the prompts.
-        folder: The place of checkpoints, from which a stopped training continues; ``None`` keeps nothing.
-        progress: Receives the stages.
+    Attributes:
+        card: The card of the adapter, once it is trained.
     """
 
     Settings: ClassVar = AdapterSettings
-
-    def __init__(
-        self,
-        settings: AdapterSettings | None = None,
-        *,
-        seed: int = 0,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> None:
-        super().__init__()
-        self.settings = settings if settings is not None else AdapterSettings()
-        self.seed, self.folder, self.progress = seed, folder, progress
-        self.card: dict[str, Any] = {}
+    settings: AdapterSettings
+    keeps_folder = True
+    card: Mapping[str, Any] = {}
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:  # noqa: ARG002
         """Writes the adapter to the folder ``adapters`` next to the model's file, with a card in JSON.

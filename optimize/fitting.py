@@ -17,7 +17,8 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeVar, get_type_hints
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import dspy
 import numpy as np
@@ -55,7 +56,35 @@ def silent(line: str) -> None:
 
 
 class ConversationFit(Teleprompter):
-    """A fit on conversations, as a DSPy optimizer: a subclass fits a copy of the program in place."""
+    """A fit on conversations, as a DSPy optimizer: a subclass fits a copy of the program in place.
+
+    Args:
+        settings: Settings of the fit, of the class ``Settings``.
+        seed: Of all that is drawn at random; the same seed gives the same weights.
+        dialogues: Learned from too, where a fit can: those about a page of ``trainset`` count in full.
+        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
+            report does not answer; a confidence is fitted on them too.
+        folder: The state of a long training, from which a stopped one continues; ``None`` keeps nothing.
+        progress: Receives a line for each stage.
+    """
+
+    Settings: ClassVar[type[Any]]
+    keeps_folder: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        settings: Any = None,
+        *,
+        seed: int = 0,
+        dialogues: Dialogues = (),
+        without_programs: Sequence[dspy.Example] = (),
+        folder: Path | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        super().__init__()
+        self.settings = settings if settings is not None else self.Settings()
+        self.seed, self.dialogues, self.without_programs = seed, dialogues, without_programs
+        self.folder, self.progress = folder, progress
 
     def compile(
         self,

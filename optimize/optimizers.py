@@ -94,28 +94,8 @@ class OwnRules(teleprompt.InferRules):
     signature's class, so all candidates would end up with the instructions of the last.
     """
 
-    def __init__(
-        self,
-        metric: Any = None,
-        prompt_model: dspy.LM | None = None,
-        num_candidates: int = 3,
-        num_rules: int = 5,
-        num_threads: int | None = None,
-        teacher_settings: dict[str, Any] | None = None,
-        max_bootstrapped_demos: int = 4,
-        max_labeled_demos: int = 2,
-        max_rounds: int = 1,
-    ) -> None:
-        super().__init__(
-            num_candidates,
-            num_rules,
-            num_threads,
-            teacher_settings,
-            metric=metric,
-            max_bootstrapped_demos=max_bootstrapped_demos,
-            max_labeled_demos=max_labeled_demos,
-            max_rounds=max_rounds,
-        )
+    def __init__(self, prompt_model: dspy.LM | None = None, **settings: Any) -> None:
+        super().__init__(**settings)
         if prompt_model is not None:
             self.rules_induction_program.teacher_settings = {"lm": prompt_model}
 
@@ -147,7 +127,7 @@ PROMPT_OPTIMIZERS: dict[str, tuple[type[Teleprompter], dict[str, Any]]] = {
     ),
     "gepa": (teleprompt.GEPA, {"max_metric_calls": 150, "track_stats": True}),
     "simba": (BoundedSIMBA, {"bsize": 8, "num_candidates": 3, "max_steps": 3, "demo_input_field_maxlen": 600}),
-    "infer-rules": (OwnRules, {}),
+    "infer-rules": (OwnRules, {**_DEMOS, "num_candidates": 3, "num_rules": 5}),
     "copro": (teleprompt.COPRO, {"breadth": 3, "depth": 2, "init_temperature": 1.0, "track_stats": True}),
 }
 """Optimizers of prompts, which learn from turns: DSPy's class, with defaults for a small model on a few cores."""
@@ -181,7 +161,7 @@ class OptimizerStep:
         Raises:
             ConfigError: The optimizer has no such setting, or the text is not a value of its type.
         """
-        if key == "folder" and key in _parameters(self.kind):  # keeps the state of a long training
+        if key == "folder" and getattr(self.kind, "keeps_folder", False):
             return OptimizerStep(self.name, {**self.settings, key: Path(text)})
         if self.name in FITS:
             before = self.settings.get("settings", self.kind.Settings())
@@ -218,8 +198,17 @@ _GIVEN = frozenset(
 
 
 def _parameters(function: Any) -> dict[str, inspect.Parameter]:
-    named = inspect.signature(function).parameters.items()
-    return {name: one for name, one in named if one.kind is not one.VAR_KEYWORD and not name.startswith("_")}
+    """Returns the arguments of a function or a class; those that a class hands on are of the next one."""
+    known: dict[str, inspect.Parameter] = {}
+    for each in [kind.__init__ for kind in getattr(function, "__mro__", ())] or [function]:
+        named = inspect.signature(each).parameters
+        known = {name: one for name, one in named.items() if one.kind in _BY_NAME} | known
+        if all(one.kind is not one.VAR_KEYWORD for one in named.values()):
+            break
+    return {name: one for name, one in known.items() if name != "self" and not name.startswith("_")}
+
+
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def parse_optimizers(text: str, settings: Sequence[str] = ()) -> tuple[OptimizerStep, ...]:

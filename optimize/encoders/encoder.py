@@ -29,7 +29,7 @@ from kg.errors import ConfigError
 from kg.reports import Report, build_ontology
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutFit, fit_blend, held_out_conversations, pages_of
-from optimize.fitting import ConversationFit, Dialogues, Progress, silent
+from optimize.fitting import ConversationFit, Dialogues
 from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,
@@ -79,32 +79,12 @@ class EncoderSettings:
 class FitEncoder(ConversationFit):
     """Fits scorer, encoder, blend and confidence on training conversations; asks no language model.
 
-    Args:
-        settings: Settings; ``base`` must be a folder.
-        seed: Of the split, the weights and the order of the examples.
-        dialogues: Learned from, but for those about a held-out page.
-        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
-            report does not answer; the confidence is fitted on them too.
-        folder: Keeps the checkpoint of the training, to continue from.
-        progress: Receives the stages.
+    Dialogues about a held-out page are left out. The folder keeps the checkpoint of the training.
     """
 
     Settings: ClassVar = EncoderSettings
-
-    def __init__(
-        self,
-        settings: EncoderSettings | None = None,
-        *,
-        seed: int = 0,
-        dialogues: Dialogues = (),
-        without_programs: Sequence[dspy.Example] = (),
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> None:
-        super().__init__()
-        self.settings = settings if settings is not None else EncoderSettings()
-        self.seed, self.dialogues, self.without_programs = seed, dialogues, without_programs
-        self.folder, self.progress = folder, progress
+    settings: EncoderSettings
+    keeps_folder = True
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
         """Fits scorer, encoder, blend, the final ranking, and the confidence."""
@@ -192,10 +172,7 @@ def split_reports(
         raise ConfigError(f"optimizer 'encoder' needs conversations about at least 3 reports, got {len(names)}")
     count = min(max(math.ceil(held_out * len(names)), _LEAST_HELD_OUT), len(names) - 1)
     drawn = {names[place] for place in np.random.default_rng(seed).permutation(len(names))[:count]}
-    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
-    for example, page in zip(trainset, pages, strict=True):
-        sides[page in drawn].append(example)
-    return sides
+    return _sides(trainset, [page in drawn for page in pages])
 
 
 def split_by_pages(
@@ -206,11 +183,18 @@ def split_by_pages(
     Raises:
         ConfigError: One side is empty.
     """
-    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
-    for example in trainset:
-        sides[page_keys(example.report).isdisjoint(pages)].append(example)
+    sides = _sides(trainset, [page_keys(example.report).isdisjoint(pages) for example in trainset])
     if not all(sides):
         raise ConfigError("encoder.weights must have seen some of the reports, and not all of them")
+    return sides
+
+
+def _sides(
+    trainset: Sequence[dspy.Example], is_outside: Sequence[bool]
+) -> tuple[list[dspy.Example], list[dspy.Example]]:
+    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
+    for example, outside in zip(trainset, is_outside, strict=True):
+        sides[outside].append(example)
     return sides
 
 

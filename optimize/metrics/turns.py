@@ -40,7 +40,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kg.calculations import Candidate
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.reports import Report
 from kg.search import Answer, Derivation, Operand, Step, StepResult, merge_key
@@ -310,23 +309,15 @@ class Diagnosis:
     difference: Difference | None
 
 
-def rank_of_gold(candidates: Sequence[Candidate], gold: Answer) -> int | None:
-    """Returns the place, counted from 1, of the first candidate with the gold answer; ``None`` if none has it.
-
-    The candidates are those of :class:`programs.turns.turn.Turn`: best first, equal answers already merged.
-    """
-    wanted = merge_key(gold)
-    return next((place for place, one in enumerate(candidates, start=1) if merge_key(one.answer) == wanted), None)
-
-
 def diagnose(turn: Turn, gold_program: str, gold_answer: Answer, report: Report) -> Diagnosis:
     """Returns the error of a turn.
 
     Raises:
         ProgramError: The gold program cannot be parsed.
     """
-    rank = rank_of_gold(turn.candidates, gold_answer)
-    if turn.answer is not None and merge_key(turn.answer) == merge_key(gold_answer):
+    wanted = merge_key(gold_answer)
+    rank = next((place for place, one in enumerate(turn.candidates, start=1) if merge_key(one.answer) == wanted), None)
+    if turn.answer is not None and merge_key(turn.answer) == wanted:
         return Diagnosis("right", rank, None)
     stage: Stage = "not_in_beam" if rank is None else "not_picked"
     if turn.failure in ("lm_error", "error"):

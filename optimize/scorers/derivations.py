@@ -51,7 +51,7 @@ from kg.calculations import (
 )
 from kg.errors import DataError
 from kg.search import Constant, Number, Reference, beam_search
-from optimize.fitting import ConversationFit, Dialogues, Progress, silent
+from optimize.fitting import ConversationFit, Progress, silent
 from optimize.scorers.turns import TrainingTurn, describe_data, training_data
 from programs.beam import BeamQA, ConversationQA
 from programs.worlds.report import ReportReader
@@ -133,27 +133,11 @@ class ScorerConfig:
 class FitScorer(ConversationFit):
     """Fits the scorer on training conversations; asks no language model.
 
-    Args:
-        settings: Settings of the fit.
-        seed: Of folds, weights and dropout; the same seed gives the same weights.
-        dialogues: The form model and the network for earlier answers learn from these too; those about a page of
-            ``trainset`` count in full.
-        progress: Receives the stages.
+    The form model and the network for earlier answers learn from dialogues too.
     """
 
     Settings: ClassVar = ScorerConfig
-
-    def __init__(
-        self,
-        settings: ScorerConfig | None = None,
-        *,
-        seed: int = 0,
-        dialogues: Dialogues = (),
-        progress: Progress = silent,
-    ) -> None:
-        super().__init__()
-        self.settings = settings if settings is not None else ScorerConfig()
-        self.seed, self.dialogues, self.progress = seed, dialogues, progress
+    settings: ScorerConfig
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
         """Fits the weights of the scorer."""
