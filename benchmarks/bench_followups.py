@@ -1,6 +1,6 @@
 """Follow-up questions about the shipped graph of countries without a language model: 60, by kind of reference.
 
-    python benchmarks/bench_followups.py --json out.json
+    python benchmarks/bench_followups.py
 
 The questions were written before the program that answers them, by its author. Each comes after one or two questions
 that the program answers itself.
@@ -8,7 +8,6 @@ that the program answers itself.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from decimal import Decimal
@@ -51,9 +50,6 @@ def is_right(turn: QueryTurn, expected: Mapping[str, Any]) -> bool:
 
 def main() -> None:
     """Prints the number of right answers by kind, and each wrong one."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
     graph = load_geography()
     follow_ups = json.loads(FOLLOW_UPS.read_text(encoding="utf-8"))
     kinds = list(dict.fromkeys(one["kind"] for one in follow_ups))
@@ -64,10 +60,7 @@ def main() -> None:
         right[one["kind"]] += is_right(turn, one)
         if not is_right(turn, one):
             print(f"wrong: {one['question']!r} -> {turn.canonical} {turn.words or turn.message}")
-    results = {**right, "right": sum(right.values()), "questions": len(follow_ups)}
-    print(format_table([*kinds, "right", "questions"], [[*results.values()]]))
-    if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    print(format_table([*kinds, "right", "questions"], [[*right.values(), sum(right.values()), len(follow_ups)]]))
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@
 
 It holds development conversations and writes the evidence for the derivations of each turn, a file a graph. Half of the
 later turns follow the right answers of earlier ones, the others the program's own. ``--read`` adds the scores of the
-reader of parses. Turns are written with ``written`` and read with ``read``, for ``fit_ranking.py`` and
-``fit_parse_reader.py``.
+reader of parses. ``fit_ranking.py`` and ``fit_parse_reader.py`` read the turns.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,32 +108,9 @@ def _is_right(graph: FactGraph, parse: Parse, gold: Sequence[str] | None) -> boo
     )
 
 
-def written(turns: Sequence[Asked], file: Path) -> None:
-    """Writes the turns of a graph."""
-    np.savez_compressed(
-        file,
-        lengths=np.array([len(one.answers) for one in turns]),
-        flags=np.array([(one.has_answer, one.after) for one in turns]),
-        **{
-            name: np.concatenate([getattr(one, name) for one in turns])
-            for name in ("evidence", "answers", "right", "trusted", "texts")
-        },
-    )
-
-
 def read(file: Path) -> list[Asked]:
-    """The turns of a file."""
-    stored = dict(np.load(file))
-    ends = np.cumsum(stored["lengths"])
-    turns = []
-    for end, length, (has_answer, after) in zip(ends, stored["lengths"], stored["flags"], strict=True):
-        part = slice(int(end - length), int(end))
-        evidence, answers, right, trusted, texts = (
-            stored[name][part] for name in ("evidence", "answers", "right", "trusted", "texts")
-        )
-        name = file.name.removesuffix(".npz")
-        turns.append(Asked(name, evidence, answers, right, bool(has_answer), bool(after), trusted, texts))
-    return turns
+    """The turns of a graph in a file that this script wrote."""
+    return [Asked(**turn) for turn in pickle.loads(file.read_bytes())]
 
 
 def main() -> None:
@@ -147,7 +124,7 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.set:
         for graph, turns in collected(plain_graphs.FOLDER / name, options.conversations, is_read=options.read):
-            written(turns, options.folder / f"{graph}.npz")
+            (options.folder / f"{graph}.pickle").write_bytes(pickle.dumps([vars(turn) for turn in turns]))
             print(graph, len(turns), flush=True)
 
 

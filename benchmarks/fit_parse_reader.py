@@ -1,8 +1,8 @@
 """Fits the reader of questions and parses on the development parts of the graphs.
 
     python benchmarks/collect_parses.py parses
-    python benchmarks/fit_parse_reader.py parses/*.npz
-    python benchmarks/fit_parse_reader.py further/*.npz --begin kg/parsing/reader.npz --rate 4e-4
+    python benchmarks/fit_parse_reader.py parses/*.pickle
+    python benchmarks/fit_parse_reader.py further/*.pickle --begin kg/parsing/reader.npz --rate 4e-4
 
 It needs torch of the extra ``train``, and the weights of the extra ``news``. The pretrained transformer has low-rank
 changes of its upper layers and a head, which are fitted. The loss is that of choosing a right parse among those that
@@ -83,23 +83,6 @@ def transformer() -> Any:
 
     weights = installed_weights()
 
-    class Changed(torch.autograd.Function):
-        """A product with the changed matrix, of which only the change is fitted; faster than two products."""
-
-        @staticmethod
-        def forward(context: Any, given: Any, matrix: Any, bias: Any, down: Any, up: Any) -> Any:
-            down, up = down.to(given.dtype), up.to(given.dtype)
-            whole = torch.addmm(matrix, down, up)
-            context.save_for_backward(given, whole, down, up)
-            return torch.addmm(bias, given, whole)
-
-        @staticmethod
-        def backward(context: Any, loss: Any) -> Any:
-            given, whole, down, up = context.saved_tensors
-            loss = loss.contiguous()
-            of_down, of_up = given.t() @ (loss @ up.t()), (given @ down).t() @ loss
-            return loss @ whole.t(), None, None, of_down.float(), of_up.float()
-
     class Linear(nn.Module):
         def __init__(self, matrix: Array, bias: Array, rank: int) -> None:
             super().__init__()
@@ -111,12 +94,8 @@ def transformer() -> Any:
                 self.up = nn.Parameter(torch.zeros(rank, matrix.shape[1]))
 
         def forward(self, given: torch.Tensor) -> torch.Tensor:
-            rows = given.reshape(-1, given.shape[-1])
-            if self.rank:
-                found = Changed.apply(rows, self.matrix, self.bias, self.down, self.up)
-            else:
-                found = torch.addmm(self.bias, rows, self.matrix)
-            return found.view(*given.shape[:-1], -1)
+            unchanged = functional.linear(given, self.matrix.t(), self.bias)
+            return unchanged + given @ self.down.to(given.dtype) @ self.up.to(given.dtype) if self.rank else unchanged
 
     class Transformer(nn.Module):
         def __init__(self) -> None:

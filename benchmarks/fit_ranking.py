@@ -1,8 +1,8 @@
 """The fit of the ranking of parses and of the confidence in the first, on collected evidence.
 
     python benchmarks/collect_parses.py parses --read --set writers_graphs_ay writers_graphs_az
-    python benchmarks/fit_ranking.py parses/*.npz --write
-    python benchmarks/fit_ranking.py parses/*.npz --read --write
+    python benchmarks/fit_ranking.py parses/*.pickle --write
+    python benchmarks/fit_ranking.py parses/*.pickle --read --write
 
 Both are small networks (:class:`kg.parsing.FeatureNetwork`). The fit goes on from the networks that ship, and a weight
 that moves away from its start costs, so that few turns are enough for a few new features. The ranking makes the right

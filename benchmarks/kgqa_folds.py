@@ -10,16 +10,18 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import random
 from pathlib import Path
 
 from experiments.compiling import fit_graphs
-from experiments.data import KGQuestion, load_questions, open_graph
+from experiments.data import load_questions, open_graph
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
 from experiments.tasks import KGQuestions
 from kg.paths import PathConfig
+from optimize.fitting import folds_of
 from optimize.metrics import KGQAScore, summarise_kgqa
+
+FOLDS = 5
 
 
 def main() -> None:
@@ -33,19 +35,15 @@ def main() -> None:
     search = PathConfig(max_depth=options.max_depth)
     source = open_graph(options.graph, depth=options.max_depth)
     loaded = load_questions(options.questions, options.format)
-    groups: dict[object, list[KGQuestion]] = {}
-    for question in loaded.questions:
-        groups.setdefault(question.topics or question.id, []).append(question)
-    order = list(groups.values())
-    random.Random(0).shuffle(order)
-    parts: list[list[KGQuestion]] = [[] for _ in range(5)]
-    for group in order:
-        min(parts, key=len).extend(group)
+    topics = [" | ".join(question.topics) or question.id for question in loaded.questions]
+    fold_of = folds_of(topics, FOLDS, seed=0)
+    pairs = [(fold_of[topic], question) for topic, question in zip(topics, loaded.questions, strict=True)]
     scores: list[KGQAScore] = []
-    for part in parts:
-        rest = [question for other in parts if other is not part for question in other]
+    for fold in range(FOLDS):
+        part = tuple(question for own, question in pairs if own == fold)
+        rest = [question for own, question in pairs if own != fold]
         saved = SavedProgram(fit_graphs(source, rest, search, ranked=options.rank_paths), "fold", Path())
-        task = KGQuestions(source, dataclasses.replace(loaded, questions=tuple(part), problems=()))
+        task = KGQuestions(source, dataclasses.replace(loaded, questions=part, problems=()))
         scores += evaluate(saved, task, EvaluationConfig()).scores
     print(json.dumps(summarise_kgqa(scores, seed=0), indent=1))
 

@@ -147,13 +147,14 @@ def report_all(turns: Sequence[Scored]) -> None:
     by_graph: dict[str, list[str]] = defaultdict(list)
     scores: list[AnswerScore] = []
     for one in turns:
-        kind = one.kind
-        by_graph[one.talk["graph"]].append(kind)
-        answer = None if answers_of(one.turn) is None else ("right",) if kind == "right" else ("wrong",)
+        for name in (one.talk["graph"], "all"):
+            by_graph[name].append(one.kind)
+        answer = None if answers_of(one.turn) is None else (one.kind,)
         scores.append(AnswerScore(answer, one.turn.confidence or 0.0, None if one.gold is None else ("right",)))
-    for name, kinds in by_graph.items():
-        report(name, kinds)
-    report("all", [kind for kinds in by_graph.values() for kind in kinds])
+    for name, kinds in sorted(by_graph.items(), key=lambda pair: pair[0] == "all"):
+        counts = {kind: kinds.count(kind) for kind in ("right", "abstained", "wrong")}
+        shares = ", ".join(f"{kind} {count} ({count / len(kinds):.0%})" for kind, count in counts.items())
+        print(f"{name:13} {len(kinds):3} turns: {shares}")
     for name, figure in abstention_figures(scores).items():
         print(f"  {name} {figure:.3f}")
     for point in risk_coverage(scores)[:: max(1, len(scores) // 8)]:
@@ -195,13 +196,6 @@ def main() -> None:
             print(f"{one.talk['id']:12} {one.kind:9} {one.turn.confidence or 0:.2f} {asked}")
             print(f"{'':14}{answers_of(one.turn)} | {one.gold} | {one.turn.detail.path or one.turn.message}")
     report_all(turns)
-
-
-def report(name: str, kinds: list[str]) -> None:
-    """Prints the counts of one graph or kind of question."""
-    counts = {kind: kinds.count(kind) for kind in ("right", "abstained", "wrong")}
-    shares = ", ".join(f"{kind} {count} ({count / len(kinds):.0%})" for kind, count in counts.items())
-    print(f"{name:13} {len(kinds):3} turns: {shares}")
 
 
 if __name__ == "__main__":
