@@ -69,20 +69,14 @@ _WRITTEN = {
 _LONGEST = 60
 
 
+@dataclass(frozen=True, repr=False)
 class ReportHandle:
     """A report whose text is its name."""
 
-    def __init__(self, report: Report) -> None:
-        self.report = report
+    report: Report
 
     def __repr__(self) -> str:
         return f"<report {self.report.id}>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReportHandle) and other.report.id == self.report.id
-
-    def __hash__(self) -> int:
-        return hash(self.report.id)
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, ClassVar
@@ -27,7 +26,7 @@ from pydantic.dataclasses import dataclass
 
 from kg.errors import ConfigError, DataError
 from optimize.examples import turn_examples
-from optimize.fitting import ConversationFit, Progress, silent
+from optimize.fitting import ConversationFit, Progress, check_packages, silent
 from programs.beam import BeamQA, ConversationQA
 from programs.lm import EmbeddedEngine, file_sha256
 
@@ -38,7 +37,6 @@ IGNORED = -100
 """The label of a token that is read and not learned, which torch's cross-entropy leaves out."""
 
 _PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-_PACKAGES = ("torch", "transformers", "peft", "gguf")
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class FitAdapter(ConversationFit):
         if not isinstance(engine, EmbeddedEngine) or engine.settings.adapter is not None:
             model = getattr(dspy.settings.lm, "model", "none")
             raise ConfigError(f"optimizer 'finetune' trains an embedded model without an adapter, got {model}")
-        check_packages()
+        check_packages(("torch", "transformers", "peft", "gguf"), "finetune", "finetune")
         examples = turn_examples(trainset, program)
         replies = [reply for predict in program.predictors() for reply in gold_replies(predict, examples)]
         self.card = train_adapter(engine, replies, self.settings, self.seed, self.folder, self.progress)
@@ -118,13 +116,6 @@ def token_sequence(
     if len(tokens) > longest:
         return {"input_ids": [], "labels": []}
     return {"input_ids": tokens, "labels": [IGNORED] * len(read) + [*learned, *end]}
-
-
-def check_packages() -> None:
-    """Raises a :class:`ConfigError` where a package of the extra is missing."""
-    missing = [name for name in _PACKAGES if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"fine-tuning needs {missing[0]}, which is not installed: pip install 'finpath[finetune]'")
 
 
 def train_adapter(

@@ -17,6 +17,7 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
@@ -49,6 +50,14 @@ def folds_of(groups: Sequence[str], folds: int, seed: int) -> dict[str, int]:
         raise DataError("weights must be fitted on turns of at least two reports")
     order = np.random.default_rng(seed).permutation(len(names))
     return {names[place]: number % folds for number, place in enumerate(order)}
+
+
+def check_packages(names: Sequence[str], extra: str, optimizer: str) -> None:
+    """Raises a :class:`ConfigError` where a package of an extra is missing."""
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        rule = f"{missing[0]}, which is not installed: pip install 'finpath[{extra}]'"
+        raise ConfigError(f"optimizer {optimizer!r} needs {rule}")
 
 
 def silent(line: str) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import field, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -29,7 +28,7 @@ from kg.errors import ConfigError
 from kg.reports import Report, build_ontology
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutFit, fit_blend, held_out_conversations, pages_of
-from optimize.fitting import ConversationFit, Dialogues
+from optimize.fitting import ConversationFit, Dialogues, check_packages
 from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,
@@ -123,11 +122,7 @@ class FitEncoder(ConversationFit):
         return encoder
 
     def _base(self) -> Path:
-        missing = [name for name in ("torch", "onnx") if find_spec(name) is None]
-        if missing:
-            raise ConfigError(
-                f"optimizer 'encoder' needs {missing[0]}, which is not installed: pip install 'finpath[train]'"
-            )
+        check_packages(("torch", "onnx"), "train", "encoder")
         if not self.settings.base:
             rule = "encoder.base must name the folder of a sentence encoder such as all-MiniLM-L6-v2"
             raise ConfigError(f"{rule} (model.safetensors, vocab.txt), got none")

@@ -226,12 +226,11 @@ def load_tools(names: Sequence[str], settings: ToolSettings, limits: ToolLimits 
     for name in names:
         if name not in TOOLS:
             raise ConfigError(f"there is no tool {name!r}; {nearest(name, TOOLS)}")
-        tools.append(dspy.Tool(getattr(TOOLS[name](settings), name), name=name))
+        setting, rule, maker = TOOLS[name]
+        if getattr(settings, setting) is None:
+            raise ConfigError(f"{setting} must {rule}, got None")
+        tools.append(dspy.Tool(getattr(maker(settings), name), name=name))
     return ToolManager(tools, limits)
-
-
-def _documents(settings: ToolSettings) -> DocumentTools:
-    return DocumentTools(Workspace(_given(settings, "folder", "name the folder that tools may read")))
 
 
 def _web(settings: ToolSettings) -> WebTools:
@@ -239,28 +238,22 @@ def _web(settings: ToolSettings) -> WebTools:
     return WebTools(settings.web, workspace, settings.search_engine or "")
 
 
-def _engine(settings: ToolSettings) -> WebTools:
-    _given(settings, "search_engine", "be the address of a SearXNG server")
-    return _web(settings)
+_KINDS: tuple[tuple[str, str, Callable[[Any], object], tuple[str, ...]], ...] = (
+    (
+        "folder",
+        "name the folder that tools may read",
+        lambda settings: DocumentTools(Workspace(settings.folder)),
+        ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive"),
+    ),
+    ("web", "limit requests", _web, ("visit_page", "find_in_page")),
+    ("search_engine", "be the address of a SearXNG server", _web, ("web_search",)),
+    (
+        "types",
+        "take proposals of types",
+        lambda settings: TypeTools(settings.types),
+        ("create_node_type", "create_edge_type", "add_properties"),
+    ),
+)
 
-
-def _types(settings: ToolSettings) -> TypeTools:
-    return TypeTools(_given(settings, "types", "take proposals of types"))
-
-
-def _given(settings: ToolSettings, name: str, rule: str) -> Any:
-    value = getattr(settings, name)
-    if value is None:
-        raise ConfigError(f"{name} must {rule}, got None")
-    return value
-
-
-_MAKERS: dict[Callable[[ToolSettings], object], tuple[str, ...]] = {
-    _documents: ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive"),
-    _web: ("visit_page", "find_in_page"),
-    _engine: ("web_search",),
-    _types: ("create_node_type", "create_edge_type", "add_properties"),
-}
-
-TOOLS = {name: maker for maker, names in _MAKERS.items() for name in names}
-"""For each name the maker of the object that has the tool as a method."""
+TOOLS = {name: (setting, rule, maker) for setting, rule, maker, names in _KINDS for name in names}
+"""For each name the setting that it needs, the rule of that, and the maker of the object that has it as a method."""

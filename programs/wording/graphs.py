@@ -32,7 +32,9 @@ def rendered_graph(graph: GrowingGraph, question: str, shown: int) -> str:
     ordered = nearest_nodes(graph, question)
     if not ordered:
         return "empty"
-    following = _edges_of(graph)
+    following: dict[NodeKey, list[Edge]] = defaultdict(list)
+    for edge in graph.edges():
+        following[edge.source].append(edge)
     lines = [_written(node, following[node.key]) for node in ordered[:shown]]
     left = len(ordered) - len(lines)
     return "\n".join([*lines, f"and {left} more nodes"] if left else lines)
@@ -96,13 +98,6 @@ def brief_property(kind: NodeType, name: str, prefix: str = "") -> str:
     rule = kind.properties_schema["properties"][name]
     said = [str(one) for one in rule["enum"]] if "enum" in rule else list(kind.labels_of(name)[:1])
     return f"{prefix}{name} ({'|'.join(said)})" if said else f"{prefix}{name}"
-
-
-def _edges_of(graph: GrowingGraph) -> dict[NodeKey, list[Edge]]:
-    following: dict[NodeKey, list[Edge]] = defaultdict(list)
-    for edge in graph.edges():
-        following[edge.source].append(edge)
-    return following
 
 
 def rendered_rows(found: QueryResult, names: Mapping[str, str] | None = None) -> str:
