@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,27 @@ def test_a_foreign_package_is_named(tmp_path: Path) -> None:
     assert f"another distribution provides the package 'kg': {tmp_path / 'kg'}" in done.stderr
     assert "python3 -m venv" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+ROOMS = ("kg", "programs", "optimize", "experiments")
+LAZY = [
+    ".".join(path.parent.relative_to(ROOT).parts)
+    for room in ROOMS
+    for path in sorted((ROOT / room).rglob("__init__.py"))
+    if "lazy_exports" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_every_export_is_there_and_is_no_module(package: str) -> None:
+    module = importlib.import_module(package)
+    names = dir(module)
+    assert names
+    for name in names:
+        assert getattr(module, name) is not None
+        assert find_spec(f"{package}.{name}") is None, f"{package}.{name} is a module, too"
+
+
+def test_another_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match=r"'kg.graphs' has no attribute 'nothing'"):
+        importlib.import_module("kg.graphs").nothing  # noqa: B018

@@ -8,13 +8,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from experiments.commands.ask import Chat
 from experiments.commands.main import main
 from experiments.compare import read_turns
 from experiments.data import LoadedData
 from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.facade.subjects import find_subject
 from experiments.pages.html import conversation_page, make_pages, render
 from experiments.saved import SavedProgram
 from experiments.tasks import ConvFinQA
+from experiments.traces import QuestionLog
 from experiments.tracking import Tracker
 from kg.calculations.ranking import Candidate
 from kg.reports.observation import CellSource, SentenceSource
@@ -24,6 +29,7 @@ from kg.search.steps import Number, Step
 from optimize.metrics import ScoredTurn
 from optimize.metrics.turns import TurnScore
 from programs.turns.turn import ToolCall, Turn, Usage
+from tests.demonstrations import needs_reader
 
 Make = Callable[..., SavedProgram]
 
@@ -139,3 +145,28 @@ def test_each_conversation_has_a_page_of_its_own() -> None:
     assert len({file.casefold() for file in files}) == len(names) + 1
     assert max(map(len, files)) < 150
     assert list(files)[-1] == "index.html"
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "conversations.md"
+
+
+@needs_reader
+def test_the_transcript_is_what_the_chat_says(capsys: pytest.CaptureFixture[str]) -> None:
+    transcript = re.findall(r"```text\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    chat = Chat(find_subject(["geography"]), QuestionLog(tracked=False))
+    for line in transcript.splitlines():
+        if line.startswith("> "):
+            print(line)
+            chat.take(line[2:])
+    output, page = (re.sub(r" *\(confidence \d+%\)", "", text) for text in (capsys.readouterr().out, transcript))
+    assert output == page
+    assert len(chat.conversation.turns) > 2
+
+
+def test_the_python_example_runs() -> None:
+    code = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    names: dict[str, object] = {}
+    exec(code, names)
+    turn = names["turn"]
+    assert (turn.words, turn.canonical) == ("Berlin", "What is Germany's capital?")  # type: ignore[attr-defined]
+    assert len(names["later"].turns) == 2  # type: ignore[attr-defined]

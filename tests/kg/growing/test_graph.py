@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 from kg.errors import DataError, QueryError, SchemaError
 from kg.growing.graph import GrowingGraph, Origin
-from kg.growing.query import QueryLimits
+from kg.growing.query import QueryLimits, isolated_query
 from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
 
@@ -162,3 +164,38 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
         assert all(graph.has_batch(str(number)) for number in acknowledged)
         batches = {node.key.name.partition("-")[0] for node in graph.nodes("Sector")}
         assert len(list(graph.nodes("Sector"))) == 20 * len(batches)
+
+
+LIMITS = QueryLimits(seconds=20)
+ROWS = "".join(f"<http://a/{n}> <http://a/p> <http://a/{n + 1}> .\n" for n in range(300))
+ENDLESS = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?a != ?l) }"
+
+
+def test_threads_get_the_answers_to_their_own_queries() -> None:
+    def number(value: int) -> str:
+        return str(isolated_query("", f"SELECT ?x WHERE {{ BIND({value} AS ?x) }}", LIMITS).rows[0][0])
+
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(number, range(6))) == [str(value) for value in range(6)]
+
+
+def test_a_query_returns_at_most_its_rows_and_characters() -> None:
+    result = isolated_query(ROWS, "SELECT ?s WHERE { ?s ?p ?o }", QueryLimits(rows=3))
+    assert (len(result.rows), result.more) == (3, True)
+    long = f'<http://a/s> <http://a/p> "{"x" * 600_000}" .\n'
+    with pytest.raises(QueryError, match="select less"):
+        isolated_query(long, "SELECT ?o ?o2 WHERE { ?s ?p ?o . ?s ?p ?o2 }", LIMITS)
+
+
+def test_a_query_ends_without_the_process_that_started_it() -> None:
+    """After `kill -9` of the parent nobody stops its query."""
+    message = {"query": ENDLESS, "rows": 1, "seconds": 0.3, "start": 60, "matched": None}
+    worker = subprocess.run(
+        [sys.executable, "-m", "kg.growing.query_worker"],
+        input=f"{json.dumps(message)}\n{ROWS}".encode(),
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        timeout=60,
+    )
+    assert worker.returncode == -signal.SIGALRM
+    assert worker.stdout == b""

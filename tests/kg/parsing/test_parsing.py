@@ -6,11 +6,13 @@ import time
 from datetime import date
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from experiments.saved import shipped_encoder
+from kg.algebra import NamedNodes
 from kg.graphs import FactGraph, read_rdf, read_table
-from kg.parsing import DialogueTurn, QuestionReader, Reading
+from kg.parsing import FEATURES, DialogueTurn, FeatureNetwork, Parse, QuestionReader, Ranker, Reading, features
 
 TURTLE = """
 @prefix x: <http://stage.example/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -181,3 +183,34 @@ def test_a_text_of_many_names_is_answered_in_little_time(reader: QuestionReader)
     start = time.process_time()
     reader.read(f"who knows {name}" + f" they know {name} is" * 40, (), today=date(2026, 11, 22))
     assert time.process_time() - start < 5
+
+
+def _network() -> FeatureNetwork:
+    """Gives twice the first feature in units of its scale, 1, and how far the second is above 3."""
+    return FeatureNetwork(
+        np.array(["cost", "names"]),
+        mean=np.array([1.0, 0.0], np.float32),
+        scale=np.array([2.0, 1.0], np.float32),
+        linear=np.array([2.0, 0.0], np.float32),
+        bias=np.float32(1),
+        hidden=np.array([[0.0], [1.0]], np.float32),
+        hidden_bias=np.array([-3.0], np.float32),
+        out=np.array([1.0], np.float32),
+    )
+
+
+def test_a_network_is_read_as_it_was_written() -> None:
+    again = FeatureNetwork.from_arrays(_network().arrays("x_"), "x_")
+    assert again.of({"cost": 3.0, "names": 5.0}) == 5.0
+    with pytest.raises(KeyError):
+        FeatureNetwork.from_arrays(_network().arrays("x_"), "y_")
+
+
+def test_trust_and_a_missing_answer_count_in_the_right_direction() -> None:
+    plain = (0.0,) * len(FEATURES)
+    ranked = Ranker.shipped().ranked([Parse(NamedNodes((node,)), 0.0, (node,), evidence=plain) for node in range(2)])
+    assert [one.share for one in ranked] == [0.5, 0.5]
+    ranker = Ranker.shipped()
+    sure, unsure = (ranker.confidence_in(features(ranked, follows_abstention=False, trusted=own)) for own in (1.0, 0.3))
+    assert 0 < unsure < sure < 1
+    assert ranker.confidence_in({}) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import resource
 import time
@@ -10,8 +11,11 @@ from decimal import Decimal
 import pytest
 
 from experiments.saved import find_program
+from kg.calculations.scorer import DerivationScorer
 from kg.reports import CellSource, Report, SentenceSource
+from kg.reports.learning import build_ontology
 from programs.beam import ConversationQA
+from programs.worlds.report import ReportReader
 
 ROW, SENTENCE = 777, 3_000
 
@@ -77,3 +81,39 @@ def test_a_calculation_over_rows_that_an_excerpt_leaves_out_is_none(program: Con
     items = {(int(index.row[base]), int(index.column[base])): item for item, base in enumerate(index.base.tolist())}
     assert series.derivation("max_of", items[1, 3], items[4, 3]) is not None
     assert series.derivation("max_of", items[1, 3], items[ROW, 3]) is None
+
+
+def _small_report(number: int = 0) -> Report:
+    return Report(f"r{number}", (), (("", "2009", "2008"), ("net income", str(number), "7")), ())
+
+
+def _reader() -> ReportReader:
+    return ReportReader(build_ontology([_small_report()]), DerivationScorer.untrained())
+
+
+def test_a_report_is_read_once() -> None:
+    reader = _reader()
+    graph, index = reader.read(_small_report(5))
+    assert [observation.quantity.text for observation in graph.observations if not observation.in_header] == ["5", "7"]
+    again = reader.read(_small_report(5))
+    assert again[0] is graph
+    assert again[1] is index
+    assert reader.read(_small_report(6))[0] is not graph
+
+
+def test_a_reader_is_pickled_by_what_it_knows() -> None:
+    reader = _reader()
+    reader.read(_small_report(5))
+    other = pickle.loads(pickle.dumps(reader))
+    assert other is not reader
+    assert other.ontology.sha256 == reader.ontology.sha256
+    assert other.scorer.sha256 == reader.scorer.sha256
+    ids = [[observation.id for observation in one.read(_small_report(5))[0].observations] for one in (reader, other)]
+    assert ids[0] == ids[1]
+
+
+def test_a_line_item_that_the_ontology_does_not_cover_is_read_all_the_same() -> None:
+    strange = Report("s", (), (("", "2009"), ("never heard of", "5")), ())
+    graph, index = _reader().read(strange)
+    assert [observation.mapped for observation in graph.observations if not observation.in_header] == [False]
+    assert "5" in index.texts
