@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from statistics import fmean, median
@@ -284,10 +284,9 @@ def check_graphs(sources: tuple[str, ...], ontology: str | None, write_figures: 
     from experiments.data import read_ontology
     from kg.reports import can_validate
 
-    learned = read_ontology(ontology, [DEFAULT_TRAIN])
     if not can_validate():
         say("pyshacl is not installed: shapes are not checked (pip install pyshacl)")
-    figures = check_files(sources, learned)
+    figures = check_files(sources, read_ontology(ontology, [DEFAULT_TRAIN]))
     for line in [*figures["failures"], *figures["violations"]]:
         say(line)
     shapes, seconds = figures["shacl_violations"], figures["seconds_per_report_p50"] or 0
@@ -328,11 +327,10 @@ def check_files(sources: Sequence[str | Path], ontology: Ontology, *, shacl: boo
     from experiments.data import read_records_of, read_report
     from kg.reports import build_report_graph, can_validate, violations
 
-    records = [(name, place, record) for source in sources for name, place, record in read_records_of(source)]
+    records = [record for source in sources for record in read_records_of(source)]
     shacl = shacl and can_validate()
-    seconds, rows, unmapped = list[float](), 0, 0
-    failures, broken, missed = list[str](), list[str](), list[str]()
-    covered: dict[str, list[bool]] = defaultdict(list)
+    lists: dict[str, list[Any]] = {name: [] for name in ("failures", "violations", "missed_operands")}
+    tallies: dict[str, list[float]] = {name: [] for name in ("table", "text", "seconds", "rows", "unmapped")}
     with progress(len(records), "reports", "graphs") as bar:
         for name, place, record in records:
             bar.update()
@@ -340,34 +338,36 @@ def check_files(sources: Sequence[str | Path], ontology: Ontology, *, shacl: boo
                 report, start = read_report(record), time.perf_counter()
                 graph = build_report_graph(report, ontology)
             except FinpathError as error:
-                failures.append(f"{name}: {place}: {error}")
+                lists["failures"].append(f"{name}: {place}: {error}")
                 continue
-            seconds.append(time.perf_counter() - start)
-            rows, unmapped = rows + graph.rows, unmapped + len(graph.unmapped)
+            tallies["seconds"].append(time.perf_counter() - start)
+            tallies["rows"].append(graph.rows)
+            tallies["unmapped"].append(len(graph.unmapped))
             for operand, where, is_covered in _operands(record, graph):
-                covered[where].append(is_covered)
-                missed += [] if is_covered else [f"{report.id}: {operand} in the {where}"]
-            broken += [f"{report.id}: {violation}" for violation in violations(graph.graph)] if shacl else []
+                tallies[where].append(is_covered)
+                lists["missed_operands"] += [] if is_covered else [f"{report.id}: {operand} in the {where}"]
+            broken = violations(graph.graph) if shacl else ()
+            lists["violations"] += [f"{report.id}: {violation}" for violation in broken]
+    rows = sum(tallies["rows"])
     return {
         "reports": len(records),
-        "failed_reports": len(failures),
-        **{f"{place}_operand_coverage": fmean(covered[place]) if covered[place] else None for place in _PLACES},
-        "ontology_coverage": 1 - unmapped / rows if rows else None,
-        "shacl_violations": len(broken) if shacl else None,
-        "seconds_per_report_p50": median(seconds) if seconds else None,
+        "failed_reports": len(lists["failures"]),
+        **{
+            f"{place}_operand_coverage": fmean(tallies[place]) if tallies[place] else None
+            for place in ("table", "text")
+        },
+        "ontology_coverage": 1 - sum(tallies["unmapped"]) / rows if rows else None,
+        "shacl_violations": len(lists["violations"]) if shacl else None,
+        "seconds_per_report_p50": median(tallies["seconds"]) if tallies["seconds"] else None,
         "ontology_sha256": ontology.sha256,
-        "failures": failures,
-        "violations": broken,
-        "missed_operands": missed,
+        **lists,
     }
 
 
-_PLACES = ("table", "text")
-
-
 def _operands(record: Any, graph: ReportGraph) -> Iterator[tuple[str, str, bool]]:
-    """Yields each operand of gold programs with its place, ``table`` or ``text``, and whether the graph covers it."""
+    """Yields each figure of gold programs with its place, ``table`` or ``text``, and whether the graph covers it."""
     from kg.reports import CellSource
+    from kg.search import Derivation
 
     values: dict[bool, set[Decimal]] = {True: set(), False: set()}
     for observation in graph.observations:
@@ -375,20 +375,11 @@ def _operands(record: Any, graph: ReportGraph) -> Iterator[tuple[str, str, bool]
     table = " | ".join(" | ".join(row) for row in graph.report.table).replace(",", "")
     annotation = record.get("annotation")
     programs = annotation.get("turn_program") if isinstance(annotation, dict) else None
-    for operand in _figures_of(programs if isinstance(programs, list) else ()):
+    operands: dict[str, None] = {}
+    for program in programs if isinstance(programs, list) else ():
+        with suppress(ProgramError):  # unreadable programs have no figures
+            operands |= dict.fromkeys(number.text for number in Derivation.parse(str(program)).numbers)
+    for operand in operands:
         digits = re.escape(operand.lstrip("-").rstrip("%"))
         in_table = re.search(rf"(?<!\d)(?<!\d\.){digits}(?!\d|\.\d)", table) is not None
-        yield operand, _PLACES[not in_table], abs(Decimal(operand.rstrip("%"))) in values[in_table]
-
-
-def _figures_of(programs: Iterable[Any]) -> list[str]:
-    """The different figures of some programs in the order of their first use; unreadable programs have none."""
-    from kg.search import Derivation
-
-    operands: dict[str, None] = {}
-    for program in programs:
-        try:
-            operands |= dict.fromkeys(number.text for number in Derivation.parse(str(program)).numbers)
-        except ProgramError:
-            continue
-    return list(operands)
+        yield operand, "table" if in_table else "text", abs(Decimal(operand.rstrip("%"))) in values[in_table]

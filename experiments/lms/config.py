@@ -15,7 +15,7 @@ import math
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -97,13 +97,12 @@ class LMConfig:
         if model is None:
             model, *words = shlex.split(os.environ.get("FINPATH_LM", "")) or ["none"]
             given = {key: value for key, _, value in (word.partition("=") for word in words)} | given
-        config, known = cls(model), [field.name for field in fields(cls)][1:]
-        for key, text in given.items():
-            from optimize.fitting import unknown_setting, with_setting
+        config = cls(model)
+        if given:
+            from optimize.fitting import with_setting
 
-            if key not in known:
-                raise unknown_setting("a language model", key, known)
-            config = with_setting(config, key, text, "a language model")
+            for key, text in given.items():
+                config = with_setting(config, key, text, "a language model")
         return config
 
     def params(self) -> dict[str, object]:
