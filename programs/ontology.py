@@ -33,12 +33,11 @@ from kg.reports import (
     TableReading,
     analyse_table,
     build_ontology,
-    detect_kind,
     figure_kinds,
+    kind_detector,
     kind_words,
     line_item_key,
     line_items,
-    shown_kinds,
     table_context,
 )
 from signatures.ontology import DescribeTable, LineItem, TableSchema
@@ -120,8 +119,8 @@ class OntologyBuilder(dspy.Module):
             self.refused.append(f"{report.id}: {kind!r} is not a name for a kind")
             return ""
         words = kind_words(report)
-        free = kind not in _KNOWN or detect_kind(*words) == GENERAL
-        if kind not in shown_kinds(" | ".join(words)) and not (cues and free):
+        free = kind not in _KNOWN or kind_detector().detect(*words) == GENERAL
+        if kind not in kind_detector().shown(" | ".join(words)) and not (cues and free):
             self.refused.append(f"{report.id}: neither the table nor the text next to it shows that it is {kind!r}")
             return ""
         if kind not in self._kinds:

@@ -1,9 +1,9 @@
 """Kinds of financial statements and notes, detected by cue words.
 
-    >>> detect_kind("net cash from operating activities | net cash used in investing activities", "liquidity")
+    >>> kind_detector().detect("net cash from operating activities | net cash used in investing activities")
     'CashFlow'
-    >>> detect_kind("apples | pears", "fruit")
-    'GeneralTable'
+    >>> sorted(kind_detector().shown("service cost | interest expense"))
+    ['IncomeStatement', 'Pension']
 
 ``kinds.json`` lists common statements and notes. An ontology has those of its training reports. The weight of a cue is
 its number of words, times three in the table's labels. Ties go to the first kind.
@@ -76,19 +76,6 @@ class KindDetector:
 
 
 @cache
-def _detector() -> KindDetector:
+def kind_detector() -> KindDetector:
+    """The detector of all kinds of ``kinds.json``."""
     return KindDetector(figure_kinds())
-
-
-def detect_kind(labels: str, context: str = "") -> str:
-    """The kind of a table among all kinds; see :meth:`KindDetector.detect`."""
-    return _detector().detect(labels, context)
-
-
-def shown_kinds(text: str) -> set[str]:
-    """The kinds with a cue in a text.
-
-    >>> sorted(shown_kinds("service cost | interest expense"))
-    ['IncomeStatement', 'Pension']
-    """
-    return _detector().shown(text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from kg.errors import ConfigError
 from kg.graphs import slug
-from kg.reports.kinds import DISCLOSURE, GENERAL, detect_kind, figure_kinds
+from kg.reports.kinds import DISCLOSURE, GENERAL, figure_kinds, kind_detector
 from kg.reports.labels import clean_label, close_matches, line_item_key, spelling_keys
 from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.ontology import Ontology, OntologyClass, Property, kind_words, table_context
@@ -88,7 +88,7 @@ class _Counts:
 
     def add(self, report: Report, reading: TableReading) -> None:
         layout = analyse_table(report.table, table_context(report))
-        kind = reading.kind or detect_kind(*kind_words(report))
+        kind = reading.kind or kind_detector().detect(*kind_words(report))
         self.tables[kind] += 1
         if reading.kind:
             self.new_kinds.setdefault(kind, (reading.kind_label, set()))[1].update(reading.cues)
