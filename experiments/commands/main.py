@@ -116,13 +116,9 @@ class Command(_Examples, click.Command):
 
 
 class Group(_Examples, click.Group):
-    """A group of commands, listed in the order in which they were added."""
+    """A group of commands, listed with the first sentences of their help."""
 
     command_class: ClassVar[type[click.Command]] = Command  # type: ignore[misc]
-
-    def list_commands(self, _: click.Context) -> list[str]:
-        """The names, in order."""
-        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the names with the first sentences of their help."""
