@@ -125,7 +125,8 @@ class EntityPathAnswer:
         answers: Entities with the log of the summed probabilities of the relation paths that reach them, less what
             does not fit, best first, equal scores by name: those of ``chosen``, and up to ``output_top_k`` others.
         paths: For each of ``answers``, in their order, one concrete path that ends in it.
-        relation_paths: The completed relation paths, best first; the first one is chosen.
+        relation_paths: The completed relation paths: the best one that reaches the first answer, which is chosen, then
+            the others, best first.
         chosen: What the chosen relation path reaches and fits the question best, in the order of ``answers``: the set
             to be compared with all gold answers.
         statistics: What the search did; depths count relations.
@@ -372,7 +373,8 @@ def collected(
     index = space.index
     sets = [space.answers(path) for path in completed]
     entities, scores, first = _merged(sets, logs)
-    best = sets[0][logs[0] >= logs[0].max() - _SAME]
+    lead = int(first[scores.argmax()])
+    best = sets[lead][logs[lead] >= logs[lead].max() - _SAME]
     chosen = among(entities, best)
     kept = np.concatenate(
         [
@@ -396,8 +398,10 @@ def collected(
         answers=tuple((names[place], min(float(scores[place]), 0.0)) for place in order),
         paths=tuple(traced[place] for place in order),
         relation_paths=tuple(
-            RelationPath(index.name(space.topics[path[0]]), space.names(path), float(log.max()), len(log), path)
-            for path, log in zip(completed, logs, strict=True)
+            RelationPath(
+                index.name(space.topics[path[0]]), space.names(path), float(logs[place].max()), len(logs[place]), path
+            )
+            for place, path in sorted(enumerate(completed), key=lambda pair: pair[0] != lead)
         ),
         chosen=tuple(names[place] for place in order if chosen[place]),
         left_out=max(len(best) - MOST_ANSWERS, 0),
