@@ -32,8 +32,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import operator
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -42,7 +43,7 @@ import numpy as np
 
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.reports import Report
-from kg.search import Answer, Derivation, Operand, Step, StepResult, merge_key
+from kg.search import Answer, Derivation, StepResult, merge_key
 from kg.text import find_quantities
 from programs.turns import Failure, Turn, plain, read_exactly
 
@@ -154,7 +155,7 @@ def program_match(program: Derivation | str | None, gold: str) -> bool:
         return False
     try:
         return _value(program) == _value(wanted)
-    except ZeroDivisionError:
+    except ValueError:
         # A divisor that is zero whatever its figures are: no function to compare, so only the same text is equal.
         return str(program) == str(wanted)
 
@@ -171,39 +172,30 @@ def _literals(derivation: Derivation) -> set[str]:
 
 
 def _value(derivation: Derivation) -> int:
-    """Returns the derivation's result with every symbol replaced by its own random element of the field."""
+    """Returns the derivation's result with every symbol replaced by its own random element of the field.
+
+    Raises:
+        ValueError: A divisor is zero whatever its figures are.
+    """
     results: list[int] = []
     for step in derivation.steps:
-        results.append(_step_value(step, results))
+        operands = (results[one.index] if isinstance(one, StepResult) else _element(str(one)) for one in step.operands)
+        if step.operation.startswith("table_"):
+            results.append(_element(str(step)))
+        elif step.operation in _ARITHMETIC:
+            results.append(_ARITHMETIC[step.operation](*operands) % _PRIME)
+        else:  # exp and greater: a new symbol, the same for the same arguments
+            results.append(_element(f"{step.operation}({', '.join(map(str, operands))})"))
     return results[-1]
 
 
-def _step_value(step: Step, results: list[int]) -> int:
-    if step.operation.startswith("table_"):
-        return _element(str(step))
-    values = [_operand_value(operand, results) for operand in step.operands]
-    match step.operation:
-        case "select":
-            return values[0]
-        case "add":
-            return (values[0] + values[1]) % _PRIME
-        case "subtract":
-            return (values[0] - values[1]) % _PRIME
-        case "multiply":
-            return values[0] * values[1] % _PRIME
-        case "divide":
-            if values[1] == 0:
-                raise ZeroDivisionError
-            return values[0] * pow(values[1], -1, _PRIME) % _PRIME
-        case _:
-            # exp and greater: a new symbol, the same for the same arguments.
-            return _element(f"{step.operation}({values[0]}, {values[1]})")
-
-
-def _operand_value(operand: Operand, results: list[int]) -> int:
-    if isinstance(operand, StepResult):
-        return results[operand.index]
-    return _element(str(operand))
+_ARITHMETIC: dict[str, Callable[..., int]] = {
+    "select": lambda value: value,
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": lambda value, divisor: value * pow(divisor, -1, _PRIME),
+}
 
 
 def _element(symbol: str) -> int:

@@ -158,7 +158,7 @@ class Briefing:
         citations: The IRIs of the insight and of its events in the graph.
         action: buy, sell or hold for a signal; else ``""``.
         strength: The insight's confidence in [0, 1].
-        notes: What the profile says of it.
+        notes: Remarks of the profile on it.
         events: The events that it rests on, the newest first.
     """
 
