@@ -97,12 +97,10 @@ def beam_search(space: Space, config: BeamConfig) -> SearchResult:
         answered = expansion.action == Action.ANSWER
         if answered.any():
             completed.append(_best(following, np.flatnonzero(answered), config.pool))
-        going_on = np.flatnonzero(expansion.action == Action.CONTINUE)
-        ordered = _best(following, going_on, len(going_on))
+        ordered = _best(following, np.flatnonzero(expansion.action == Action.CONTINUE))
         frontier = ordered.take(np.arange(min(width, len(ordered))))
         reserve = ordered.take(np.arange(len(frontier), len(ordered)))
-    statistics = SearchStatistics(explored, sum(map(len, completed)), depth, backtracks)
-    return SearchResult(tuple(completed), statistics)
+    return SearchResult(tuple(completed), SearchStatistics(explored, sum(map(len, completed)), depth, backtracks))
 
 
 def _follow(frontier: Frontier, expansion: Expansion) -> Frontier:
@@ -110,7 +108,7 @@ def _follow(frontier: Frontier, expansion: Expansion) -> Frontier:
     return Frontier(choices, frontier.scores[expansion.parent] + expansion.log_probability)
 
 
-def _best(states: Frontier, places: IntArray, count: int) -> Frontier:
+def _best(states: Frontier, places: IntArray, count: int | None = None) -> Frontier:
     order = np.argsort(-states.scores[places], kind="stable")[:count]
     return states.take(places[order])
 
