@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
     from kg.calculations.final_ranker import FINAL_FEATURES, FinalRanker, feature_matrix
     from kg.calculations.forms import FormScorer, ParsedForm, history_terms, past_turn, question_terms, question_words
-    from kg.calculations.idf import Idf
     from kg.calculations.names import as_float, same_name
     from kg.calculations.network import ChoiceNetwork
     from kg.calculations.operand_features import (
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from kg.calculations.pointers import EncoderBlend
     from kg.calculations.question_features import QuestionFeatures
     from kg.calculations.ranking import Candidate, features_of, pool, scores_of_pool
-    from kg.calculations.report_index import ReportIndex
+    from kg.calculations.report_index import Idf, ReportIndex
     from kg.calculations.scorer import DerivationScorer, role_features
     from kg.calculations.series import SeriesReader
     from kg.calculations.space import DerivationSpace, WeightedHistory

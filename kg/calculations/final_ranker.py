@@ -43,18 +43,6 @@ def feature_matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) ->
     return np.array(columns, dtype=np.float32).reshape(len(rows), len(names))
 
 
-def final_features(ranker: FloatArray, read: FloatArray | None, names: FloatArray) -> FloatArray:
-    """Returns the features of candidates, shape ``(candidates, len(FINAL_FEATURES))``.
-
-    Args:
-        ranker: The network's score of each candidate.
-        read: The encoder's features, shape ``(candidates, len(MORE_JOINT))``; ``None`` without an encoder.
-        names: The features of names, shape ``(candidates, len(NAME_FEATURES))``.
-    """
-    read = np.zeros((len(ranker), len(MORE_JOINT)), dtype=np.float32) if read is None else read
-    return np.concatenate([ranker[:, None], read, names], axis=1).astype(np.float32)
-
-
 @dataclass(frozen=True)
 class FinalRanker:
     """The weights of the final ranking.

@@ -10,8 +10,9 @@ import numpy as np
 from kg.arrays import DoubleArray, FloatArray, IntArray, log_softmax
 from kg.calculations.candidate_features import joint_features
 from kg.calculations.conversions import conversions
-from kg.calculations.final_ranker import NAME_FEATURES, final_features
+from kg.calculations.final_ranker import NAME_FEATURES
 from kg.calculations.names import VERDICT
+from kg.calculations.pointers import MORE_JOINT
 from kg.calculations.space import CONSTANT, DerivationSpace
 from kg.errors import ProgramError
 from kg.reports import Source
@@ -239,7 +240,8 @@ def scores_of_pool(space: DerivationSpace, found: Pool) -> PoolScores:
     if space.pointers is not None:
         read = space.pointers.candidate_features(scorer.parsed, space.read_forms, found.states)
     names = np.zeros((len(found), len(NAME_FEATURES)), dtype=np.float32) if found.names is None else found.names
-    final = final_features(ranker, read, names)
+    encoded = np.zeros((len(found), len(MORE_JOINT)), dtype=np.float32) if read is None else read
+    final = np.concatenate([ranker[:, None], encoded, names], axis=1).astype(np.float32)
     scores = ranker if scorer.final is None else scorer.final.scores(final)
     return PoolScores(features, ranker, read, final, log_softmax(scores))
 

@@ -15,6 +15,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import get_args
@@ -24,10 +25,9 @@ from scipy.sparse import csr_matrix
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.calculations.definitions import derived_observations
-from kg.calculations.idf import Idf
 from kg.reports import CellSource, Observation, SentenceSource
 from kg.search import Derivation, Number
-from kg.text import MOST_DIGITS, Quantity, Unit, character_ngrams, content_tokens, token_pairs, years
+from kg.text import MOST_DIGITS, Quantity, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
@@ -54,6 +54,36 @@ _OPENING = re.compile(
 def is_opening(text: str) -> bool:
     """Whether a label or question speaks of a balance at the beginning of a year: "balance at january 1"."""
     return _OPENING.search(text) is not None
+
+
+@dataclass(frozen=True)
+class Idf:
+    """Inverse document frequencies of tokens, learned from training reports.
+
+    Attributes:
+        weights: From a token to its weight, larger than 0.
+        unseen: The weight of any other token.
+    """
+
+    weights: Mapping[str, float]
+    unseen: float
+
+    def __call__(self, token: str) -> float:
+        """The weight of a token."""
+        return self.weights.get(token, self.unseen)
+
+    @classmethod
+    def learn(cls, documents: Sequence[str]) -> Idf:
+        """Counts in how many documents each token occurs; tokens of a single document count as unseen."""
+        counts: dict[str, int] = {}
+        for document in documents:
+            for token in set(tokens(document)):
+                counts[token] = counts.get(token, 0) + 1
+        total = max(len(documents), 1)
+        weights = {
+            token: round(float(np.log(1 + total / count)), 4) for token, count in sorted(counts.items()) if count > 1
+        }
+        return cls(weights, round(float(np.log(1 + total)), 4))
 
 
 class TokenField:

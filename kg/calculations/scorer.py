@@ -23,7 +23,6 @@ from kg.calculations.confidence import ConfidenceModel
 from kg.calculations.figure_relations import PAIR_FEATURES
 from kg.calculations.final_ranker import FinalRanker
 from kg.calculations.forms import FormScorer, ParsedForm
-from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.operand_features import (
     FAILED,
@@ -32,7 +31,7 @@ from kg.calculations.operand_features import (
 )
 from kg.calculations.pointers import EncoderBlend
 from kg.calculations.question_features import QuestionFeatures
-from kg.calculations.report_index import ReportIndex
+from kg.calculations.report_index import Idf, ReportIndex
 from kg.encoders import TextEncoder
 from kg.errors import DataError
 from kg.reports import CellSource, Observation

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kg.calculations.idf import Idf
-from kg.calculations.report_index import ReportIndex
+from kg.calculations.report_index import Idf, ReportIndex
 from kg.reports.graph import build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology

@@ -10,9 +10,9 @@ import pytest
 from kg.calculations import ReportIndex, SeriesReader
 from kg.calculations.conversions import conversions
 from kg.calculations.forms import FormScorer
-from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.ranking import derivation_of
+from kg.calculations.report_index import Idf
 from kg.calculations.scorer import DerivationScorer, feature_widths
 from kg.calculations.space import DerivationSpace, WeightedHistory
 from kg.reports import build_ontology

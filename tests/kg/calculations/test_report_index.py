@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kg.calculations.idf import Idf
-from kg.calculations.report_index import ReportIndex
+from kg.calculations.report_index import Idf, ReportIndex
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.turn_search import START, DerivationConfig, search_turn
 from kg.reports.graph import build_report_graph

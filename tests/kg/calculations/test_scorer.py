@@ -12,8 +12,8 @@ import pytest
 
 from kg.calculations.figure_relations import PAIR_FEATURES
 from kg.calculations.forms import FormScorer, ParsedForm
-from kg.calculations.idf import Idf
 from kg.calculations.network import ChoiceNetwork
+from kg.calculations.report_index import Idf
 from kg.calculations.scorer import FORMAT, JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.encoders import TextEncoder
 from kg.errors import DataError

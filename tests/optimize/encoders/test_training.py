@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.calculations.idf import Idf
-from kg.calculations.report_index import ReportIndex
+from kg.calculations.report_index import Idf, ReportIndex
 from kg.encoders import TextEncoder, TurnOperands, WordPiece
 from kg.errors import DataError
 from kg.reports import Report, build_ontology, build_report_graph

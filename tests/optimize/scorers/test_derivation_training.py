@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations.idf import Idf
+from kg.calculations.report_index import Idf
 from kg.calculations.scorer import JOINT_WIDTH, DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError

@@ -112,7 +112,7 @@ _FIT = """
 import json, sys
 from kg.reports.graph import build_report_graph
 from kg.calculations.report_index import ReportIndex
-from kg.calculations.idf import Idf
+from kg.calculations.report_index import Idf
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.derivations import ScorerConfig, TrainingConfig, fit_scorer

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations.idf import Idf
-from kg.calculations.report_index import ReportIndex
+from kg.calculations.report_index import Idf, ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
 from kg.search.derivation import Derivation
 from kg.search.history import Reference

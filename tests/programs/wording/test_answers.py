@@ -9,8 +9,7 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.calculations import DerivationScorer
-from kg.calculations.idf import Idf
-from kg.calculations.report_index import ReportIndex
+from kg.calculations.report_index import Idf, ReportIndex
 from kg.reports import Report, build_ontology
 from kg.reports.graph import build_report_graph
 from kg.search.derivation import Derivation
