@@ -45,6 +45,9 @@ _MOST_ENDS, _MOST_TOLD, _MOST_LINES, _MOST_FACTS = 1000, 12, 60, 6
 """Entities of a path that a model may choose together, those that it sees one by one, lines of a prompt, and facts of
 an entity."""
 
+_LEAST = 0.5
+"""The least probability of a path from an earlier answer; below it a question is not about that."""
+
 PathTurn = Turn[tuple[str, ...], PathDetail]
 """A turn about a graph whose paths were searched: names."""
 
@@ -103,8 +106,11 @@ class PathSearch(Search):
             self._failure, self._message = "no_topic", _no_topic(self.topics)
         else:
             self._result = self._searched()
-            if not self._result.relation_paths:
+            paths = self._result.relation_paths
+            if not paths:
                 self._failure, self._message = "empty_beam", "no path from the topics leads to an answer"
+            elif self._resolution is not None and math.exp(paths[0].score) * len(self.topics.entities) < _LEAST:
+                self._failure, self._message = "no_topic", _no_topic(Topics())
         self.candidates = self._result.relation_paths
         self._lines: list[tuple[str, list[EntityPath]]] = []
         self._picked: dict[str, EntityPath] = {}

@@ -100,6 +100,7 @@ def test_a_question_that_names_no_entity_is_about_the_last_answer() -> None:
     turn = program.ask(state, "and who is the spouse?").turns[-1]
     assert turn.answer == ("Michelle Obama",)
     assert (turn.resolution.referents, turn.resolution.turns) == (("Barack Obama",), (0,))
+    assert program.ask(state, "who is Atlantis?").turns[-1].failure == "no_topic"
     again = program.world(graph=index).start(state.turns)
     assert program.ask(again, "and who is the spouse?").turns[-1].answer == turn.answer
 
