@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kg.algebra import Compared, Extreme, Follow, Members, NamedNodes, Query, sources
+from kg.algebra import Compared, Extreme, Members, NamedNodes, Query, sources
 from kg.parsing.analysis import Analysis
 from kg.parsing.derivation import STEP, UNUSUAL, QueryDerivation
 from kg.parsing.evidence import LEAD
 from kg.parsing.mentions import NodeMention
 from kg.parsing.names import joined_masks
 from kg.parsing.parser import Parse
-from kg.parsing.references import DialogueTurn, asked_alike
+from kg.parsing.references import DialogueTurn
 from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 from kg.parsing.words import rank_of
@@ -60,8 +60,6 @@ def replaced(space: QuerySpace, past: Sequence[DialogueTurn]) -> Iterator[QueryD
     if not past:
         return
     last = past[-1].likely
-    if last is not None:
-        yield from _compared(space, last, past)
     if not is_fragment(space):
         return
     if last is not None and last.operation in ("count", "check") and asks_for_all(space.analysis):
@@ -75,7 +73,6 @@ def replaced(space: QuerySpace, past: Sequence[DialogueTurn]) -> Iterator[QueryD
             yield from _derived(space, before, repeated, cost)
         for query, explained, extra, referring in (
             *_names(space, before),
-            *_standards(space, before.query),
             *_bounds(space, before.query),
             *_degrees(space, before.query),
         ):
@@ -83,43 +80,6 @@ def replaced(space: QuerySpace, past: Sequence[DialogueTurn]) -> Iterator[QueryD
                 query, explained | repeated, (), before.final, cost + extra, referring,
                 replaced=True, operation=_operation(before),
             )  # fmt: skip
-
-
-def _compared(space: QuerySpace, last: Parse, past: Sequence[DialogueTurn]) -> Iterator[QueryDerivation]:
-    """Reads "what is the difference?" and "how much more is that than Elm Road?": values of what was asked before.
-
-    The values are those of the turns that asked the same, or of what the last turn was about and something else.
-    """
-    analysis = space.analysis
-    relation, nodes = _valued(space, last.query)
-    if relation is None or not analysis.differing | analysis.totals | analysis.means:
-        return
-    sets = [(asked_alike(past), 0)]
-    if len(nodes) == 2:
-        sets.append((nodes, 0))
-    if len(nodes) == 1:
-        named = ((one.nodes[0], one.words) for one in analysis.mentions if len(one.nodes) == 1)
-        sets += [((*nodes, node), words) for node, words in named if node not in nodes]
-    for some, words in dict.fromkeys(sets):
-        found = space.evaluator.follow(NamedNodes(some), relation)
-        if len(found.nodes) > 1:
-            words |= joined_masks(one.words for one in analysis.references)
-            yield QueryDerivation(found, words, (), (relation,), 2 * STEP, replaced=True)
-
-
-def _valued(space: QuerySpace, query: Query) -> tuple[int | None, tuple[int, ...]]:
-    """The relation whose numbers or dates a query asks for or compares, and the one or two nodes that it is about."""
-    nodes: tuple[int, ...] = ()
-    if isinstance(query, Follow) and not query.inverse:
-        nodes = query.source.nodes if len(query.source.nodes) == 1 else ()
-    elif isinstance(query, Extreme) and not query.counted and not query.inverse:
-        nodes = query.source.nodes if len(query.source.nodes) == 2 else query.nodes
-    elif isinstance(query, Compared) and query.standard is not None:
-        nodes = (*query.source.nodes, query.standard)
-    else:
-        return None, ()
-    is_valued = space.graph.relations[query.relation].kind in ("number", "date")
-    return (query.relation, nodes) if is_valued else (None, ())
 
 
 def _repeated(space: QuerySpace, turn: DialogueTurn) -> int:
@@ -149,21 +109,6 @@ def _names(space: QuerySpace, before: Parse) -> Iterator[Replaced]:
                 if changed.nodes or is_check:
                     extra = mention.cost + 3 * STEP * (not is_alike)
                     yield changed, mention.words, extra, (mention,) if mention.is_reference else ()
-
-
-def _standards(space: QuerySpace, query: Query) -> Iterator[Replaced]:
-    """Another standard of a comparison: "and than Spain?" after "is Sweden larger than Norway?"."""
-    for part in sources(query):
-        if not isinstance(part, Compared) or part.standard is None:
-            continue
-        for mention in space.analysis.mentions:
-            if len(mention.nodes) == 1 and mention.nodes[0] not in (part.standard, *part.source.nodes):
-                values = [space.graph.values[node] for node in space.graph.follow(mention.nodes[0], part.relation)]
-                for bound in [one.number if one.number is not None else one.period for one in values]:
-                    if bound is not None:
-                        args = (part.source, part.relation, part.comparison, bound, mention.nodes[0])
-                        changed = _with(space, query, part, space.evaluator.compared(*args))
-                        yield changed, mention.words, mention.cost, ()
 
 
 def _with(space: QuerySpace, query: Query, old: Query, new: Query) -> Query:

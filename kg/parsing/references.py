@@ -19,17 +19,14 @@ from kg.parsing.mentions import NodeMention, named_words
 from kg.parsing.names import mask
 from kg.parsing.parser import Parse
 from kg.parsing.vocabulary import Vocabulary
-from kg.parsing.words import FUNCTION_WORDS, LIGHT_WORDS
+from kg.parsing.words import FUNCTION_WORDS
 
 _PERSONAL = frozenset(("he", "him", "his", "she", "her", "hers"))
 _NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
 _PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
-_POSSESSIVE = frozenset(("their", "its", "his", "her"))
-_DEMONSTRATIVES = frozenset(("that", "this", "those", "these"))
-_DETERMINERS = _DEMONSTRATIVES | {"the", "such"}
+_DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
 _AFTER_WHICH = frozenset(("one", "ones", "is", "are", "was", "were", "has", "have", "had", "does", "do", "of"))
 _SIZES = {"two": 2, "three": 3, "four": 4, "five": 5}
-_PLACES_OF_LIST = {"first": 0, "second": 1, "third": 2, "last": -1}
 _NAMED_CLASS = 0.55
 """The likeness of a noun with a class from which "that line" means a line."""
 
@@ -99,8 +96,6 @@ def in_play(past: Sequence[DialogueTurn]) -> Iterator[InPlay]:
 
     After a turn without an answer, a reference probably means the answer that is missing.
     """
-    if alike := asked_alike(past):
-        yield InPlay(alike, STEP)
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
         later, likely = _LATER * back, turn.likely
         if likely is not None and likely.nodes:
@@ -114,17 +109,6 @@ def in_play(past: Sequence[DialogueTurn]) -> Iterator[InPlay]:
                 yield InPlay(query.nodes, later + 2 * STEP)
             elif is_way and not _is_class(query):
                 yield InPlay(query.nodes, later + 3 * STEP)
-
-
-def asked_alike(past: Sequence[DialogueTurn]) -> tuple[int, ...]:
-    """The subjects of the last turns that asked the same of one node each; empty for fewer than two."""
-    subjects: list[int] = []
-    for turn in reversed(past):
-        if len(turn.subjects) != 1 or turn.items != past[-1].items:
-            break
-        subjects.insert(0, turn.subjects[0])
-    distinct = tuple(dict.fromkeys(subjects))
-    return distinct if len(distinct) > 1 else ()
 
 
 def _is_class(query: Query) -> bool:
@@ -184,18 +168,10 @@ class _References:
                 yield from self._sets(mask(place, place + 1 + (after in ("one", "ones"))))
             elif word in _SIZES and before == "the" and (not after or after in FUNCTION_WORDS):
                 yield from self._sets(mask(place - 1, place + 1), _SIZES[word])
-            elif word in _PLACES_OF_LIST and before == "the" and after == "one":
-                yield from self._of_list(place, _PLACES_OF_LIST[word])
-            elif word == "other" and before == "the" and after not in ("ones", "two", "three"):
-                yield from self._other(mask(place - 1, place + 1 + (after == "one")))
             elif word in _DETERMINERS and (kinds := self._kinds_at(place + 1)):
                 yield from self._of_class(place, word, kinds)
-            elif word in _DEMONSTRATIVES and self._is_epithet(place + 1):
-                yield from self._of_unknown(place)
-            elif (
-                (word == "there" and (before in ("is", "are", "was", "were") or place == 0))
-                or (word == "both" and after)
-                or (word in _POSSESSIVE and self._is_bound(place))
+            elif (word == "there" and (before in ("is", "are", "was", "were") or place == 0)) or (
+                word == "both" and after
             ):
                 continue
             elif word in _PERSONAL | _NEUTRAL | _PLURAL:
@@ -232,11 +208,6 @@ class _References:
         is_place = self.vocabulary.is_of(node, self.vocabulary.places)
         return UNSAID if is_person else STEP if word == "there" and not is_place else 0.0
 
-    def _is_bound(self, place: int) -> bool:
-        """Whether a possessive belongs to a class or name before it: "which packages had their first release"."""
-        classes = self.analysis.items[:place, len(self.graph.relations) :]
-        return bool(self.named & mask(0, place)) or bool(classes.max(initial=0.0) >= _NAMED_CLASS)
-
     def _sets(self, words: int, size: int = 0) -> Iterator[NodeMention]:
         """Reads "which one", "which is" and "the two": of the set that was spoken of."""
         self.referring |= words if self.past else 0
@@ -260,39 +231,6 @@ class _References:
                 if not is_set and all(kind in self.graph.types[node] for node in one.nodes):
                     # "The museum" may speak of any museum.
                     yield self._mention(mask(place, place + 2), one.nodes, one.cost + 2 * STEP * (word == "the"))
-
-    def _is_epithet(self, place: int) -> bool:
-        """Whether a word after "that" is a noun that no class is called by: "that ground"."""
-        before = self.low[place - 2] if place > 1 else ""
-        word = self.low[place] if place < len(self.low) else "is"
-        is_noun = word not in FUNCTION_WORDS | LIGHT_WORDS and not (self.named | self.analysis.negations) >> place & 1
-        return is_noun and (not before or before in FUNCTION_WORDS | LIGHT_WORDS)
-
-    def _of_unknown(self, place: int) -> Iterator[NodeMention]:
-        self.referring |= 1 << place
-        for one in self.play:
-            people = any(self.vocabulary.is_of(node, self.vocabulary.people) for node in one.nodes)
-            if (len(one.nodes) > 1) == (self.low[place] in ("those", "these")) and not people:
-                yield self._mention(mask(place, place + 2), one.nodes, one.cost + UNUSUAL)
-
-    def _other(self, words: int) -> Iterator[NodeMention]:
-        """Reads "the other one": of two that were spoken of, the one that was not spoken of since."""
-        since: set[int] = set()
-        for turn in reversed(self.past[-MOST_TURNS:]):
-            for two in (turn.parse.nodes if turn.parse is not None else (), turn.subjects):
-                left = [node for node in two if node not in since]
-                if len(two) == 2 and len(left) == 1:
-                    self.referring |= words
-                    yield self._mention(words, (left[0],), 0.0)
-                    return
-                since |= set(two)
-
-    def _of_list(self, place: int, number: int) -> Iterator[NodeMention]:
-        """Reads "the second one" after an answer of several."""
-        last = self.past[-1].parse if self.past else None
-        if last is not None and len(last.nodes) > max(number, 1):
-            self.referring |= mask(place - 1, place + 2)
-            yield self._mention(mask(place - 1, place + 2), (last.nodes[number],), 0.0)
 
     def implicit(self) -> Iterator[NodeMention]:
         """The things that a question without a pronoun may leave out: the set or the node of an earlier turn."""

@@ -1,4 +1,4 @@
-"""Follow-ups that leave out what the turns before said: totals, differences, ranks, ages and "list them"."""
+"""Follow-ups that leave out what the turns before said: differences, ranks, ages and "list them"."""
 
 from datetime import date
 from decimal import Decimal
@@ -48,9 +48,7 @@ def _last(reader: QuestionReader, questions: list[str]) -> Parse:
     ("questions", "number"),
     [
         (["what is the span of Elm Road?", "and of Mill Lane?", "what is the difference?"], 12),
-        (["what is the span of Elm Road?", "and of Mill Lane?", "and the total?"], 72),
         (["which bridge has the longest span?", "how much longer is that than Elm Road?"], 12),
-        (["is Elm Road older than Mill Lane?", "by how many years?"], 15),
         (["how old is Elm Road?"], 36),
         (["who keeps Elm Road?", "what age is she?"], 46),
         (["who keeps Elm Road?", "and her age?"], 46),
@@ -83,15 +81,8 @@ def test_names_are_asked_for_after_a_count_or_a_superlative(
     assert {reader.graph.name(node) for node in _last(reader, questions).nodes} == names
 
 
-@pytest.mark.parametrize(
-    ("questions", "holds"),
-    [
-        (["is Mill Lane younger than Elm Road?", "and than Ford Street?"], False),
-        (["does Ida Holm keep Elm Road?", "what about Ola Berg?"], False),
-    ],
-)
-def test_what_was_checked_is_checked_of_others(reader: QuestionReader, questions: list[str], *, holds: bool) -> None:
-    assert _last(reader, questions).holds is holds
+def test_what_was_checked_is_checked_of_others(reader: QuestionReader) -> None:
+    assert _last(reader, ["does Ida Holm keep Elm Road?", "what about Ola Berg?"]).holds is False
 
 
 def test_an_answer_is_no_surer_than_what_it_refers_to(reader: QuestionReader) -> None:

@@ -171,15 +171,6 @@ def test_a_selection_of_nothing_answers_no(reader: QuestionReader) -> None:
     assert [one.holds for one in every if "length" in reader.path(one)] == [False]
 
 
-def test_the_other_one_is_of_the_last_two(reader: QuestionReader) -> None:
-    past: list[DialogueTurn] = []
-    for question in ("which boats are sloops?", "which of them is longer?"):
-        found = reader.read(question, past, today=date(2026, 1, 1))
-        past.append(DialogueTurn(found.canonical, found.asks, found.parses[0], found.named))
-    found = reader.read("who owns the other one?", past, today=date(2026, 1, 1))
-    assert [reader.graph.name(node) for node in found.parses[0].nodes] == ["Ada Finch"]
-
-
 def test_units_that_measure_other_things_are_not_converted() -> None:
     assert converted(Decimal(2), "h", "min") == 120
     assert converted(Decimal(2), "h", "kg") is None
