@@ -66,8 +66,6 @@ _EARLY, _LATEST = frozenset(("when", "where")), 2
 LONGEST_SPAN = 4
 """Words of a question that are compared with a name together."""
 
-_PREPOSITIONS = frozenset(("in", "at", "of", "on", "by", "for", "from", "to", "with", "under", "into", "as"))
-_ALONE = 0.9
 _APART_TEXT = "the a an is are was were do does did i you he she it we they them her his its their that"
 _APART = frozenset(_APART_TEXT.split())
 """Words that do not occur within a name of a relation."""
@@ -75,8 +73,6 @@ _APART = frozenset(_APART_TEXT.split())
 _NAME = _HEAD = 1.5
 """The weight of a word of a whole name, and of a noun after "which"."""
 
-_ARTICLES = frozenset(("the", "a", "an"))
-_CHOOSING = frozenset(("which", "who", "what", "any", "one"))
 _PLACING = frozenset(("where", "why"))
 """Function words that say which relation is asked for."""
 
@@ -86,11 +82,10 @@ _LATER_MEASURE = 0.05
 _BEFORE = 0.6
 """The support of the last question's relation for an adjective that measures anything."""
 
-_PARTLY = 0.5
-"""The most that the mention of an entity by a part of its name may cost where its class takes its place."""
 
 _BETWEEN = frozenset(("between", "apart"))
 BE = frozenset(("is", "are", "was", "were", "been", "be"))
+_ARTICLES = frozenset(("the", "a", "an"))
 DATED_BY = {"before": "earlier", "after": "later"}
 """Words that compare dates, also with those of a name, and the degrees that say the same."""
 
@@ -149,18 +144,6 @@ class Analysis:
         return tuple(one.nodes for one in sorted(whole, key=lambda one: one.words & -one.words))
 
     @property
-    def among(self) -> int:
-        """The words of "which one" and "of them", which ask for a part of a set, as a bit mask."""
-        low = [word.low for word in self.words]
-        inside = 0
-        for place, (one, other) in enumerate(pairwise(low)):
-            if one == "which" and (other in ("one", "ones") or other in BE) and not self.head >> (place + 1) & 1:
-                inside |= mask(place, place + 2)
-            if one == "of" and (other in PRONOUNS or other in ("the", "both")) and _CHOOSING & set(low[:place]):
-                inside |= mask(place + 1, place + 3)
-        return inside
-
-    @property
     def is_price(self) -> bool:
         """Whether it asks "how much is", which may be answered by a price alone unless more is said."""
         low = [word.low for word in self.words]
@@ -189,9 +172,9 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     measured = _measured(compared, items, vocabulary, list(asked_before), is_difference=bool(differing))
     head = head_of(low, asks)
     return Analysis(
-        text, found, _weights(found, mentions, bounds, negations, head, items, vocabulary), mentions, bounds, degrees,
+        text, found, _weights(found, mentions, bounds, negations, head), mentions, bounds, degrees,
         asks, items, measured, head, negations, among(low, OTHERS), counting,
-        senses=vocabulary.sense(_without_names(text, found, mentions, vocabulary)),
+        senses=vocabulary.sense(text),
         totals=among(low, TOTALS), means=among(low, MEANS), differing=differing,
     )  # fmt: skip
 
@@ -202,8 +185,6 @@ def _weights(
     bounds: Sequence[Bound],
     negations: int,
     head: int,
-    items: FloatArray,
-    vocabulary: Vocabulary,
 ) -> FloatArray:
     """The weight of each word that must be understood: names and the noun asked for weigh most."""
     low = [word.low for word in found]
@@ -218,26 +199,9 @@ def _weights(
         weights[place] = max(weights[place], _NAME)
     for place in places(joined_masks(bound.words for bound in bounds)):
         weights[place] = max(weights[place], _NAME if low[place][:1].isdigit() else weights[place])
-    for place in range(len(low)):
-        if max((items[place, item] for item in vocabulary.alone), default=0.0) >= _ALONE:
-            weights[place] = min(weights[place], LIGHT)
     for place in places(head):
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return weights
-
-
-def _without_names(text: str, found: Sequence[Word], mentions: Sequence[NodeMention], vocabulary: Vocabulary) -> str:
-    """A question with the classes of its entities in place of their names: "who looks after the enclosure?"."""
-    taken, chosen = 0, []
-    for one in sorted(mentions, key=lambda mention: (mention.cost > 0, -mention.words.bit_count())):
-        name = vocabulary.class_name(one.nodes[0]) if len(one.nodes) == 1 else ""
-        if name and not one.words & taken and one.cost <= _PARTLY:
-            taken |= one.words
-            inside = places(one.words)
-            chosen.append((found[inside[0]].start, found[inside[-1]].end, name))
-    for start, end, name in sorted(chosen, reverse=True):
-        text = f"{text[:start]}the {name}{text[end:]}"
-    return text
 
 
 def _compared_with_names(low: Sequence[str], mentions: Sequence[NodeMention], bounds: Sequence[Bound]) -> list[str]:
@@ -272,9 +236,6 @@ def _items(low: Sequence[str], vocabulary: Vocabulary) -> FloatArray:
                 known.get((place + 1, end), nothing) if place + 1 < end else nothing,
             )
             items[place] = np.maximum(items[place], np.where(row > without + 0.05, row, 0.0))
-    for place, word in enumerate(low):
-        if word in _PREPOSITIONS:
-            items[place] = np.maximum(items[place], vocabulary.with_word(word))
     return items
 
 
@@ -349,8 +310,6 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
             return "age", mask(place, place + 1)
     for place, word in enumerate(low):
         after = low[place + 1] if place + 1 < len(low) else ""
-        if word in ("number", "count") and _counts(low, place):
-            return "count", mask(place, place + 2)
         for cues, others, asks, (start, end) in _CUES:
             if word in cues and (not others or after in others) and (place <= _LATEST or word not in _EARLY):
                 return asks, mask(place + start, place + end)
@@ -358,14 +317,6 @@ def asks_of(low: Sequence[str]) -> tuple[Asks, int]:
     if _ASKING_FOR & set(lead[1:2]) or asks_for_more:
         return "set", 0
     return ("yes or no" if lead and lead[0] in AUXILIARIES | NEGATED_AUXILIARIES else "set"), 0
-
-
-def _counts(low: Sequence[str], place: int) -> bool:
-    """Whether a noun asks how many: "the number of lakes", but not "the largest number of" or "phone number of X"."""
-    before = low[place - 1] if place else "the"
-    begins = low[place + 2 : place + 3]
-    is_noun = bool(begins) and begins[0] not in FUNCTION_WORDS
-    return low[place + 1 : place + 2] == ["of"] and before in FUNCTION_WORDS | TOTALS and is_noun
 
 
 def head_of(low: Sequence[str], asks: Asks) -> int:

@@ -118,7 +118,7 @@ class Forms:
         return 0.0 if all(vocabulary.is_of(node, vocabulary.places) for node in typed) else UNUSUAL
 
     def _listed(self, state: QueryDerivation) -> float:
-        """The cost of a whole class or of all values of a relation, and of what is not of the set that is asked of."""
+        """The cost of a whole class or of all values of a relation."""
         query, analysis = state.query, self.space.analysis
         listed = MISMATCH * any(self.graph.is_nameless(node) for node in query.nodes)
         listed += 0.1 * UNUSUAL * math.log2(max(len(query.nodes), 1)) * (analysis.asks == "who")
@@ -132,8 +132,7 @@ class Forms:
             is_part = any(isinstance(part, Members | Compared | Extreme | Having | Lacking) for part in parts)
             is_part |= any(isinstance(part, NamedNodes) and len(part.nodes) == 1 for part in parts)
             listed += MISMATCH * (not is_part and not self._is_plural(query.relation))
-        asked = [one for one in state.mentions if len(one.nodes) > 1 and one.words & analysis.among]
-        return listed + MISMATCH * any(not set(query.nodes) <= set(one.nodes) for one in asked)
+        return listed
 
     def _is_plural(self, item: int) -> bool:
         """Whether the word that names a class or relation is a plural: "the artist" is one of them, not all."""
@@ -162,7 +161,7 @@ class Forms:
     # Ages and calculations
 
     def _ages(self, state: QueryDerivation) -> Iterator[Form]:
-        """Ages: today, or at another date of the same entity, counted from birth or the like."""
+        """Ages today, counted from birth or the like."""
         query, counting = state.query, self.space.analysis.counting
         if len(query.nodes) != 1 or not isinstance(query, Follow) or query.inverse or len(query.source.nodes) != 1:
             return
@@ -177,21 +176,10 @@ class Forms:
         # The adjective itself says that the birth is asked for.
         said = UNUSUAL * (begins[query.relation] < LIKE) - UNSAID * (1 - self._last_said(state))
         yield Form(query.nodes, years_between(begin, self.today), said, 0.0, counting, f"age on {self.today}")
-        for other in dates:
-            period = self.graph.values[self.graph.follow(start, other)[0]].period
-            words = self._words_like(other)
-            if other != query.relation and words and period is not None and period.first >= begin:
-                age, name = years_between(begin, period.first), self.graph.relations[other].names[0]
-                yield Form(query.nodes, age, said, 0.0, counting | words, f"age at {name}")
 
     def _last_said(self, state: QueryDerivation) -> float:
         own, _ = self.space.costs.supports(state)
         return float(own[-1]) if len(own) else 1.0
-
-    def _words_like(self, relation: int) -> int:
-        """The words that name a relation, after the words "how old"."""
-        column, counting = self.space.analysis.items[:, relation], self.space.analysis.counting
-        return sum(1 << place for place in range(len(column)) if column[place] >= LIKE and not counting >> place & 1)
 
     def _calculated(self, state: QueryDerivation) -> Iterator[Form]:
         """The answers that are calculated from the numbers or dates of a derivation's last relation."""

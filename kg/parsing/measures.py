@@ -28,11 +28,8 @@ _GROUP, _THOUSANDS = re.compile(r"\d{1,3}"), re.compile(r"\d{3}")
 _MINUS = re.compile(r"(?:^|\s)[-−]$")
 _AND_A_HALF = ["and", "a", "half"]
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
-_BE = ("is", "are", "was", "were")
 _AFTER = {"better": ">", "worse": "<"}
 _ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
-_ENDS = frozenset(["end", "ends", "ended", "ending", "until", "till", "expiry", "expires", "expired", "last", "death"])
-"""Words of the dates at which a time ends: who stays longest has the latest of these, and the earliest of others."""
 
 _BOUND_WORDS = sorted(COMPARISONS, key=lambda one: -len(one.split()))
 
@@ -75,30 +72,18 @@ def degrees_of(low: Sequence[str]) -> list[DegreeMention]:
             found.append(DegreeMention(mask(start, place + 2), replace(base, level=level, sign=sign), rank))
             place += 2
             continue
-        degree = degree_of(word) or _comparative(low, place)
+        degree = degree_of(word)
         if degree is not None and degree.level > 0:
             found.append(DegreeMention(mask(start, place + 1), degree, rank))
         place += 1
     return found
 
 
-def _comparative(low: Sequence[str], place: int) -> Degree | None:
-    """The degree of a comparative of any adjective: "thicker than X", "which is thicker?"."""
-    word, before, after = low[place], low[place - 1] if place else "", list(low[place + 1 : place + 2])
-    if not word.endswith("er") or len(word) < 5 or not (after == ["than"] or (before in _BE and not after)):
-        return None
-    bases = [f"{word[:-3]}y"] if word.endswith("ier") else [word[:-2], f"{word[:-2]}e"]
-    return Degree(1, 1, tuple(bases))
-
-
 def sign_of(degree: Degree, relation: Relation) -> int:
-    """The sign of a degree for a relation: "old" asks for less of a date, "fast" for less time."""
+    """The sign of a degree for a relation: "old" asks for less of a date and for more of an age."""
     if degree.of_dates and relation.kind == "number":
         return -degree.sign if "age" in degree.measures else degree.sign
-    if "length" in degree.measures and relation.kind == "date":
-        is_end = any(word in _ENDS for name in relation.names for word in name.lower().split())
-        return degree.sign if is_end else -degree.sign
-    return -degree.sign if "speed" in degree.measures and dimension_of(relation.unit) == "duration" else degree.sign
+    return degree.sign
 
 
 def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:

@@ -7,32 +7,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
 from kg.parsing.names import Word, joined_masks, mask, places
 from kg.parsing.vocabulary import Vocabulary
-from kg.parsing.words import FUNCTION_WORDS, rank_of
-from kg.text import days_of_any_year
 
 MOST_MENTIONS = 24
 """Names of a question that are looked for in the graph; the search takes time for each."""
 
 _SAME_NAME = 4
 
-_LIKE, _NEARLY = 0.2, 0.5
-"""The cost of words that mean a value, and what it rises by where they are less like it."""
-
-_MOST_LIKE = 4
-_LONGEST_LIKE = 3
-"""Words that together mean a value: "out of work"."""
-
 _JOINS = frozenset(("and", "or", "nor"))
 _BESIDE_JOINS = frozenset(("the", "a", "an", "in", "at", "of", "on", "by", "for", "from", "to", "with"))
-_MOST_LISTED = 2
-"""Names that commas add to a pair."""
-
 _BEFORE_A_KIND = frozenset(("which", "what", "many", "the", "a", "an", "any", "are", "all", "every"))
 _BY_LAST_WORD = 0.15
 _CLASS_MEANT = 0.5
@@ -49,8 +36,7 @@ class NodeMention:
         cost: Its improbability.
         is_reference: Whether it refers to an earlier turn.
         label: The words as written.
-        parts: The nodes of each name where several are joined, else empty.
-        all_of: The same where "and" joins them, else empty.
+        all_of: The nodes of each name where "and" joins two, else empty.
         both: Whether the names are joined by "both".
         is_kind: Whether the words are a common noun, which may stand for the things of this kind.
     """
@@ -60,7 +46,6 @@ class NodeMention:
     cost: float = 0.0
     is_reference: bool = False
     label: str = ""
-    parts: tuple[tuple[int, ...], ...] = ()
     all_of: tuple[tuple[int, ...], ...] = ()
     both: bool = False
     is_kind: bool = False
@@ -86,57 +71,7 @@ def mentions_of(found: Sequence[Word], vocabulary: Vocabulary) -> list[NodeMenti
         if one.share < 1 and vocabulary.names_class(label):
             cost += _CLASS_MEANT
         mentions.append(NodeMention(mask(one.first, one.end), one.nodes, cost, label=label, is_kind=is_kind))
-    mentions += _numbered(found, vocabulary)
-    mentions += _days(found, vocabulary)
-    mentions += _like_values(found, mentions, vocabulary)
     return _fewer(mentions + _joined(found, mentions))
-
-
-def _numbered(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[NodeMention]:
-    """Names by an ordinal: "the second stage" for Stage 2."""
-    for place, (word, noun) in enumerate(pairwise(found)):
-        rank = rank_of(word.low)
-        number = Word(str(rank), str(rank), word.start, word.end)
-        for one in vocabulary.index.find([noun, number]) if rank else ():
-            if one.share == 1 and one.end - one.first == 2:
-                yield NodeMention(mask(place, place + 2), one.nodes, label=f"{word.text} {noun.text}")
-
-
-def _days(found: Sequence[Word], vocabulary: Vocabulary) -> Iterator[NodeMention]:
-    """Days and months without a year: "on 3 May" and "in June" for all such dates of the graph."""
-    starts = list(accumulate((len(word.low) + 1 for word in found), initial=0))
-    for start, end, month, day in days_of_any_year(" ".join(word.low for word in found)):
-        nodes = vocabulary.dates_in(month, day)
-        inside = [place for place in range(len(found)) if start <= starts[place] < end]
-        if nodes and inside:
-            label = " ".join(found[place].text for place in inside)
-            yield NodeMention(mask(inside[0], inside[-1] + 1), nodes, label=label)
-
-
-def _like_values(found: Sequence[Word], mentions: Sequence[NodeMention], vocabulary: Vocabulary) -> list[NodeMention]:
-    """Words that mean a value of the graph: "sick" for the status "ill", "plant eaters" for "herbivore"."""
-    named = named_words(mentions)
-    spans = [
-        (first, first + length)
-        for length in range(1, _LONGEST_LIKE + 1)
-        for first in range(len(found) - length + 1)
-        if not mask(first, first + length) & named and _may_mean(found[first : first + length])
-    ]
-    alike = vocabulary.values_like([" ".join(word.low for word in found[first:end]) for first, end in spans])
-    likely = sorted(((-likeness, spans[row], nodes) for row, nodes, likeness in alike), key=lambda one: one[:2])
-    return [
-        NodeMention(
-            mask(first, end), nodes, _LIKE + _NEARLY * (1 + likeness), is_kind=True,
-            label=" ".join(word.text for word in found[first:end]),
-        )
-        for likeness, (first, end), nodes in likely[:_MOST_LIKE]
-    ]  # fmt: skip
-
-
-def _may_mean(span: Sequence[Word]) -> bool:
-    """Whether words may mean a value: the first and the last mean something, and only "of" may be between them."""
-    has_meaning = all(word.low not in FUNCTION_WORDS and word.low.isalpha() for word in (span[0], span[-1]))
-    return has_meaning and not any(word.low in FUNCTION_WORDS - {"of"} for word in span[1:-1])
 
 
 def _is_common_noun(found: Sequence[Word], first: int, end: int) -> bool:
@@ -159,42 +94,26 @@ def _fewer(mentions: Sequence[NodeMention]) -> list[NodeMention]:
 
 
 def _joined(found: Sequence[Word], mentions: Sequence[NodeMention]) -> list[NodeMention]:
-    """Names that "and", "or" or "nor" joins, as one mention of all; a comma joins further ones before them."""
-    joined = [pair for one in mentions for other in mentions if (pair := _pair(found, one, other)) is not None]
-    longer = list(joined)
-    for _ in range(_MOST_LISTED):
-        longer = [listed for one in mentions for other in longer if (listed := _pair(found, one, other, by_comma=True))]
-        joined += longer
-    return joined
+    """Names that "and", "or" or "nor" joins, as one mention of both."""
+    return [pair for one in mentions for other in mentions if (pair := _pair(found, one, other)) is not None]
 
 
-def _pair(found: Sequence[Word], one: NodeMention, other: NodeMention, *, by_comma: bool = False) -> NodeMention | None:
+def _pair(found: Sequence[Word], one: NodeMention, other: NodeMention) -> NodeMention | None:
     """Two names as one mention; ``None`` if nothing joins them."""
     first, second = places(one.words), places(other.words)
     if first[-1] >= second[0]:
         return None
     between = [word.low for word in found[first[-1] + 1 : second[0]]]
-    if between[:3] == ["as", "well", "as"]:
-        between[:3] = ["and"]
     joins = [word for word in between if word in _JOINS]
-    has_comma = found[first[-1]].end + 1 < found[first[-1] + 1].start
-    if (
-        set(between) - _JOINS - _BESIDE_JOINS
-        or len(joins) > 1
-        or bool(joins) == by_comma
-        or (by_comma and not has_comma)
-    ):
+    if set(between) - _JOINS - _BESIDE_JOINS or len(joins) != 1:
         return None
     start = first[0] - (first[0] > 1 and found[first[0] - 1].low == "the")
     is_both = start > 0 and found[start - 1].low in ("both", "between")
-    parts = (one.nodes, *(other.parts or (other.nodes,)))
-    is_all = "and" in joins or (by_comma and bool(other.all_of))
     return NodeMention(
         mask(start - 1 if is_both else first[0], second[-1] + 1),
         tuple(dict.fromkeys((*one.nodes, *other.nodes))),
         one.cost + other.cost,
         label=f"{one.label} and {other.label}",
-        parts=parts,
-        all_of=parts if is_all else (),
+        all_of=(one.nodes, other.nodes) if joins == ["and"] else (),
         both=is_both,
     )

@@ -18,7 +18,6 @@ from kg.parsing.words import FUNCTION_WORDS, NEGATIONS
 from kg.text import folded, singular
 
 _WORD = re.compile(r"['’]s\b|\w+(?:[.,'’](?!s\b)\w+)*[+#]*")
-_PIECE = re.compile(r"\d+|\D+")
 LONGEST = 12
 """Words of the longest name that is sought."""
 
@@ -82,17 +81,11 @@ def _low(word: str) -> str:
     return plain if plain in NEGATIONS else folded(plain) or word
 
 
-def _pieces(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a name with its letters and numbers apart: "car 7" for "car7"."""
-    return tuple(piece for one in parts for piece in _PIECE.findall(one))
-
-
 class NameIndex:
     """The names of the entities and the texts of a graph."""
 
     def __init__(self, graph: FactGraph) -> None:
         self._whole: defaultdict[tuple[str, ...], dict[int, None]] = defaultdict(dict)
-        self._numbered: defaultdict[tuple[str, ...], dict[int, None]] = defaultdict(dict)
         self._partly: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
         self._last: defaultdict[int, set[str]] = defaultdict(set)
         for node, value in enumerate(graph.values):
@@ -106,8 +99,6 @@ class NameIndex:
             return
         self._last[node].add(parts[-1])
         self._whole[parts][node] = None
-        if any(one[-1].isdigit() for one in parts):
-            self._numbered[_pieces(parts)][node] = None
         for first in range(len(parts)):
             for end in range(first + 1, len(parts) + 1):
                 part = parts[first:end]
@@ -134,7 +125,6 @@ class NameIndex:
         if is_common:
             return None
         whole = self._whole.get(key) or self._whole.get((*key[:-1], singular(key[-1])))
-        whole = whole or (self._numbered.get(_pieces(key)) if key[-1][-1].isdigit() else None)
         if whole and not (len(key) == 1 and key[0] in FUNCTION_WORDS):
             return NameMatch(first, first + len(part), tuple(whole), 1.0)
         partly = self._partly.get(key)

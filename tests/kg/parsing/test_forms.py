@@ -11,7 +11,7 @@ import pytest
 from experiments.saved import shipped_encoder
 from kg.graphs import FactGraph, converted, read_table
 from kg.parsing import DialogueTurn, QuestionReader
-from kg.parsing.measures import bounds_of, degrees_of
+from kg.parsing.measures import bounds_of
 from kg.parsing.names import words
 from kg.text import Period
 
@@ -100,7 +100,6 @@ def _found(reader: QuestionReader, question: str) -> object:
         ("which boats don't have an owner?", {"Osprey"}),
         ("what was the total entry fee of all regattas?", Decimal(135)),
         ("average entry fee of the regattas in 2022?", Decimal("47.5")),
-        ("how much longer is the Osprey than the Marlow?", Decimal(13)),
         ("which boats were in more than one regatta?", {"Kestrel"}),
         ("which boats were never in a regatta?", {"Osprey"}),
         ("how old is Ben Roe?", Decimal(61)),
@@ -124,7 +123,6 @@ def test_forms(reader: QuestionReader, question: str, answer: object) -> None:
         ("which boats did nobody own?", {"Osprey"}),
         ("which boats have no owner and are not single-masted?", {"Osprey"}),
         ("what never had an owner?", {"Osprey"}),
-        ("when was the second race?", {"2022-07-02"}),
         ("which boats sleep four?", {"Kestrel"}),
         ("which boats are on the third pier?", {"Marlow"}),
         ("which boats sailed over 20 thousand miles?", {"Osprey"}),
@@ -159,11 +157,6 @@ def test_classes_are_said_by_the_last_word_of_several_names() -> None:
     )
     cases = QuestionReader(FactGraph.build(read_table(table, what="court")), shipped_encoder().vectors)
     assert _found(cases, "which cases were filed before 2023?") == {"Orme v Finch", "R v Dray"}
-
-
-def test_comparatives_of_any_adjective() -> None:
-    assert [one.degree.level for one in degrees_of(["which", "of", "them", "is", "thicker"])] == [1]
-    assert degrees_of(["who", "is", "the", "owner", "of", "the", "river"]) == []
 
 
 def test_a_selection_of_nothing_answers_no(reader: QuestionReader) -> None:

@@ -58,8 +58,6 @@ def _first(reader: QuestionReader, question: str, *before: str) -> set[str]:
     [
         ("which yachts are neither a sloop nor moored at Mill Pool?", {"Gannet"}),
         ("who has been a member longest?", {"Ben Roe"}),
-        ("which yachts were launched in May?", {"Petrel", "Gannet"}),
-        ("which yachts were launched on 30 november?", {"Fulmar"}),
         ("what is the average length of the whole fleet of yachts?", {"11.3333"}),
         ("which ones are insured?", {"Petrel", "Fulmar"}),
         ("who is the teacher of Ada Holm?", {"Ben Roe"}),
