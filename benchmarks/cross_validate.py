@@ -1,18 +1,15 @@
 """Cross-validation of the beam's scorer on training conversations: how settings are chosen. Dev is for measuring.
 
-    python benchmarks/cross_validate.py --train train.json --also finqa.json --set ranker_ensemble=1 --json folds.json
+    python benchmarks/cross_validate.py --train train.json --also finqa.json --set ranker_ensemble=1
 
 Folds are cut by document. The conversations of ``--train`` are evaluated, each by a scorer that was fitted without
-their document; those of ``--also`` are fitted on only. What is done is kept in ``--json`` fold by fold: the same
-command goes on where it was stopped.
+their document; those of ``--also`` are fitted on only.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -79,7 +76,6 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--set", action="append", default=[], help="KEY=VALUE of the fit, such as ranker_ensemble=1")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="keep what is done in this file, and go on from it")
     options = parser.parse_args()
     train = load_conversations(options.train).conversations
     also = load_conversations(options.also).conversations if options.also else ()
@@ -90,18 +86,14 @@ def main() -> None:
     for setting in options.set:
         key, _, value = setting.partition("=")
         config = with_setting(config, key, value, "the fit")
-    done: dict[str, list[Row]] = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
     fold_of = folds_of([one.document for one in train], options.folds, options.seed)
+    rows: list[Row] = []
     with threadpool_limits(limits=1):
         for fold in range(options.folds):
-            if str(fold) not in done:
-                outside = {document for document, place in fold_of.items() if place == fold}
-                program = fitted_without(outside, (*train, *also), dialogues, config, options.seed)
-                done[str(fold)] = [answer(program, one) for one in train if one.document in outside]
-                print(f"fold {fold}: {share(done[str(fold)], 'top-1', 1)}", flush=True)
-                if options.json is not None:
-                    options.json.write_text(json.dumps(done) + "\n", encoding="utf-8")
-    rows = [row for fold in done.values() for row in fold]
+            outside = {document for document, place in fold_of.items() if place == fold}
+            program = fitted_without(outside, (*train, *also), dialogues, config, options.seed)
+            rows += [answer(program, one) for one in train if one.document in outside]
+            print(f"after fold {fold}: {share(rows, 'top-1', 1)}", flush=True)
     print(share(rows, "top-1", 1), share(rows, "recall@10", 10), sep="\n")
 
 

@@ -185,13 +185,10 @@ def main() -> None:
     shipped = Ranker.shipped(read=options.read)
     known = (shipped.ranking, shipped.confidence)
     firsts: list[First | None] = [None] * len(turns)
-    before: list[First | None] = [None] * len(turns)
     for fold in range(FOLDS):
         ranking = fitted_ranking([one for one, own in zip(turns, folds, strict=True) if own != fold], names, known[0])
         for place in np.flatnonzero(folds == fold):
             firsts[place] = first(turns[place], ranking, more)
-            own = begun(names, turns[place].evidence[:, : len(names)], known[0])
-            before[place] = first(turns[place], own, more)
     confidence = np.zeros(len(turns), np.float32)
     for fold in range(FOLDS):
         inside = [one for one, own in zip(firsts, folds, strict=True) if one is not None and own != fold]
@@ -199,9 +196,6 @@ def main() -> None:
         for place in np.flatnonzero(folds == fold):
             own = firsts[place]
             confidence[place] = 0.0 if own is None else 1 / (1 + np.exp(-network(own.values[None])[0]))
-    rows = [one.values if one is not None else np.zeros(len(more), np.float32) for one in before]
-    old = known[1](np.stack(rows)[:, [more.index(str(name)) for name in known[1].names]])
-    report(turns, before, np.where([one is not None for one in before], 1 / (1 + np.exp(-old)), 0), "before")
     report(turns, firsts, confidence, "graphs left out")
     later = [place for place, one in enumerate(turns) if one.evidence[:, FEATURES.index("follow_up")].any()]
     report([turns[one] for one in later], [firsts[one] for one in later], confidence[later], "later turns")

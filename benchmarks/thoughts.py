@@ -87,20 +87,16 @@ def main() -> None:
     parser.add_argument("--lm", required=True)
     parser.add_argument("--lm-set", nargs="*", default=())
     parser.add_argument("--only", nargs="*", default=(), help="ids of questions")
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     tasks = [task for task in read_tasks() if not given.only or task["id"] in given.only]
-    rows, verdicts = [], defaultdict(list)
+    verdicts = defaultdict(list)
     with dspy.context(**reach_lm(read_lm(given.lm, given.lm_set))):
         for figures, verdict in answer_tasks(tasks, {}):
             print(f"{figures['id']:10} {verdict:10} {figures['answer']!r}  {figures['why'][:100]}", flush=True)
-            rows.append({**figures, "verdict": verdict})
             for kind in (figures["id"].partition("-")[0], "all"):
                 verdicts[kind].append(verdict)
     for kind, found in verdicts.items():
         print(f"{kind:8} {found.count('right')} of {len(found)} right, {found.count('wrong')} wrong")
-    if given.json is not None:
-        given.json.write_text(json.dumps(rows, indent=1, default=str))
 
 
 if __name__ == "__main__":
