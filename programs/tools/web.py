@@ -18,6 +18,7 @@ import json
 import socket
 import urllib.request
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -83,7 +84,8 @@ def fetch(address: str, parameters: Mapping[str, str] | None, limits: WebLimits)
     """
     if parameters:
         address = f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}"
-    return asyncio.run(_followed(address, limits))
+    with ThreadPoolExecutor(1) as pool:  # the caller's thread may have a loop of its own, as in a notebook
+        return pool.submit(asyncio.run, _followed(address, limits)).result()
 
 
 async def _followed(address: str, limits: WebLimits) -> tuple[str, bytes]:

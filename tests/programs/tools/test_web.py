@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
@@ -117,6 +118,13 @@ def test_what_cannot_be_fetched_is_said(web: str, path: str, message: str) -> No
 def test_addresses_of_the_own_network_are_refused(address: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_page(address, WebLimits(seconds=1))
+
+
+def test_a_page_is_read_where_an_event_loop_runs(web: str) -> None:
+    async def read() -> str:
+        return read_page(f"{web}/page", OWN)
+
+    assert "A port." in asyncio.run(read())
 
 
 def test_a_broken_engine_is_said(web: str) -> None:
