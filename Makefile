@@ -20,7 +20,7 @@ demo: base
 	@$(BIN)/finpath demo
 
 test: dev
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-slow: dev
 	$(BIN)/python -m pytest -m slow
