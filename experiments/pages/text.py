@@ -52,7 +52,7 @@ def describe_turn(turn: AnyTurn, basis: Iterable[tuple[str, str]]) -> str:
         turn: The turn.
         basis: The basis of its answer, as :func:`basis_of` gives it.
     """
-    answer = write_answer(turn.answer) if turn.answer is not None or not turn.words else turn.words
+    answer = write_answer(turn.answer)
     notes = [f"exactly {answer}"] if isinstance(turn.answer, Decimal) and turn.words not in ("", answer) else []
     if turn.confidence is not None:
         notes.append(f"confidence {write_share(turn.confidence, 0)}")
