@@ -143,12 +143,6 @@ class Analysis:
         ]
         return tuple(one.nodes for one in sorted(whole, key=lambda one: one.words & -one.words))
 
-    @property
-    def is_price(self) -> bool:
-        """Whether it asks "how much is", which may be answered by a price alone unless more is said."""
-        low = [word.low for word in self.words]
-        return any(pair == ("how", "much") for pair in pairwise(low))
-
 
 def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ()) -> Analysis:
     """Prepares a question.

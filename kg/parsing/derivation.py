@@ -27,7 +27,7 @@ STEP, UNSAID, UNUSUAL = 0.1, 0.8, 0.4
 """The costs of an operation, of a relation or class that no word says, and of anything else that is seldom meant."""
 
 IMPLIED = 0.6
-"""The support of a step that is the only one to the kind of answer that is asked for, in [0, 1]."""
+"""The support of a step over things that only join others, and the most of a condition, in [0, 1]."""
 
 _KNOWN = 0.6
 """The likeness with a relation or class from which a word is known to mean it."""

@@ -17,10 +17,9 @@ from decimal import Decimal
 
 from kg.algebra import Follow, Having, Members, NamedNodes, Query, sources
 from kg.parsing.analysis import Analysis
-from kg.parsing.checks import Check, checks
 from kg.parsing.derivation import QueryDerivation
 from kg.parsing.evidence import DialogueBefore, ParseEvidence
-from kg.parsing.forms import MISMATCH, Form, Forms
+from kg.parsing.forms import MISMATCH, Check, Form, Forms, checks
 from kg.parsing.mentions import NodeMention
 from kg.parsing.space import QuerySpace
 from kg.parsing.vocabulary import Vocabulary

@@ -32,8 +32,6 @@ FUNCTION_WORDS = frozenset(_FUNCTION.split())
 LIGHT_WORDS = frozenset(_LIGHT.split())
 """Words that say little: a question is understood without them."""
 
-PEOPLE = frozenset(("people", "person", "persons", "anyone", "anybody", "someone", "somebody", "everyone", "everybody"))
-"""Words for the members of all classes of people."""
 
 LIGHT, VERB = 0.3, 0.6
 """The weights of a light word and of a likely verb; a function word weighs nothing, any other word 1."""
