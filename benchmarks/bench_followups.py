@@ -17,7 +17,7 @@ from typing import Any
 from experiments.console import format_table
 from experiments.facade.subjects import graph_of
 from kg.parsing import QuestionReader
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.worlds.graph import QueryTurn
 
 FOLLOW_UPS = Path(__file__).with_name("geography_followups.json")

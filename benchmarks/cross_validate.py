@@ -21,7 +21,7 @@ from kg.search import merge_key
 from optimize.fitting import folds_of, with_setting
 from optimize.metrics.turns import with_intervals
 from optimize.scorers import FitScorer, ScorerConfig, document_name
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 
 MISSED = 999
 """The rank of a gold answer that is not proposed."""

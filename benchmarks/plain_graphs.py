@@ -35,7 +35,7 @@ from experiments.facade.subjects import graph_of
 from experiments.lms import LMConfig, lm_settings
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns import AnyTurn, Conversation
 
 FOLDER = unpacked("graphs")

@@ -70,7 +70,7 @@ from programs.kgqa import KGQA
 from programs.lm import GuardedLM
 
 if TYPE_CHECKING:
-    from programs.beam import ConversationQA
+    from programs.conversation import ConversationQA
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from kg.parsing import ParseReader, QuestionReader
     from kg.paths import PathRanker, QuestionGraph
     from kg.reports import Ontology
-    from programs.beam import ConversationQA
+    from programs.conversation import ConversationQA
 
 CONFIG, STATE = "config.json", "program.json"
 ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
@@ -236,7 +236,7 @@ def unfitted_program(
     kind: str, ontology: Ontology, scorer: DerivationScorer | None = None, settings: Mapping[str, Any] | None = None
 ) -> ConversationQA:
     """Returns a program for reports over an ontology, with given weights and settings or those of the start."""
-    from programs.beam import ConversationQA
+    from programs.conversation import ConversationQA
 
     if kind == "agent":
         from kg.calculations import DerivationScorer
@@ -279,7 +279,7 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
 
 
 def _read_queries(_: Path, config: Mapping[str, Any]) -> Any:
-    from programs.beam import ConversationQA
+    from programs.conversation import ConversationQA
     from programs.worlds.graph import GraphConfig
 
     settings = {name: config["settings"][name] for name in ("answer_from", "trust")}

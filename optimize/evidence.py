@@ -42,7 +42,8 @@ from programs.aggregate import (
     length_of,
     name_of,
 )
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.turns import Turn
 
 FEATURE_SETS: tuple[tuple[str, ...], ...] = (("share",), ("share", "length"), ("share", "length", "named"))

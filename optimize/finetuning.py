@@ -27,7 +27,8 @@ from pydantic.dataclasses import dataclass
 from kg.errors import ConfigError, DataError
 from optimize.examples import turn_examples
 from optimize.fitting import ConversationFit, Progress, check_packages, silent
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.lm import EmbeddedEngine, file_sha256
 
 FAMILIES = {"llama": True, "qwen2": False}

@@ -28,7 +28,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from kg.arrays import DoubleArray
 from kg.errors import ConfigError, DataError
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 
 SettingsT = TypeVar("SettingsT")
 

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from programs.advisor import Advisor
     from programs.agent import AgentQA
     from programs.aggregate import Aggregate
-    from programs.beam import Answer, BeamQA, ConversationQA, Understand
+    from programs.answer import Answer
+    from programs.beam import BeamQA
+    from programs.conversation import ConversationQA
     from programs.thoughts import KnowledgeGraphOfThoughts
+    from programs.understand import Understand
 else:
     __getattr__ = lazy_exports(__name__, __file__)

@@ -2,7 +2,7 @@
 
     sentence: Net income rose by 32.5% from 2018 to 2020, from $38,220 thousand to $50,652 thousand.
 
-A sentence with a number or a name that is not in the derivation is refused (:mod:`programs.beam`).
+A sentence with a number or a name that is not in the derivation is refused (:mod:`programs.answer`).
 """
 
 from __future__ import annotations

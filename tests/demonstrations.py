@@ -16,7 +16,7 @@ import pytest
 from benchmarks.bench_followups import is_right, load_geography
 from experiments.console import SAMPLE_FOLDER
 from kg.encoders import ENCODER_PACKAGE, installed_archive
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns import Turn
 from programs.worlds.graph import GraphWorld
 

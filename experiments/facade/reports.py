@@ -20,7 +20,7 @@ from kg.readers import is_file_list, read_files
 from kg.reports import Report, Source
 
 if TYPE_CHECKING:
-    from programs.beam import ConversationQA
+    from programs.conversation import ConversationQA
     from programs.turns import Turn
 
 
@@ -129,7 +129,7 @@ def load(program: str = "beam") -> ConversationQA:
         TrackingError: There is no such program.
         ConfigError: It does not answer questions about reports.
     """
-    from programs.beam import ConversationQA
+    from programs.conversation import ConversationQA
 
     loaded = saved_program(program)
     if not isinstance(loaded, ConversationQA):

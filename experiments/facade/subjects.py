@@ -139,7 +139,7 @@ def _report(about: Sequence[str], data: str, reference: str, settings: Mapping[s
 def _graph(words: Sequence[str], reference: str) -> Subject:
     """A graph in files, folders or at SPARQL endpoints."""
     from experiments.saved import shipped_programs
-    from programs.beam import ConversationQA
+    from programs.conversation import ConversationQA
     from programs.kgqa import KGQA
     from programs.worlds.graph import GraphConfig
 
@@ -176,7 +176,8 @@ def _paths(words: Sequence[str], program: Any) -> Subject:
 def _texts(folder: str, kind: Kind) -> Subject:
     """A growing graph, or one in memory of the texts of a folder."""
     from experiments.facade.knowledge import answers_of, graph_of_texts, open_graph
-    from programs.beam import BeamQA, ConversationQA
+    from programs.beam import BeamQA
+    from programs.conversation import ConversationQA
     from signatures.news import UnderstandTexts
 
     graph = open_graph(folder, copied=True) if kind == "growing graph" else graph_of_texts(folder)

@@ -37,7 +37,7 @@ from optimize.metrics import (
 )
 from optimize.metrics.abstention import AnswerScore, abstention_figures, risk_coverage
 from optimize.metrics.turns import with_intervals
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns import Turn, plain, turn_record
 
 logger = logging.getLogger(__name__)

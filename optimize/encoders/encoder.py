@@ -40,7 +40,8 @@ from optimize.scorers import (
     read_index,
     training_data,
 )
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 
 Share = Annotated[float, Field(gt=0, lt=1)]

@@ -53,7 +53,8 @@ from kg.errors import DataError
 from kg.search import Constant, Number, Reference, beam_search
 from optimize.fitting import ConversationFit, Progress, silent
 from optimize.scorers.turns import TrainingTurn, describe_data, training_data
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 
 _NAMES = ("rows_in", "group_in", "bias", "out", "skip", "pairs")

@@ -65,7 +65,7 @@ class Conversation:
     """Questions to one program about one world, each with the program's own earlier answers.
 
     Args:
-        program: A program such as :class:`programs.beam.ConversationQA`: it has ``start`` and ``ask``.
+        program: A program such as :class:`programs.conversation.ConversationQA`: it has ``start`` and ``ask``.
         world: A world that the program reads (:class:`programs.worlds.base.World`).
     """
 

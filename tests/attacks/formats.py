@@ -28,7 +28,7 @@ from kg.graphs import FactGraph, GraphIndex, read_file
 from kg.parsing import QuestionReader
 from kg.readers.own_report import read_files
 from kg.reports import Ontology, Report, build_ontology
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.tools.workspace import unpack
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig

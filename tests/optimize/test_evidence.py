@@ -28,7 +28,8 @@ from optimize.evidence import (
 from optimize.examples import turn_examples
 from optimize.scorers import page_keys
 from programs.aggregate import BEAM_ALONE, Evidence
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
 from programs.worlds.report import ReportReader
 

@@ -24,7 +24,8 @@ from optimize.examples import (
 )
 from optimize.optimizers import LabeledTurns
 from programs.aggregate import EvidenceConfig
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 from signatures import Aggregate
 from signatures.understand import UnderstandReport

@@ -15,7 +15,8 @@ from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
 
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())

@@ -17,7 +17,8 @@ from kg.calculations import DerivationScorer
 from kg.reports import Report, build_ontology
 from kg.search import PastTurn
 from programs.aggregate import EvidenceConfig
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
 from programs.turns import Turn, read_turn, turn_record
 from programs.worlds.report import ReportReader

@@ -25,7 +25,7 @@ from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.agent import AgentQA
 from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.kgqa import KGQA
 from programs.worlds.report import ReportReader
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.bench_followups import is_right
 from kg.parsing import QuestionReader
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns import Conversation
 from programs.worlds.graph import GraphWorld
 

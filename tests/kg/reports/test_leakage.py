@@ -20,7 +20,7 @@ from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 from programs.agent.tools import Session
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import PastTurn, Turn
 from programs.worlds.report import ReportReader
 

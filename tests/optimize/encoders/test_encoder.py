@@ -23,7 +23,7 @@ from optimize.optimizers import parse_optimizers
 from optimize.scorers import page_keys
 from optimize.scorers.derivations import ScorerConfig, TrainingConfig
 from programs.agent import AgentQA
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 
 SHIPPED = Path(__file__).resolve().parents[3] / "experiments" / "shipped"

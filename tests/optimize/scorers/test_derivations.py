@@ -20,7 +20,7 @@ from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.steps import Answer, merge_key
 from optimize.scorers import FitScorer, training_data
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
 

@@ -17,7 +17,7 @@ from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.steps import merge_key
 from programs.agent import AgentConfig, AgentQA
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
 from programs.worlds.report import ReportReader
 

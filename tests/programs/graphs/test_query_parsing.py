@@ -15,7 +15,7 @@ from dspy.utils import DummyLM
 from kg.errors import QueryError
 from kg.graphs import FactGraph, read_table
 from kg.parsing import Reading
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.graphs import ReplyConfidence
 from programs.graphs.query_replies import Replies, Shown, parse_answer
 from programs.turns import Conversation

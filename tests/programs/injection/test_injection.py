@@ -24,7 +24,8 @@ from kg.search.steps import merge_key
 from programs.agent import AgentConfig, AgentQA
 from programs.agent.tools import Session
 from programs.aggregate import EvidenceConfig
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.lm.guarded import GuardedLM
 from programs.lm.marks import plain_text, without_special_tokens
 from programs.worlds.page import written_page

@@ -15,7 +15,7 @@ from kg.graphs.context import GraphContext
 from kg.parsing import QuestionReader
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns.conversation import AnyTurn, Conversation, Kept, State
 from programs.turns.turn import Resolution, Turn
 from programs.worlds.base import World

@@ -15,7 +15,7 @@ from kg.reports.graph import build_report_graph
 from kg.search.derivation import Derivation
 from kg.search.steps import Answer, Number, Step
 from programs import BeamQA
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.turns import Turn
 from programs.wording import currency_sign, is_grounded, spoken_answer, written_answer, written_number
 from programs.worlds.report import ReportReader

@@ -15,7 +15,7 @@ from kg.errors import ConfigError, DataError
 from kg.readers import read_files
 from kg.reports import CellSource, Report, build_ontology
 from kg.search import Derivation, PastTurn
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.worlds.documents import past_turns
 
 RECORD = {

@@ -8,7 +8,8 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.errors import ConfigError
-from programs.beam import BeamQA, ConversationQA
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.turns import Conversation
 from programs.worlds.graph import GraphConfig
 from tests.programs.graphs.ships import ships

@@ -14,7 +14,7 @@ from experiments.saved import find_program
 from kg.calculations.scorer import DerivationScorer
 from kg.reports import CellSource, Report, SentenceSource
 from kg.reports.learning import build_ontology
-from programs.beam import ConversationQA
+from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 
 ROW, SENTENCE = 777, 3_000
