@@ -261,9 +261,9 @@ class Run:
                     raise
 
     def log_table(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
-        """Rows with the same keys: MLflow's own table view shows them, ``Tracker.table`` reads them back."""
-        columns = list(rows[0]) if rows else []
-        payload = {"columns": columns, "data": [[row[column] for column in columns] for row in rows]}
+        """Rows, empty where a key is missing: MLflow's own table view shows them, ``Tracker.table`` reads them back."""
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        payload = {"columns": columns, "data": [[row.get(column) for column in columns] for row in rows]}
         # MLflow's log_table uses pandas, which turns a 3 into 3.0 in a column with a None.
         self.log_text(f"{name}.json", json.dumps(payload, ensure_ascii=False, allow_nan=False))
         self._tables.append({"path": f"{name}.json", "type": "table"})

@@ -160,9 +160,8 @@ class ConversationQA(dspy.Module):
     def _parts(self) -> dict[str, str | None]:
         if self.turn.reader is None:
             return {}
-        scorer = self.scorer
         # A scorer's hash counts its encoder in.
-        return {"ontology": self.ontology.sha256, "scorer": scorer.sha256 if scorer is not None else None}
+        return {"ontology": self.ontology.sha256, "scorer": self.scorer.sha256 if self.scorer is not None else None}
 
     def forward(
         self,

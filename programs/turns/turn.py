@@ -353,7 +353,7 @@ class Turn(Generic[AnswerT, DetailT]):
 AnyTurn = Turn[Any, Any]
 """A turn about any world."""
 
-_NOT_OF_REPORTS: Record = {"resolution": None, "context": None, "detail": None}
+_NOT_OF_REPORTS = ("resolution", "context", "detail")
 
 
 @cache
@@ -372,7 +372,8 @@ def turn_record(turn: Turn[Any, Any], candidates: int = KEPT_CANDIDATES) -> Reco
 
 def read_turn(record: Mapping[str, Any]) -> Turn[Any, Any]:
     """The turn that :func:`turn_record` wrote; its understanding and evidence stay JSON."""
-    return _adapter().validate_python(dict(record))
+    given = {name: value for name, value in record.items() if value is not None or name not in _NOT_OF_REPORTS}
+    return _adapter().validate_python(given)
 
 
 def history_records(histories: Sequence[WeightedHistory]) -> list[Record]:

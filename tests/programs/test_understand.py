@@ -95,7 +95,7 @@ def test_a_calculation_without_a_template_is_a_candidate_with_provenance() -> No
     assert len(prompts) == 2
     assert "divide([s1n1], [r2c1]), add([s0n0], [s0n2])" in prompts[1]
     assert "s1: it bought [s1n0] 3 ships for [s1n1] $ 1.4 million ." in prompts[1]
-    assert read_turn(turn_record(turn)).answer == turn.answer
+    assert read_turn({"context": None, **turn_record(turn)}).answer == turn.answer
 
 
 def test_a_figure_that_is_not_on_the_page_is_refused_and_the_model_is_told_once() -> None:

@@ -57,7 +57,7 @@ def test_what_is_logged_is_read_back(tracker: Tracker, tmp_path: Path) -> None:
     with tracker.run("evaluate", "run", tags={"extra": "1"}) as run:
         run.log_params({"lm": "none", "limit": None, "long": "x" * 70})
         run.log_metrics({"turns": 3, "missing": None, "bad": float("nan"), "flag": True})
-        run.log_table("turns", [{"rank": 3, "text": "é"}, {"rank": None, "text": ""}])
+        run.log_table("turns", [{"rank": 3, "text": "é"}, {"text": ""}])
         run.log_table("empty", [])
         run.log_data(DataInput("dev.json", "ab" * 32, "dev", 4))
         run.log_folder(tmp_path / "folder", "program")
