@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg.graphs.naming import Triple, labels_of, local_name
+from kg.graphs.naming import CLAIM, Triple, labels_of, local_name
 from kg.graphs.units import (
     FIRST_NAMES,
     OTHER_NAMES,
@@ -153,7 +153,7 @@ class _Builder:
         self.kinds: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.edges: list[Triple] = []
         spaces = {_space(one) for one in subjects if one.startswith(_WEB)}
-        naming = {*FIRST_NAMES, *OTHER_NAMES, *own_naming}
+        naming = {*FIRST_NAMES, *OTHER_NAMES, *own_naming, CLAIM}
         relations = {one.relation for one in triples}
         for one in triples:
             if one.relation == f"{_RDFS}subClassOf" and not one.is_literal:

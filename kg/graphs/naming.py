@@ -28,6 +28,9 @@ LABELS = (_RDFS + "label", _SKOS + "prefLabel")
 OTHER_LABELS = (_SKOS + "altLabel",)
 """The properties of other names."""
 
+CLAIM = "http://wikiba.se/ontology#directClaim"
+"""From the entity of Wikidata that describes a property, and has its labels, to the property of statements."""
+
 _NAMING = frozenset((*LABELS, *OTHER_LABELS))
 _SPACES = re.compile(r"\s+")
 _BEFORE_LOCAL_NAME = re.compile(r"^urn:.*:|[#/]")
@@ -116,7 +119,7 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", text).replace(" -> ", " → ").strip()
 
 
-def labels_of(triples: Iterable[Triple], properties: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
+def labels_of(triples: Sequence[Triple], properties: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     """The names of each IRI, each with the place of its property: English or without a language before others."""
     order = {iri: place for place, iri in enumerate(properties)}
     ranked: dict[str, list[tuple[int, bool, str]]] = {}
@@ -124,6 +127,7 @@ def labels_of(triples: Iterable[Triple], properties: Sequence[str]) -> dict[str,
         if one.relation in order and one.is_literal and (text := _plain(one.value)):
             foreign = one.language not in ("", "en") and not one.language.startswith("en-")
             ranked.setdefault(one.subject, []).append((order[one.relation], foreign, text))
+    ranked |= {one.value: ranked[one.subject] for one in triples if one.relation == CLAIM and one.subject in ranked}
     return {node: [(rank, text) for rank, _, text in sorted(names)] for node, names in ranked.items()}
 
 

@@ -54,6 +54,16 @@ def test_names_units_and_classes_of_a_graph() -> None:
     assert graph.relations[_relation(graph, "built in")].kind == "date"
 
 
+def test_a_property_of_wikidata_has_the_label_of_the_entity_that_describes_it() -> None:
+    graph = _graph(
+        """@prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> .
+        @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix wikibase: <http://wikiba.se/ontology#> .
+        wd:Q9 rdfs:label "Coldwell"@en ; wdt:P1082 52300 .
+        wd:P1082 rdfs:label "population"@en ; wikibase:directClaim wdt:P1082 ."""
+    )
+    assert [one.names[0] for one in graph.relations] == ["population"]
+
+
 def test_a_node_that_only_carries_a_number_is_that_number() -> None:
     graph = _graph()
     length = _relation(graph, "length")
