@@ -21,6 +21,8 @@ from kg.text import Unit
 _YEAR = re.compile(r"\d{4}")
 _UNITS: Mapping[str, Unit] = {"shares": "shares", "pure": "plain"}
 _FIGURE_TAG = "ix:nonfraction"
+_ZEROS = frozenset(("numdash", "zerodash", "fixed-zero"))
+"""The transformations of inline XBRL that make zero of any text."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class InlineFacts:
         return (
             "" if one is None else " ".join((str(one.get("name")), *self.members.get(str(one.get("contextref")), ())))
         )
+
+    def is_zero(self, element: Any) -> bool:
+        """Whether the file states that a cell's dash is zero."""
+        one = _only_fact(element)
+        return one is not None and str(one.get("format")).lower().partition(":")[2] in _ZEROS
 
     def fact_in(self, element: Any) -> XbrlFact | None:
         """The fact of a cell; ``None`` where it holds none, or several."""

@@ -188,7 +188,7 @@ def _rows(table: Any, file: str, named: str, facts: InlineFacts) -> Iterator[lis
         for element in row.iter("td", "th"):
             column = _past(below, column, cells)
             wide, high = _span(element, "colspan"), _span(element, "rowspan")
-            text = _text_of(element) if _is_seen(element) else ""
+            text = ("0" if facts.is_zero(element) else _text_of(element)) if _is_seen(element) else ""
             line, concept = int(element.sourceline or 0), facts.concept_of(element)
             place = Place(file, line, named, cell_name(number, column), concept=concept)
             cell = Extent(RawCell(text, place, facts.fact_in(element)), column, column + wide)

@@ -121,6 +121,13 @@ def test_facts_of_inline_xbrl_win_over_the_layout(tmp_path: Path) -> None:
     assert (other.period, other.quantity.scale) == ("2024", 1_000)
 
 
+def test_a_dash_that_the_file_states_as_zero_is_zero(tmp_path: Path) -> None:
+    fact = '<ix:nonFraction name="us-gaap:X" contextRef="c1" unitRef="usd" format="ixt:fixed-zero">—</ix:nonFraction>'
+    graph = _graph(tmp_path, facts=FACTS.format(focus="2023"), one=fact)
+    [stated] = [one for one in graph.observations if one.quantity.value == 0]
+    assert (stated.period, stated.quantity.unit) == ("2023", "currency")
+
+
 def test_a_table_with_a_second_header_is_two_tables(tmp_path: Path) -> None:
     rows = [("", "2024", "2023"), ("Sales", "5", "4"), ("", "2022", "2021"), ("Sales", "3", "2")]
     cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
