@@ -17,7 +17,7 @@ from experiments.console import SAMPLE_FOLDER, check_address, read_text, say
 from experiments.facade.reports import resolve_report, saved_program
 from experiments.pages import answer_figures, basis_of, turn_figures
 from kg.errors import ConfigError, DataError
-from kg.graphs import RDF_FILES, FactGraph, Triple, is_table_of_triples, read_file, read_store
+from kg.graphs import RDF_FILES, EndpointStore, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import is_file_list
 from programs.turns import QueryDetail
 
@@ -232,14 +232,12 @@ def graph_of(words: Sequence[str]) -> dict[str, Any]:
 
 
 def triples_of(word: str) -> Iterator[Triple]:
-    """The facts of a file, a folder or an endpoint.
+    """The facts of a file, a folder or an endpoint; of an invalid file of a folder, those before its error.
 
     Raises:
         DataError: A file cannot be read, or the endpoint cannot be reached.
     """
     if word.startswith(_ADDRESSES):
-        from kg.graphs import EndpointStore
-
         check_address(word)
         with EndpointStore(word) as store:
             yield from read_store(store, MOST_TRIPLES)
@@ -247,4 +245,9 @@ def triples_of(word: str) -> Iterator[Triple]:
     path = _path(word)
     files = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
     for file in files or [path]:
-        yield from read_file(file, read_text(file))
+        try:
+            yield from read_file(file, read_text(file))
+        except DataError as error:
+            if len(files) < 2:
+                raise
+            say(f"left out from there on: {error}")

@@ -12,6 +12,7 @@ import pytest
 from dspy.utils import DummyLM
 
 import finpath
+from experiments.facade.subjects import triples_of
 from kg.errors import ConfigError, DataError, TrackingError
 
 INCOME = ",2020,2019\nNet sales <all>,4120,3980\nNet income,402,371\n"
@@ -57,6 +58,15 @@ def test_what_is_read(income: Path) -> None:
         finpath.ask(income)
     with pytest.raises(TrackingError, match="no program 'nothing'"):
         finpath.load("nothing")
+
+
+def test_an_invalid_file_ends_no_folder_of_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.ttl").write_text("<http://x/a> <http://x/p> <http://x/b> . <http://x/a> nonsense", encoding="utf-8")
+    (tmp_path / "b.ttl").write_text("<http://x/b> <http://x/p> <http://x/c> .", encoding="utf-8")
+    assert [triple.value for triple in triples_of(str(tmp_path))] == ["http://x/b", "http://x/c"]
+    assert "a.ttl: not valid Turtle" in capsys.readouterr().err
+    with pytest.raises(DataError, match="not valid Turtle"):
+        list(triples_of(str(tmp_path / "a.ttl")))
 
 
 def test_an_import_loads_nothing_else() -> None:
