@@ -11,6 +11,7 @@ import pytest
 
 from kg.calculations.report_index import Idf, ReportIndex
 from kg.encoders import TextEncoder, TurnOperands, WordPiece
+from kg.encoders.heads import JOINED
 from kg.errors import DataError
 from kg.reports import Report, build_ontology, build_report_graph
 from optimize.encoders.examples import EncoderConfig, EncoderData, base_vocabulary, encoder_data
@@ -135,10 +136,10 @@ def test_the_exported_encoder_scores_as_the_trained_one(
         assert np.abs(found - expected).max() < 0.5
         assert found.argmax() == expected.argmax()
         if operands and operands[0].kind == "A":
-            query, listened = exported.heads.query(
-                exported.heads.join(question, [past], page), 0, example.template, 0, None
-            )
-            words = exported.heads.word_weights(question.heard, listened)
+            joined, zero = exported.heads.join(question, [past], page), np.array([0])
+            number = np.array([exported.heads.number[example.template]])
+            queries, listened = exported.heads.queries(joined, zero, number, zero, np.zeros((1, JOINED), np.float32))
+            query, words = queries[0], exported.heads.word_weights(question.heard, listened)[0]
             scores = page.vectors[page.order] @ query + words @ page.similarities(question.spoken)
             shares = np.zeros(len(page.vectors))
             shares[page.order] = scores
