@@ -16,11 +16,11 @@ from threadpoolctl import threadpool_limits
 
 from experiments.data import ConversationRecord, Dialogue, conversation_examples, load_conversations, read_dialogues
 from kg.calculations import START, DerivationConfig, WeightedHistory, search_turn
-from kg.reports import build_ontology
+from kg.reports import build_ontology, document_of
 from kg.search import merge_key
 from optimize.fitting import folds_of, with_setting
 from optimize.metrics.turns import with_intervals
-from optimize.scorers import FitScorer, ScorerConfig, document_name
+from optimize.scorers import FitScorer, ScorerConfig
 from programs.conversation import ConversationQA
 
 MISSED = 999
@@ -38,7 +38,7 @@ def fitted_without(
     """The beam, fitted without some documents; ``dialogues`` have no conversation of ``given``."""
     inside = [one for one in given if one.document not in outside]
     ontology = build_ontology({one.report.id: one.report for one in inside}.values())
-    fit = FitScorer(config, seed=seed, dialogues=[one for one in dialogues if document_name(one[0]) not in outside])
+    fit = FitScorer(config, seed=seed, dialogues=[one for one in dialogues if document_of(one[0]) not in outside])
     program: ConversationQA = fit.compile(ConversationQA.unfitted(ontology), trainset=conversation_examples(inside))
     return program
 

@@ -46,7 +46,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 from experiments.console import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.files import UNREADABLE
-from kg.reports import Report
+from kg.reports import Report, document_of
 from kg.search import Answer, Derivation, merge_key
 from optimize.metrics.abstention import OpenAnswer, read_gold
 
@@ -69,7 +69,6 @@ _SPLIT_OF_NAME = {"train": "train", "validation": "dev", "dev": "dev", "test": "
 _ARCHIVE, _SAVED_DATA_SET, _HUB = "data.zip", ("dataset_info.json", "dataset_dict.json"), "hf:"
 _LOADERS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json"}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 @dataclass(frozen=True)
@@ -294,12 +293,6 @@ def _conversation(read: ConvFinQARecord, reports: dict[str, Report]) -> Conversa
         gold=tuple(map(read_gold, annotation.answers)) if annotation.answers is not None else None,
         margin=read.margin,
     )
-
-
-def document_of(conversation: str) -> str:
-    """The document of a conversation: ``ACME/2020/page_7.pdf`` of ``Single_ACME/2020/page_7.pdf-1``."""
-    match = _ID.fullmatch(conversation)
-    return match["document"] if match else conversation
 
 
 def shared_report(record: Mapping[str, Any], reports: dict[str, Report]) -> Report:

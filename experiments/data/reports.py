@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import read_text, say
-from experiments.data.conversations import document_of, find_part, find_parts, read_records, repaired, shared_report
+from experiments.data.conversations import find_part, find_parts, read_records, repaired, shared_report
 from kg.errors import DataError
-from kg.reports import Ontology, Report, build_ontology
+from kg.reports import Ontology, Report, build_ontology, document_of
 
 
 def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:

@@ -12,6 +12,7 @@ It has a table and its text, and no field for a question, a program or an answer
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,15 @@ MOST_CELLS = 300_000
 
 MOST_CHARACTERS = 5_000_000
 """Characters of text that a report may have."""
+
+
+_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
+
+
+def document_of(conversation: str) -> str:
+    """The document of a conversation: ``ACME/2020/page_7.pdf`` of ``Single_ACME/2020/page_7.pdf-1``."""
+    match = _ID.fullmatch(conversation)
+    return match["document"] if match else conversation
 
 
 @dataclass(frozen=True)

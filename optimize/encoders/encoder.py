@@ -25,7 +25,7 @@ from pydantic.dataclasses import dataclass
 from kg.calculations import ReportIndex
 from kg.encoders import TextEncoder, WordPiece
 from kg.errors import ConfigError
-from kg.reports import Report, build_ontology
+from kg.reports import Report, build_ontology, document_of
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutFit, fit_blend, held_out_conversations, pages_of
 from optimize.fitting import ConversationFit, Dialogues, check_packages
@@ -33,7 +33,6 @@ from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,
     describe_data,
-    document_name,
     fit_scorer,
     page_key,
     page_keys,
@@ -95,8 +94,8 @@ class FitEncoder(ConversationFit):
             else split_by_pages(trainset, kept.pages)
         )
         self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
-        unknown = {document_name(example.report.id) for example in outside}
-        dialogues = [one for one in self.dialogues if document_name(one[0]) not in unknown]
+        unknown = {document_of(example.report.id) for example in outside}
+        dialogues = [one for one in self.dialogues if document_of(one[0]) not in unknown]
         ontology = build_ontology({example.report.id: example.report for example in inside}.values())
         turns, idf = training_data(ReportReader(ontology, turn.reader.scorer), inside, dialogues)
 
@@ -196,5 +195,5 @@ def _sides(
 
 def pages_seen(inside: Sequence[dspy.Example], dialogues: Dialogues) -> set[str]:
     """Returns the keys of the pages of a fit: those of its conversations and of its dialogues."""
-    names = {page_key(document_name(one[0])) for one in dialogues}
+    names = {page_key(document_of(one[0])) for one in dialogues}
     return names.union(*(page_keys(example.report) for example in inside))

@@ -37,7 +37,7 @@ from kg.calculations import (
 )
 from kg.calculations.confidence_features import confidence_features
 from kg.errors import DataError
-from kg.reports import Report
+from kg.reports import Report, document_of
 from kg.search import Constant, Number, merge_key
 from optimize.fitting import Progress, fit_choices, silent
 from optimize.metrics.abstention import OpenAnswer, answers_match
@@ -45,7 +45,6 @@ from optimize.scorers import (
     ConfidenceExample,
     TrainingTurn,
     content_sha256,
-    document_name,
     fit_confidence,
     page_keys,
     right_items,
@@ -259,8 +258,8 @@ def pages_of(reports: Sequence[Report]) -> list[str]:
         return name
 
     for report in reports:
-        leader[find(content_sha256(report))] = find(document_name(report.id))
-    return [find(document_name(report.id)) for report in reports]
+        leader[find(content_sha256(report))] = find(document_of(report.id))
+    return [find(document_of(report.id)) for report in reports]
 
 
 def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> ConfidenceExample:

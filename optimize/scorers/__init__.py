@@ -6,7 +6,6 @@ from optimize.scorers.turns import (
     TrainingTurn,
     content_sha256,
     describe_data,
-    document_name,
     page_key,
     page_keys,
     read_index,

@@ -14,7 +14,6 @@ Conversations about one page are known by its name or its content, whatever thei
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,14 +23,13 @@ import numpy as np
 from kg.calculations import HistoryTurn, Idf, ReportIndex, SeriesReader, extend_history, past_turn
 from kg.encoders import TurnOperands
 from kg.errors import ProgramError
-from kg.reports import CellSource, Observation, Report
+from kg.reports import CellSource, Observation, Report, document_of
 from kg.search import COMPOUNDS, Answer, Derivation, Number, PastTurn, TurnOperation, collapse
 from kg.text import content_tokens
 from optimize.fitting import Dialogues
 from programs.worlds.report import ReportReader
 
 _KEY = 16
-_ID = re.compile(r"(?:Single_|Double_)?(?P<document>.+?)(?:-\d+)?")
 
 
 @dataclass(frozen=True)
@@ -206,10 +204,10 @@ def training_data(
             built[report] = read_index(reader, report, idf)
         for make in (training_turns, shortened_turns):
             turns += make(content_sha256(report), built[report], example.questions, example.programs)
-    pages = {document_name(report.id): report for report in built}
+    pages = {document_of(report.id): report for report in built}
     unknown = ReportIndex([], [], idf)
     for name, questions, programs in dialogues:
-        page = pages.get(document_name(name))
+        page = pages.get(document_of(name))
         group, index = (name, unknown) if page is None else (content_sha256(page), built[page])
         for make in (training_turns, shortened_turns):
             turns += make(group, index, questions, programs)
@@ -220,12 +218,6 @@ def read_index(reader: ReportReader, report: Report, idf: Idf) -> ReportIndex:
     """Returns a report's index with an idf other than the reader's."""
     graph, _ = reader.read(report)
     return ReportIndex(graph.observations, report.sentences, idf)
-
-
-def document_name(conversation_id: str) -> str:
-    """Returns the page of a conversation: ``ACME/2020/page_7.pdf`` of ``Double_ACME/2020/page_7.pdf-1``."""
-    match = _ID.fullmatch(conversation_id)
-    return match["document"] if match else conversation_id
 
 
 def content_sha256(report: Report) -> str:
@@ -240,7 +232,7 @@ def page_key(name: str) -> str:
 
 def page_keys(report: Report) -> set[str]:
     """Returns the keys of a report's page: a copy of it has the same name or the same content."""
-    return {page_key(document_name(report.id)), page_key(content_sha256(report))}
+    return {page_key(document_of(report.id)), page_key(content_sha256(report))}
 
 
 def _text(report: Report) -> str:
