@@ -12,16 +12,14 @@ comparison reports it. Equal turns agree in conversation, place, question and go
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from experiments.console import write_answer
-from experiments.evaluation import DETAILS, REPORTS, TURNS
+from experiments.evaluation import DETAILS, TURNS
 from experiments.pages import describe_comparison, short_names, written
 from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, sectioned
 from kg.errors import TrackingError
-from kg.reports import Report
 from optimize.metrics import (
     ChangedTurn,
     Comparison,
@@ -74,16 +72,6 @@ def choose_turn(turns: Sequence[ScoredTurn], reference: str) -> ScoredTurn:
     if len(matches) != 1:
         raise TrackingError(f"turn {reference!r} names {len(matches)} turns of the run; it must name one")
     return matches[0]
-
-
-def read_reports(record: RunRecord, tracker: Tracker) -> dict[str, Report]:
-    """The reports that an evaluation was about, by id.
-
-    Raises:
-        TrackingError: The run has none.
-    """
-    reports: dict[str, dict[str, Any]] = json.loads(tracker.text(record, REPORTS))
-    return {name: Report.from_dict({"id": name, **texts}) for name, texts in reports.items()}
 
 
 def compare(records: Sequence[RunRecord], tracker: Tracker, *, tracked: bool = True) -> Comparison:

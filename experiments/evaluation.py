@@ -53,8 +53,8 @@ KEY_TAG = "finpath.key"
 TURNS, DETAILS = "turns", "details"
 """The tables of an evaluation's run: one row a turn with its scores, and one with the program's whole result."""
 
-REPORTS, ONTOLOGY = "reports.json", "ontology.ttl"
-"""The artifacts from which a report's graph can be built again."""
+ONTOLOGY = "ontology.ttl"
+"""The artifact with the ontology of the program."""
 
 
 @dataclass(frozen=True)

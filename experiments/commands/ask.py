@@ -140,11 +140,6 @@ def _conversation_figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[st
     metavar="FILE",
     help="many questions, each by itself: JSON lines or a JSON list with `question`, or one question a line",
 )
-@click.option(
-    "--insert",
-    is_flag=True,
-    help="keep the facts of sentences that answer a question in the growing graph; otherwise asking writes nothing",
-)
 @_subject_options
 @threads_option
 @json_option
@@ -152,7 +147,6 @@ def ask_questions(
     about: str,
     questions: tuple[str, ...],
     file: str | None,
-    insert: bool,
     threads: int | None,
     lm: LMConfig,
     write_figures: WriteFigures,
@@ -169,17 +163,11 @@ def ask_questions(
         rule = "questions must follow, or be in a file (--questions), and must not be empty"
         raise ConfigError(f"{rule}; the subject is {', '.join(filter(None, words))}")
     with _asking(words, lm, **given) as (subject, log):
-        if insert and subject.kind != "growing graph":
-            raise ConfigError(f"insert is for a growing graph, got a {subject.kind}")
         if file is not None:
             turns = _ask_each(subject, file, threads or lm.default_threads, log, write_figures)
         else:
             turns = _ask_in_order(subject, own, log)
             write_figures(_conversation_figures(subject, turns))
-    if insert:
-        from experiments.facade.knowledge import keep_answers
-
-        keep_answers(subject.world.answers, words[0])
     return 0 if any(turn.failure is None for turn in turns) else 1
 
 

@@ -1,7 +1,7 @@
 """``finpath ingest`` reads news and filings into a growing graph; ``brief`` reports what is new for a user.
 
 $ finpath ingest news/ filing.txt https://example.org/feed.xml --graph knowledge
-$ finpath brief knowledge --database portfolio.db --user ann --html briefing.html
+$ finpath brief knowledge --database portfolio.db --user ann
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import click
 
 from experiments.commands.main import (
     FILE,
-    OUT_FILE,
     WriteFigures,
     finpath,
     json_option,
@@ -25,7 +24,7 @@ from experiments.commands.main import (
     threads_option,
     track_option,
 )
-from experiments.console import progress, say, show, write_text
+from experiments.console import progress, say, show
 from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, FinpathError
 
@@ -231,7 +230,7 @@ def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:
     }
 
 
-@finpath.command("brief", epilog="finpath brief knowledge --database portfolio.db --user ann --html briefing.html")
+@finpath.command("brief", epilog="finpath brief knowledge --database portfolio.db --user ann")
 @click.argument("graph", type=FILE, metavar="GRAPH", help="the graph's folder")
 @click.option(
     "--database",
@@ -244,19 +243,15 @@ def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:
 )
 @click.option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile")
 @click.option("--all", "whole", is_flag=True, help="as if there were no profile")
-@click.option("--html", type=OUT_FILE, metavar="FILE", help="write the briefings as a page here too")
 @day_option
 @json_option
-def brief_user(
-    graph: str, database: str, user: str, whole: bool, html: str | None, today: datetime, write_figures: WriteFigures
-) -> None:
+def brief_user(graph: str, database: str, user: str, whole: bool, today: datetime, write_figures: WriteFigures) -> None:
     """Reports news about a user's positions and watch-list, citing the documents that report it.
 
     There is one block for a symbol. What the profile leaves out is counted.
     """
     from experiments.data import read_portfolio
     from experiments.facade.knowledge import open_graph
-    from experiments.pages import render
     from programs.advisor import Advisor, briefings, shaped, symbol_problems
 
     day, portfolio = today.date(), read_portfolio(database, user)
@@ -268,10 +263,8 @@ def brief_user(
     given = every if profile is None else shaped(every, profile)
     for problem in unknown:
         say(problem)
-    missing = len(every) - len(given)
-    note = f"the profile leaves out {missing} briefings: --all shows them" if missing else ""
-    if note:
-        say(note)
+    if missing := len(every) - len(given):
+        say(f"the profile leaves out {missing} briefings: --all shows them")
     for briefing in given:
         show(briefing.text)
         for line in [line for event in briefing.events for line in event.lines]:
@@ -279,7 +272,4 @@ def brief_user(
         for remark in briefing.notes:
             show(f"    note: {remark}")
     show(_CAUTION if given else "nothing new about what you hold or watch")
-    if html is not None:
-        shared = {"title": "Briefing", "today": day.isoformat(), "caution": _CAUTION}
-        write_text(html, render("briefings.html", briefings=given, profile=profile, left_out=note, **shared))
     write_figures({"briefings": [asdict(briefing) for briefing in given], "left_out": missing})

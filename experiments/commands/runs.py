@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from experiments.commands.main import OUT_FOLDER, POSITIVE, WriteFigures, finpath, json_option, open_tracker
-from experiments.console import say, show, write_text
+from experiments.commands.main import POSITIVE, WriteFigures, finpath, json_option, open_tracker
+from experiments.console import say, show
 from kg.errors import TrackingError
 
 if TYPE_CHECKING:
     from experiments.tracking import RunRecord, Tracker
-    from optimize.metrics import ScoredTurn
 
 RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
 _CHANGED = 10
@@ -51,7 +49,6 @@ def compare_runs(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigu
     "inspect",
     epilog="""
     finpath inspect latest --failed --limit 5
-    finpath inspect latest --failed --html pages    # pages/index.html, for a browser or for paper
     finpath inspect latest --turn Single_MRLW/2020/page_49.pdf-1:3    # after an evaluation on sample:dev
     """,
 )
@@ -60,12 +57,6 @@ def compare_runs(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigu
 @click.option("--turn", metavar="CONVERSATION:NUMBER", help="one turn, with all candidates; turns count from 1")
 @click.option("--prompts", is_flag=True, help="with --turn: every call, with every prompt and reply")
 @click.option("--limit", type=POSITIVE, default=20, help="at most N turns (20)")
-@click.option(
-    "--html",
-    type=OUT_FOLDER,
-    metavar="FOLDER",
-    help="write the conversations of these turns as pages: the report marked up, and the turns as here",
-)
 @json_option
 def inspect_run(
     reference: str,
@@ -73,10 +64,9 @@ def inspect_run(
     turn: str | None,
     prompts: bool,
     limit: int,
-    html: str | None,
     write_figures: WriteFigures,
 ) -> None:
-    """Shows the details of a tracked evaluation: turns, prompts, pages of conversations."""
+    """Shows the turns of a tracked evaluation, with their candidates, paths and prompts."""
     from experiments.compare import choose_turn, read_turns
     from experiments.pages import describe_scored_turn, describe_trace, scored_turn_figures
     from experiments.traces import read_traces
@@ -102,23 +92,7 @@ def inspect_run(
         show("\n\n".join(map(describe_scored_turn, chosen)))
         what = "turns that are wrong or have no answer" if failed else "turns"
         show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
-    if html is not None:
-        _write_pages(turns, chosen, Path(html), record, tracker)
     write_figures({"run_id": record.id, "turns": [*map(scored_turn_figures, chosen)], **more})
-
-
-def _write_pages(
-    turns: list[ScoredTurn], chosen: list[ScoredTurn], folder: Path, record: RunRecord, tracker: Tracker
-) -> None:
-    """Writes a page for each conversation that has a chosen turn, and their list."""
-    from experiments.compare import read_reports
-    from experiments.pages import make_pages
-
-    names = dict.fromkeys(scored.score.conversation_id for scored in chosen)
-    conversations = [[scored for scored in turns if scored.score.conversation_id == name] for name in names]
-    for file, text in make_pages(conversations, read_reports(record, tracker), record.name).items():
-        write_text(folder / file, text)
-    show(str(folder / "index.html"))
 
 
 @finpath.command(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import say
-from kg.errors import DataError, FinpathError
+from kg.errors import DataError
 from kg.growing import EdgeType, GrowingGraph, Schema
 from kg.investments import investment_schema
 from kg.locks import BusyError
@@ -81,20 +81,6 @@ def answers_of(graph: GrowingGraph) -> GraphAnswers:
 
     fetch_reader()
     return GraphAnswers(graph, question_reader)
-
-
-def keep_answers(answers: GraphAnswers, folder: str) -> None:
-    """Writes the facts that answered into the graph of a folder; another process may have it open."""
-    from kg.news import insert_answers
-
-    if not answers.insertions:
-        return
-    try:
-        with open_graph(folder) as opened:
-            for insertion in answers.insertions:
-                insert_answers(opened, insertion)
-    except FinpathError as error:
-        say(f"the facts of {len(answers.insertions)} answers are not inserted: {error}")
 
 
 def use_types(graph: GrowingGraph, file: str) -> int:

@@ -6,14 +6,12 @@
 A turn that raises costs itself only: it counts as failed, and the conversation continues as after any turn without an
 answer. A report that no graph can be built from costs the turns about it.
 
-Artifacts of a run: ``turns.json`` and ``details.json`` (tables), ``reports.json`` and ``ontology.ttl`` (the sources of
-the graphs), ``pages/`` (conversations with a wrong turn, for a browser).
+Artifacts of a run: the tables ``turns.json`` and ``details.json``, and ``ontology.ttl``.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import logging
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +19,7 @@ from typing import Any, Literal
 
 from experiments.console import figures_table, format_table, write_answer
 from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation import DETAILS, ONTOLOGY, REPORTS, TURNS, Description, EvaluationConfig, Scored, Task
-from experiments.pages import make_pages
+from experiments.evaluation import DETAILS, ONTOLOGY, TURNS, Description, EvaluationConfig, Scored, Task
 from experiments.saved import SavedProgram
 from experiments.traces import REPORT_TAG, TraceFacts
 from experiments.tracking import DataInput, Run, RunKind, sectioned
@@ -44,7 +41,6 @@ logger = logging.getLogger(__name__)
 
 _CANDIDATES_IN_ROW = 5
 _DOCUMENTS = 10
-_PAGES = 10
 
 
 class ConversationTask(Task):
@@ -141,15 +137,15 @@ class ConversationTask(Task):
                 state = state.after(turn) if state is not None else None
             yield turn
 
-    def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
-        """Logs the figures, and the reports and the ontology, so that a turn can be inspected without the files."""
+    def log(
+        self,
+        run: Run,
+        saved: SavedProgram,
+        figures: Mapping[str, Any],
+        scored: Sequence[Scored],  # noqa: ARG002
+    ) -> None:
+        """Logs the figures and the ontology."""
         run.log_metrics(sectioned(figures))
-        reports = {report.id: report for report in (self.reports[one.item] for one in scored)}
-        texts = {
-            name: {"pre_text": one.pre_text, "table": one.table, "post_text": one.post_text}
-            for name, one in reports.items()
-        }
-        run.log_text(REPORTS, json.dumps(texts, ensure_ascii=False))
         run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
 
     def trace(self, scored: Scored) -> TraceFacts:
@@ -194,7 +190,7 @@ class ConvFinQA(ConversationTask):
         return summarise([one.score for one in scored], seed=seed)
 
     def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
-        """Logs figures, reports, both tables, and pages of the first conversations that have a wrong turn."""
+        """Logs figures, the ontology, and both tables."""
         if run.id is None:
             return
         super().log(run, saved, figures, scored)
@@ -203,14 +199,6 @@ class ConvFinQA(ConversationTask):
         run.log_table(TURNS, list(map(_turn_row, turns)))
         keys = [{"conversation_id": one.item, "turn_index": one.index} for one in scored]
         run.log_table(DETAILS, [{**key, **turn_record(one.turn)} for key, one in zip(keys, scored, strict=True)])
-        groups: dict[str, list[ScoredTurn]] = {}
-        for turn in turns:
-            groups.setdefault(turn.score.conversation_id, []).append(turn)
-        failed = [own for own in groups.values() if not all(turn.score.exact for turn in own)][:_PAGES]
-        if failed:
-            reports = {report.id: report for report in self.reports.values()}
-            for file, text in make_pages(failed, reports, run.name).items():
-                run.log_text(f"pages/{file}", text)
 
     def judgement(self, scored: Scored) -> tuple[dict[str, str], dict[str, tuple[bool | float, str]], dict[str, Any]]:
         """Returns the stage, the verdict in words, and the gold program and its answer."""
@@ -245,7 +233,7 @@ class OpenAnswers(ConversationTask):
         }
 
     def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
-        """Logs the figures, the reports and a row for each question."""
+        """Logs the figures, the ontology and a row for each question."""
         if run.id is None:
             return
         super().log(run, saved, figures, scored)

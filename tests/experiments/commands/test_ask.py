@@ -130,5 +130,3 @@ def test_a_file_of_questions_about_a_graph(tmp_path: Path, capsys: pytest.Captur
     ]
     assert cli.main(["ask", str(table), "who?", "--questions", str(file)]) == 1
     assert "questions must follow, or be in a file" in capsys.readouterr().err
-    assert cli.main(["ask", str(table), "who?", "--insert"]) == 1
-    assert "insert is for a growing graph, got a graph" in capsys.readouterr().err

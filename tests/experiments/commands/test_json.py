@@ -128,7 +128,7 @@ def test_json_is_alone_on_standard_output_of_every_verb(home: Path, capfd: pytes
 def test_every_place_that_is_written_is_checked() -> None:
     for name, command in VERBS.items():
         for parameter in command.params:
-            if isinstance(parameter, click.Option) and parameter.name in ("out", "html", "predictions"):
+            if isinstance(parameter, click.Option) and parameter.name in ("out", "predictions"):
                 assert isinstance(parameter.type, Target), f"{name} --{parameter.name}"
 
 
@@ -138,7 +138,6 @@ def test_every_place_that_is_written_is_checked() -> None:
         ("evaluate beam --data nowhere.json --json", "json"),
         ("compile beam --train nowhere.json --out", "out"),
         ("compile kgqa --graph nowhere --train nowhere --format metaqa --out", "out"),
-        ("inspect latest --failed --html", "html"),
         ("evaluate x --graph nowhere --questions nowhere --format metaqa --predictions", "predictions"),
         ("ontology build nowhere.json --out", "out"),
         ("data fetch --out", "out"),
