@@ -180,16 +180,15 @@ class TableLines:
 
     def _down(self, cells: Sequence[int]) -> Iterator[tuple[Sequence[int], Extent]]:
         """The figures of a column: all but totals, its balances, and those of each section and part."""
-        reported = [cell for cell in cells if cell < len(self.index.reported())]
         parts: list[list[int]] = [[]]
-        for cell in reported:
+        for cell in cells:
             if int(self.index.row[cell]) in self.total_rows:
                 parts.append([])
             else:
                 parts[-1].append(cell)
         whole = [cell for part in parts for cell in part]
         yield whole, "whole"
-        rows = ((cell, self._rows[int(self.index.row[cell])]) for cell in reported)
+        rows = ((cell, self._rows[int(self.index.row[cell])]) for cell in cells)
         yield [cell for cell, row in rows if self._words(row, across=True) & _NO_PART], "part"
         sections: dict[str, list[int]] = {}
         for cell in whole:

@@ -59,9 +59,6 @@ def extend_history(index: ReportIndex, earlier: Sequence[HistoryTurn], turn: Pas
     if turn.derivation is None:
         return FAILED
     value = float(turn.answer) if isinstance(turn.answer, Decimal) else float("nan")
-    derived = index.derived_place(turn.derivation)
-    if derived is not None:
-        return HistoryTurn("select(A)", (), (derived,), turn.derivation, value, (derived,))
     collapsed = collapse(turn.derivation, [one.derivation for one in earlier])
     if collapsed is None and len(index):
         collapsed = SeriesReader(index).collapse(turn.derivation)

@@ -272,10 +272,8 @@ def derivation_of(space: DerivationSpace, state: IntArray) -> Derivation | None:
     """A state's complete derivation; ``None`` when it refers to a turn that has none."""
     form = space.scorer.parsed[state[1]]
     if form.operation in SERIES_OPERATIONS:
-        found = space.series.derivation(form.operation, int(state[2]), int(state[3]), space.count)
-    else:
-        found = expand(collapsed_of(space, state), [turn.derivation for turn in space.histories[state[0]].turns])
-    return None if found is None else space.index.spelled_out(found)
+        return space.series.derivation(form.operation, int(state[2]), int(state[3]), space.count)
+    return expand(collapsed_of(space, state), [turn.derivation for turn in space.histories[state[0]].turns])
 
 
 def answered_at(space: DerivationSpace, found: Pool, place: int) -> tuple[Derivation, Answer] | None:
@@ -283,8 +281,7 @@ def answered_at(space: DerivationSpace, found: Pool, place: int) -> tuple[Deriva
 
     There is none when it refers to a turn without a derivation, or calculates with an earlier "yes".
     """
-    compared = found.compared.get(place)
-    derivation = derivation_of(space, found.states[place]) if compared is None else space.index.spelled_out(compared)
+    derivation = found.compared.get(place) or derivation_of(space, found.states[place])
     if derivation is None:
         return None
     try:

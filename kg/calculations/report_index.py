@@ -24,7 +24,6 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
-from kg.calculations.definitions import derived_observations
 from kg.reports import CellSource, Observation, SentenceSource
 from kg.search import Derivation, Number
 from kg.text import MOST_DIGITS, Quantity, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
@@ -119,9 +118,7 @@ class ReportIndex:
     """The items of a report with everything the search compares.
 
     Attributes:
-        observations: The report graph's figures, and after them the items that they define
-            (:mod:`kg.calculations.definitions`).
-        calculations: The calculation of each defined item, by its id.
+        observations: The report graph's figures.
         sentences: The report's sentences, in which the sources of figures in sentences count.
         base: Index of each item's observation.
         values: Each item's exact value.
@@ -138,14 +135,10 @@ class ReportIndex:
         observations: Sequence[Observation],
         sentences: Sequence[str],
         idf: Idf,
-        *,
-        define: bool = True,
         kept_rows: Sequence[int] | None = None,
     ) -> None:
         self.kept_rows = kept_rows
-        derived = derived_observations(observations) if define else []
-        self.observations = (*observations, *(one for one, _ in derived))
-        self.calculations = {one.id: steps for one, steps in derived}
+        self.observations = tuple(observations)
         self.sentences = tuple(sentences)
         self.idf = idf
         self._expand_items()
@@ -182,27 +175,11 @@ class ReportIndex:
         """The place of each observation, by its id."""
         return {one.id: place for place, one in enumerate(self.observations)}
 
-    @cached_property
-    def _derived_places(self) -> dict[object, int]:
-        return {steps.tree(): self.place_of[name] for name, steps in self.calculations.items()}
-
-    def reported(self) -> tuple[Observation, ...]:
-        """The report's own figures."""
-        return self.observations[: len(self.observations) - len(self.calculations)]
-
     def has_gap(self, first: int, last: int) -> bool:
         """Whether the index is of an excerpt that leaves out a row between two rows."""
         if self.kept_rows is None or first < 0:
             return False
         return bisect_right(self.kept_rows, last) - bisect_left(self.kept_rows, first) < last - first + 1
-
-    def derived_place(self, derivation: Derivation) -> int | None:
-        """The defined item that a derivation calculates, if it does just that."""
-        return self._derived_places.get(derivation.tree())
-
-    def spelled_out(self, derivation: Derivation) -> Derivation:
-        """A derivation over figures of the report alone: the calculations of defined items stand in their place."""
-        return derivation.with_calculations(self.calculations)
 
     def _expand_items(self) -> None:
         items = [

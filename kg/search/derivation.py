@@ -25,7 +25,7 @@ A constant before the labelled figures says how many labels are asked for, in or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, DivisionByZero, InvalidOperation, Overflow, localcontext
 
@@ -72,33 +72,6 @@ class Derivation:
         results = [_append(steps, part) for part in (first, second)]
         steps.append(Step(operation, tuple(results)))
         return cls(tuple(steps))
-
-    def with_calculations(self, parts: Mapping[str, Derivation]) -> Derivation:
-        """The derivation with figures replaced by calculations.
-
-        Args:
-            parts: The calculation that stands for each figure, by the figure's source.
-        """
-        if not any(number.source in parts for number in self.numbers):
-            return self
-        steps: list[Step] = []
-        places: list[int] = []
-
-        def moved(operand: Operand) -> Operand:
-            if isinstance(operand, StepResult):
-                return StepResult(places[operand.index])
-            if isinstance(operand, Labelled):
-                figures = map(moved, operand.numbers)
-                return Labelled(operand.label, tuple(f for f in figures if isinstance(f, Number | StepResult)))
-            part = parts.get(operand.source or "") if isinstance(operand, Number) else None
-            return operand if part is None else _append(steps, part)
-
-        for step in self.steps:
-            operands = tuple(map(moved, step.operands))
-            if step.operation != "select" or not isinstance(operands[0], StepResult):
-                steps.append(Step(step.operation, operands))
-            places.append(len(steps) - 1)
-        return Derivation(tuple(steps))
 
     @property
     def is_look_up(self) -> bool:

@@ -18,14 +18,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import dspy
-import numpy as np
 
 from kg.calculations import HistoryTurn, Idf, ReportIndex, SeriesReader, extend_history, past_turn
 from kg.encoders import TurnOperands
 from kg.errors import ProgramError
 from kg.reports import CellSource, Observation, Report, document_of
-from kg.search import COMPOUNDS, Answer, Derivation, Number, PastTurn, TurnOperation, collapse
-from kg.text import content_tokens
+from kg.search import COMPOUNDS, Answer, Derivation, PastTurn, TurnOperation, collapse
 from optimize.fitting import Dialogues
 from programs.worlds.report import ReportReader
 
@@ -77,7 +75,7 @@ def training_turns(
             answer = derivation.execute()
         except ProgramError:
             break
-        collapsed = _named_item(index, derivation, questions[place]) or collapse(derivation, derivations)
+        collapsed = collapse(derivation, derivations)
         if collapsed is None and len(index):
             collapsed = SeriesReader(index).collapse(derivation)
         asked = tuple(questions[: place + 1])
@@ -86,15 +84,6 @@ def training_turns(
         forms.append(past_turn(collapsed))
         history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
     return turns
-
-
-def _named_item(index: ReportIndex, derivation: Derivation, question: str) -> TurnOperation | None:
-    """The look-up of an item that a table defines, if the question names it and the derivation calculates it."""
-    place = index.derived_place(derivation)
-    if place is None or not set(content_tokens(index.observations[place].label)) <= set(content_tokens(question)):
-        return None
-    item = int(np.flatnonzero(index.base == place)[0])
-    return TurnOperation("select", (Number(index.texts[item], source=index.observations[place].id),))
 
 
 SHORTENED_WEIGHT = 0.25
@@ -165,12 +154,10 @@ def unanswerable_turn(
     index = turn.index
     earlier = {abs(number.value) for one in turns[:place] for number in one.derivation.numbers}
     own = {abs(number.value) for number in turn.derivation.numbers} - earlier
-    reported = dict(enumerate(index.reported()))
-    gold = {int(index.base[item]) for item, value in enumerate(index.values) if abs(value) in own} & set(reported)
-    removed = [one for one in (reported[number] for number in sorted(gold)) if not one.in_header]
+    gold = {int(index.base[item]) for item, value in enumerate(index.values) if abs(value) in own}
+    removed = [one for one in (index.observations[number] for number in sorted(gold)) if not one.in_header]
     rows, sentences = _places(removed)
-    earlier_figures = {number for one in turn.history for number in one.all_figures} & set(reported)
-    used = _places(reported[number] for number in earlier_figures)
+    used = _places(index.observations[number] for one in turn.history for number in one.all_figures)
     if not 0 < len(rows) + len(sentences) <= MOST_PLACES or rows & used[0] or sentences & used[1]:
         return None
     smaller = read(without_figures(report, removed))

@@ -80,7 +80,7 @@ class Session:
         self.calls: list[ToolCall] = []
         self.answer: Candidate | None = None
         self._ontology, self._figures = ontology, PageFigures(index)
-        self._observations = [observation for observation in index.reported() if not observation.in_header]
+        self._observations = [observation for observation in index.observations if not observation.in_header]
 
     def __repr__(self) -> str:
         return f"Session({self.question!r})"

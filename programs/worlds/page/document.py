@@ -135,7 +135,7 @@ class PageLines:
         headers = {number for _, number in self.headers()}
         self._cells: dict[tuple[int, int], list[Observation]] = {}
         self._spans: dict[int, dict[tuple[int, int], Observation]] = {}
-        for one in index.reported():
+        for one in index.observations:
             source = one.source
             if isinstance(source, SentenceSource):
                 self._spans.setdefault(source.sentence, {}).setdefault((source.start, source.end), one)

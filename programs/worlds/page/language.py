@@ -59,7 +59,7 @@ class PageFigures:
 
     def __init__(self, index: ReportIndex) -> None:
         self.index = index
-        self._known = {one.id: one for one in index.reported()}
+        self._known = {one.id: one for one in index.observations}
 
     def observation(self, identifier: str) -> Observation:
         """The figure of an identifier.

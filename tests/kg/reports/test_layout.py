@@ -147,7 +147,7 @@ def test_rows_and_sentences_that_share_words_are_kept_in_their_places() -> None:
 
 
 def test_what_earlier_answers_used_is_kept() -> None:
-    rows, sentences = lines_of(["r2500c1", "s9000n0", "defined:gross profit:1", "r7c2n1"])
+    rows, sentences = lines_of(["r2500c1", "s9000n0", "r7c2n1"])
     assert (rows, sentences) == ({2_500, 7}, {9_000})
     found = ReportWords(_report()).excerpt(["harbour fees?"], rows, sentences)
     assert found.table[2_500][0] == "item 2499"
