@@ -167,7 +167,7 @@ def answer_figures(turn: AnyTurn) -> dict[str, Any]:
     if isinstance(detail, QueryDetail):
         path, facts = detail.path, detail.facts
     elif isinstance(detail, TextDetail):
-        path, facts = "; ".join(edge for fact in detail.retrieved for edge in fact.path), detail.facts
+        path, facts = "; ".join(detail.paths), detail.facts
     elif turn.pick is not None:
         path = turn.candidates[turn.pick].path
     if isinstance(detail, PathDetail):

@@ -24,7 +24,7 @@ from kg.text import spaced
 
 _LABEL, _OTHER_LABEL = terms.LABEL.value, "http://www.w3.org/2004/02/skos/core#altLabel"
 _TYPE = terms.RDF_TYPE.value
-_LEFT_OUT = frozenset(("Statement", "Alias", "Passage", "Question", "Answer"))
+_LEFT_OUT = frozenset(("Statement", "Alias", "Passage"))
 """Types that repeat what sources say; :mod:`kg.news` answers from them."""
 
 _LEGAL_FORM = re.compile(r",? (?:Inc|Corp|Co|Ltd|LLC|plc|PLC|AG|SE|SA|NV|BV|AB|AS|ASA|Oyj|SpA|GmbH|AD)\.?$")
@@ -37,7 +37,7 @@ def without_legal_form(name: str) -> str:
 
 
 def graph_triples(graph: GrowingGraph) -> Iterator[Triple]:
-    """The triples of a graph as it is now; those of answers and sentences are left out."""
+    """The triples of a graph as it is now; those of statements and sentences are left out."""
     yield from _words(graph.schema)
     nodes, edges = list(graph.nodes()), list(graph.edges())
     aliases, agreed = _aliases(nodes, edges), _agreed(edges)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.news.answered import ANSWER_TO, AnsweredFact, Insertion, insert_answers, retrieved_answers, state_of
     from kg.news.answers import POLAR, AnswerConfidence, SpanAnswers, TextAnswer, span_confidence
     from kg.news.documents import NewsDocument, Passage, parse_document, passage_updates, passages_of, stored_passages
     from kg.news.facts import (

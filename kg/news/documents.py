@@ -260,5 +260,5 @@ def passage_of(node: Node) -> Passage:
 
 
 def published_day(node: Node) -> str:
-    """Returns the day of a sentence, statement or answer: ``2026-03-02``."""
+    """Returns the day of a sentence or statement: ``2026-03-02``."""
     return str(node.properties["published_at"])[:10]

@@ -20,7 +20,6 @@ from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, Applied, BuiltOnError, GrowingGraph, HistoryEntry, NodeKey, Origin, Update
 from kg.investments import derive_insights
 from kg.news import (
-    ANSWER_TO,
     NewsDocument,
     add_news_types,
     applicable,
@@ -127,8 +126,7 @@ def _batch(document: NewsDocument, what: str) -> str:
 def take_back(graph: GrowingGraph, what: int | str) -> list[HistoryEntry]:
     """Undoes an update, or all updates of a document, and returns the entries that were undone.
 
-    Insights and inserted answers that build on it are undone before it. The next briefing or question derives them
-    again.
+    Insights that build on it are undone before it. The next briefing derives them again.
 
     Args:
         graph: The graph.
@@ -156,12 +154,7 @@ def _undone(graph: GrowingGraph, number: int) -> list[HistoryEntry]:
         try:
             return [*undone, graph.undo(number)]
         except BuiltOnError as error:
-            others = [entries[one] for one in error.later if not _is_derived(entries[one])]
+            others = [entries[one] for one in error.later if entries[one].document != BY_RULES]
             if others or not error.later:
                 raise BuiltOnError(number, others) from error
             undone.append(graph.undo(error.later[0]))
-
-
-def _is_derived(entry: HistoryEntry) -> bool:
-    """Whether an update holds what the program derived from documents."""
-    return entry.document == BY_RULES or entry.place.startswith(ANSWER_TO)

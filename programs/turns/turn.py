@@ -245,11 +245,11 @@ class TextDetail:
 
     Attributes:
         facts: What it rests on, one line each with the sentence and its source.
-        retrieved: The inserted facts that it was retrieved from, with their paths.
+        paths: The edges from the documents to these sentences.
     """
 
     facts: tuple[str, ...] = ()
-    retrieved: tuple[PlainField, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 def trace_of(statistics: SearchStatistics) -> dict[str, int]:

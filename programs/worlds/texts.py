@@ -6,7 +6,7 @@
 
 Without a language model the span reader answers, or abstains. A model of an API reads the nearest documents and cites
 the sentences that answer, or calculates with their amounts; an embedded model with the adapter for news quotes them.
-What sentences state is inserted into the graph, and the answer is retrieved from the graph.
+Asking writes nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TextsWorld(World):
     """The sentences of a growing graph.
 
     Args:
-        answers: The answers without a language model; the graph grows, or a copy of it if it is only read.
+        answers: The answers without a language model.
         name: The graph's name.
     """
 
@@ -84,11 +84,9 @@ class TextSearch(Search):
         self.state, self.question = state, question
         self.world = state.world
         answers = state.world.answers
-        self._known, self._own = SupportedAnswers(), TextAnswer(why="the question has no words")
         self._is_empty = not any(letter.isalnum() for letter in question)
+        self._own = TextAnswer(why="the question has no words")
         if not self._is_empty:
-            self._known = answers.retrieved(question)
-        if not self._is_empty and not self._known.values:
             self._own = answers.texts.proposed(self.question)
         self.candidates: tuple[TextAnswer, ...] = (self._own,)
         self._quoter: dspy.LM | None = None
@@ -96,7 +94,7 @@ class TextSearch(Search):
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
         """Whether a model reads sentences for the question."""
-        if lm is None or self._known.values or self._is_empty:
+        if lm is None or self._is_empty:
             return False
         self._quoter = quoting_model(lm) if is_embedded(lm) else None
         if is_embedded(lm) and self._quoter is None:
@@ -156,33 +154,24 @@ class TextSearch(Search):
         understanding = execution.understanding if execution is not None else None
         return Choice((self._answer,), scores, understanding=understanding)
 
-    def _joined(self, execution: Execution | None) -> SupportedAnswers | TextAnswer:
+    def _joined(self, execution: Execution | None) -> SupportedAnswers:
         answers = self.world.answers
-        if self._known.values or self._is_empty:
-            return self._known if self._known.values else SupportedAnswers(why=self._own.why)
+        if self._is_empty:
+            return SupportedAnswers(why=self._own.why)
         answer = self._own.decided(answers.texts.model)
         if execution is not None:
             refused = TextAnswer(why="; ".join(execution.understanding.refused))
             answer = (execution.candidate or refused).decided(self._model)
-        if answer.steps:
-            sources = (one.quoted for one in answer.passages)
-            return SupportedAnswers(answer.values, (answer.steps, *sources), "", answer.confidence)
         if answer.values:
-            return answer
+            return answers.by_sentences(answer)
         why = "; ".join(filter(None, (self._why, answer.why)))
         return answers.by_edges(self.question) or SupportedAnswers(why=why, confidence=answer.confidence or None)
 
     def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> TextTurn:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.turn`; what sentences state is inserted."""
+        """See :meth:`programs.worlds.base.Search.turn`."""
         answer = self._answer
-        if isinstance(answer, TextAnswer):
-            reader = "spans"
-            if choice.understanding is not None:
-                reader = str((self._quoter if self._quoter is not None else dspy.settings.lm).model)
-            with self.world.lock:
-                answer = self.world.answers.insert(self.question, answer, reader)
         about: dict[str, Any] = {"confidence": answer.confidence, "understanding": choice.understanding}
-        about["detail"] = TextDetail(answer.facts, answer.retrieved)
+        about["detail"] = TextDetail(answer.facts, answer.paths)
         if not answer.values:
             return TextTurn(self.question, failure="not_answered", message=answer.why, **about)
         return TextTurn(self.question, answer=answer.values, words="; ".join(answer.values), **about)

@@ -1,11 +1,10 @@
-"""Answers to questions about a growing graph: by inserted facts, from its sentences, and from its types and edges.
+"""Answers to questions about a growing graph: from its sentences, and from its types and edges.
 
     answers = GraphAnswers(graph)
     answers.texts.proposed("Who bought Brightlane?").values      # ("Orvane Semiconductor",)
     answers.by_edges("Which sector is Orvane in?").values      # ("Semiconductors",)
 
-What a sentence answers is inserted first, and the answer is retrieved from the graph. :mod:`programs.worlds.texts`
-asks in turn.
+:mod:`programs.worlds.texts` asks in turn.
 """
 
 from __future__ import annotations
@@ -16,16 +15,7 @@ from functools import cached_property
 
 from kg.graphs import FactGraph
 from kg.growing import GrowingGraph, graph_triples
-from kg.news import (
-    AnsweredFact,
-    Insertion,
-    SpanAnswers,
-    TextAnswer,
-    insert_answers,
-    retrieved_answers,
-    state_of,
-    stored_passages,
-)
+from kg.news import SpanAnswers, TextAnswer, stored_passages
 from kg.parsing import QuestionReader
 from programs.turns import QueryDetail
 from programs.worlds.graph import GraphConfig, GraphWorld
@@ -44,68 +34,46 @@ class SupportedAnswers:
     Attributes:
         values: The answers; none where it abstains.
         facts: What they rest on, one line each with the sentence and its source.
+        paths: The edges from the documents to these sentences.
         why: The reason of an abstention.
         confidence: In [0, 1]; an abstention has that of the answer that was not given.
-        retrieved: The inserted facts that the answer was retrieved from, with their paths.
     """
 
     values: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
     why: str = ""
     confidence: float | None = None
-    retrieved: tuple[AnsweredFact, ...] = ()
 
 
 class GraphAnswers:
-    """Answers to several questions about one graph.
+    """Answers to several questions about one graph, which is only read.
 
     Args:
-        graph: The graph; facts that answer a question are inserted into it, or into a copy if it is only read.
+        graph: The graph.
         reader_of: Returns the reader of questions about types and edges; ``None`` for sentences alone.
-
-    Attributes:
-        insertions: What was inserted, for another copy of the graph.
     """
 
     def __init__(self, graph: GrowingGraph, reader_of: Callable[[FactGraph], QuestionReader] | None = None) -> None:
-        self.insertions: list[Insertion] = []
         self._graph, self._reader_of = graph, reader_of
-        self._grows: GrowingGraph | None = None if graph.read_only else graph
-        self._state = state_of(graph)
 
     @cached_property
     def texts(self) -> SpanAnswers:
         """The answers from sentences."""
         return SpanAnswers(stored_passages(self._graph))
 
-    def retrieved(self, question: str) -> SupportedAnswers:
-        """Returns the inserted facts that answer a question, if the documents are those that were read for it."""
-        graph = self._grows if self._grows is not None else self._graph
-        facts = retrieved_answers(graph, question, self._state)
-        if not facts:
-            return SupportedAnswers()
-        lines = tuple(dict.fromkeys(fact.passage.quoted for fact in facts))
-        confidence = min(fact.confidence for fact in facts)
-        return SupportedAnswers(tuple(fact.value for fact in facts), lines, "", confidence, tuple(facts))
-
-    def insert(self, question: str, answer: TextAnswer, reader: str) -> SupportedAnswers:
-        """Inserts the values of sentences that answer a question, and answers it from the graph.
+    def by_sentences(self, answer: TextAnswer) -> SupportedAnswers:
+        """Returns the values of sentences with these sentences and the edges that lead to them.
 
         Args:
-            question: The question.
-            answer: The values, each with its sentence.
-            reader: What read the sentences.
+            answer: The values, and the sentences that have them.
         """
-        facts = tuple(
-            AnsweredFact(question, value, passage, answer.confidence, reader)
-            for value, passage in zip(answer.values, answer.passages, strict=True)
-        )
-        if self._grows is None:
-            self._grows = self._graph.copy()
-        with self._grows.writing:
-            self.insertions.append(Insertion(question, facts, self._state))
-            insert_answers(self._grows, self.insertions[-1])
-        return self.retrieved(question)
+        passages = dict.fromkeys(answer.passages)
+        steps = (answer.steps,) if answer.steps else ()
+        edges = (edge for one in passages for edge in self._graph.edges(one.key, kind="has_passage"))
+        paths = tuple(f"{edge.source} -> {edge.type} -> {edge.target}" for edge in edges)
+        facts = (*steps, *(one.quoted for one in passages))
+        return SupportedAnswers(answer.values, facts, paths, confidence=answer.confidence)
 
     @cached_property
     def _edges(self) -> GraphWorld | None:

@@ -1,4 +1,4 @@
-"""Questions about texts: inserted facts, sentences with and without a language model, and the graph's own edges."""
+"""Questions about texts: sentences with and without a language model, and the graph's own edges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.growing import AddEdge, AddNode, GrowingGraph, Origin, SetProperty
+from kg.growing import AddEdge, AddNode, GrowingGraph, Origin
 from kg.investments import investment_schema
 from kg.news import Passage, SpanAnswers, TextAnswer, parse_document, stored_passages
 from programs.advisor import Advisor
@@ -57,53 +57,11 @@ def _spans(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SpanAnswers, "proposed", lambda self, question: TextAnswer(why="nothing is read"))
 
 
-def test_an_inserted_fact_is_retrieved_by_its_path(graph: GrowingGraph) -> None:
-    answers = GraphAnswers(graph)
-    assert answers.retrieved(QUESTION).values == ()
-    answers.insert(QUESTION, answer(graph), "spans")
-    found = GraphAnswers(graph).retrieved("how much did the Ardent Holdings pay for Tarrant Mills")
+def test_an_answer_has_its_sentence_and_the_path_to_it(graph: GrowingGraph) -> None:
+    found = GraphAnswers(graph).by_sentences(answer(graph))
     assert (found.values, found.confidence) == (("$85 million",), 0.8)
-    (fact,) = found.retrieved
-    assert (fact.question, fact.reader) == (QUESTION, "spans")
     assert found.facts == (passage(graph, "$85").quoted,)
-    edges = [step.split(" -> ") for step in fact.path]
-    assert edges[0][0] == "News(Mill town loses its weaver)"
-    assert [step[-2] for step in edges] == ["has_passage", "shown_by_passage", "answers_question"]
-
-
-def test_the_answer_is_what_the_graph_says(graph: GrowingGraph) -> None:
-    """A person corrects the fact, and the next answer has the correction without reading."""
-    GraphAnswers(graph).insert(QUESTION, answer(graph), "spans")
-    (node,) = graph.nodes("Answer")
-    graph.apply([SetProperty(node.key, "value", "$84 million")], Origin("by hand"))
-    assert GraphAnswers(graph).retrieved(QUESTION).values == ("$84 million",)
-
-
-def test_an_insertion_is_taken_back(graph: GrowingGraph) -> None:
-    before = (list(graph.nodes()), list(graph.edges()))
-    GraphAnswers(graph).insert(QUESTION, answer(graph), "spans")
-    graph.undo(graph.history()[-1].number)
-    assert (list(graph.nodes()), list(graph.edges())) == before
-    assert GraphAnswers(graph).retrieved(QUESTION).values == ()
-
-
-def test_after_a_new_document_the_question_is_read_again_and_the_answer_replaced(graph: GrowingGraph) -> None:
-    GraphAnswers(graph).insert(QUESTION, answer(graph), "spans")
-    ingested(graph, "wire-2.txt", LATER)
-    answers = GraphAnswers(graph)
-    assert answers.retrieved(QUESTION).values == ()
-    assert answers.insert(QUESTION, answer(graph, "$90 million"), "spans").values == ("$90 million",)
-    older = next(node for node in graph.nodes("Answer") if node.properties["value"] == "$85 million")
-    assert older.properties["valid_to"] == "2026-05-06"
-    assert answers.insert(QUESTION, answer(graph), "spans").values == ("$85 million",)
-
-
-def test_several_values_keep_their_order(graph: GrowingGraph) -> None:
-    first, rival = passage(graph, "$85"), passage(graph, "12%")
-    given = TextAnswer(("Zeta", "Alba"), (first, rival), 0.8)
-    found = GraphAnswers(graph).insert("Who sold?", given, "spans")
-    assert found.values == ("Zeta", "Alba")
-    assert found.facts == (first.quoted, rival.quoted)
+    assert found.paths == ("News(Mill town loses its weaver) -> has_passage -> Passage(wire-1.txt 0)",)
 
 
 class Asked:
@@ -136,12 +94,11 @@ def test_without_a_model_the_span_reader_answers(graph: GrowingGraph, monkeypatc
     assert Asked(graph).turn("?!").message == "the question has no words"
 
 
-def test_a_model_cites_and_the_fact_is_inserted(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
-    asked = Asked(graph, scripted_lm([reply("$85 million")]))
-    turn = asked.turn(QUESTION)
-    assert turn.answer == ("$85 million",)
-    assert turn.detail.retrieved[0].reader == asked.lm.model
-    assert asked.turn(QUESTION).answer == ("$85 million",)  # from the graph; the model has no further reply
+def test_a_model_cites_and_asking_writes_nothing(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
+    before = graph.facts()
+    turn = Asked(graph, scripted_lm([reply("$85 million")])).turn(QUESTION)
+    assert (turn.answer, turn.detail.facts) == (("$85 million",), (passage(graph, "$85").quoted,))
+    assert graph.facts() == before
 
 
 def test_a_model_that_names_what_no_sentence_has_is_refused(
@@ -154,15 +111,12 @@ def test_a_model_that_names_what_no_sentence_has_is_refused(
     assert "the documents do not say so" in turn.message
 
 
-def test_a_calculated_value_has_its_steps_and_is_not_inserted(
-    graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]
-) -> None:
+def test_a_calculated_value_has_its_steps(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> None:
     ingested(graph, "wire-2.txt", LATER)
     asked = Asked(graph, scripted_lm([reply(calculation="$90 million - $85 million", sentences=[2, 5])]))
     turn = asked.turn("By how much did the price of Tarrant Mills rise?")
     assert turn.answer == ("$5 million",)
     assert turn.detail.facts[0] == "$90 million - $85 million = $5 million"
-    assert not asked.world.answers.insertions
 
 
 def test_an_embedded_model_without_an_adapter_reads_no_sentences(
