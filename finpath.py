@@ -2,7 +2,8 @@
 
     import finpath
     report = finpath.read("annual-report.pdf")
-    finpath.ask(report, "what were net sales in 2020?", "and in 2019?")
+    answer = finpath.ask(report, "what were net sales in 2020?")
+    answer.answer, answer.confidence, [report.describe(source) for source in answer.sources]
 
     $ finpath ask ...
     finpath: another distribution provides the package 'kg': /env/lib/python3.12/site-packages/kg

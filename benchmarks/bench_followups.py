@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import format_table
-from experiments.facade.subjects import graph_of
+from experiments.facade import graph_of
 from kg.parsing import QuestionReader
 from programs.conversation import ConversationQA
 from programs.worlds.graph import QueryTurn

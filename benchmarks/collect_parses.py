@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import plain_graphs
 
-from experiments.facade.subjects import triples_of
+from experiments.facade import triples_of
 from experiments.saved import shipped_encoder
 from kg.graphs import FactGraph
 from kg.parsing import FEATURES, READ_FEATURES, DialogueTurn, Parse, ParseReader, QuestionReader, telling

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import dspy
 from question_sets import unpacked
 
-from experiments.facade.subjects import graph_of
+from experiments.facade import graph_of
 from experiments.lms import LMConfig, lm_settings
 from kg.text import periods
 from optimize.metrics import AnswerScore, abstention_figures, risk_coverage

@@ -1,6 +1,6 @@
 """Turns, scored turns and comparisons in words, for a terminal, and turns as figures.
 
-print(describe_turn(turn, basis_of(turn, lambda source: describe_source(source, report))))
+print(describe_turn(turn, basis_of(turn, own_report.describe)))
 print(describe_comparison(compare(records, tracker), changed=10))
 """
 
@@ -22,27 +22,13 @@ from experiments.console import (
     write_points,
     write_share,
 )
-from kg.reports import CellSource, Report, Source
+from kg.reports import Source
 from optimize.metrics import ChangedTurn, Comparison, RunDifference, ScoredTurn, TurnScore, score_record, verdict
 from programs.turns import AnyTurn, PathDetail, QueryDetail, TextDetail, ToolCall, Turn, turn_record, write_exactly
 
 _WIDTH = 100
 _CANDIDATES = 5
 _MOST_FACTS = 20
-
-
-def describe_source(source: Source, report: Report) -> str:
-    """The place of a figure, with the text of its cell or sentence and the figure in brackets; counts from 1."""
-    if isinstance(source, CellSource):
-        text = report.table[source.row][source.column]
-    else:
-        text = report.sentences[source.sentence]
-    text = f"{text[: source.start]}[{text[source.start : source.end]}]{text[source.end :]}"
-    if isinstance(source, CellSource):
-        row, column = report.table[source.row][0], report.table[0][source.column]
-        return f'table, row {source.row + 1} "{row}", column {source.column + 1} "{column}": {text}'
-    start = max(0, source.start - 60)
-    return f"sentence {source.sentence + 1}: {shorten(('...' if start else '') + text[start:], 160)}"
 
 
 def describe_turn(turn: AnyTurn, basis: Iterable[tuple[str, str]]) -> str:

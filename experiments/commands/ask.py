@@ -40,7 +40,7 @@ from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError, DataError, FinpathError
 
 if TYPE_CHECKING:
-    from experiments.facade.subjects import Subject
+    from experiments.facade import Subject
     from experiments.traces import QuestionLog
     from experiments.tracking import Tracker
     from programs.turns import AnyTurn, Conversation
@@ -76,7 +76,7 @@ def _asking(
     """Yields the subject that some words name and the log of its questions, with the language model set in DSPy."""
     import dspy
 
-    from experiments.facade.subjects import find_subject
+    from experiments.facade import find_subject
     from experiments.traces import asked
 
     with waiting("read what the questions are about"):
@@ -156,7 +156,7 @@ def ask_questions(
 
     The kind of subject is seen from the files, and printed. The exit code is 1 if no question was answered.
     """
-    from experiments.facade.subjects import split_words
+    from experiments.facade import split_words
 
     words, own = split_words([about, *questions])
     if (not own) == (file is None) or not all(question.strip() for question in own):

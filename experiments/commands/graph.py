@@ -94,7 +94,7 @@ def ontology_group() -> None:
 def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, write_figures: WriteFigures) -> None:
     """Shows the graph of a report as Turtle; an ontology; or companies, names, types and history of a growing graph."""
     from experiments.data import read_ontology
-    from experiments.facade.subjects import kind_of
+    from experiments.facade import kind_of
 
     if about and kind_of(about) == "growing graph":
         _show_growing(about[0], write_figures, history=history)
@@ -149,7 +149,7 @@ def _show_ontology(ontology: Ontology, write_figures: WriteFigures) -> None:
 
 def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> None:
     """Shows companies with their names, types that wait, and the history; the figures have all types as JSON."""
-    from experiments.facade.knowledge import open_graph, types_as_json
+    from experiments.facade import open_graph, types_as_json
     from kg.news import known_aliases, known_companies
 
     with open_graph(path, read_only=True) as opened:

@@ -106,7 +106,7 @@ def ingest_documents(
     import dspy
 
     from experiments.data import SAMPLE_NEWS, read_documents, recorded_replies
-    from experiments.facade.knowledge import open_graph, use_types
+    from experiments.facade import open_graph, use_types
     from experiments.traces import asked
     from programs.advisor import Advisor
 
@@ -192,7 +192,7 @@ def _ingest(
 
 
 def _undo(path: str, update: str, write_figures: WriteFigures) -> None:
-    from experiments.facade.knowledge import open_graph
+    from experiments.facade import open_graph
     from programs.advisor import take_back
 
     with open_graph(path) as graph:
@@ -251,7 +251,7 @@ def brief_user(graph: str, database: str, user: str, whole: bool, today: datetim
     There is one block for a symbol. What the profile leaves out is counted.
     """
     from experiments.data import read_portfolio
-    from experiments.facade.knowledge import open_graph
+    from experiments.facade import open_graph
     from programs.advisor import Advisor, briefings, shaped, symbol_problems
 
     day, portfolio = today.date(), read_portfolio(database, user)

@@ -157,7 +157,7 @@ def ask_thoughts(
     import dspy
 
     from experiments.data import read_types
-    from experiments.facade.knowledge import open_graph
+    from experiments.facade import open_graph
     from experiments.traces import asked
     from kg.growing import GrowingGraph
 

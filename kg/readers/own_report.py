@@ -47,7 +47,8 @@ class OwnReport:
 
     Attributes:
         report: The report.
-        cells: Where each cell of its table was read, row by row; ``None`` for cells that fill a row up.
+        cells: Where each cell of its table was read, row by row; ``None`` for cells that fill a row up. Empty for a
+            report of a data set.
         sentences: Where each sentence was read.
         problems: The refused tables, each with its file and line.
     """
@@ -64,9 +65,9 @@ class OwnReport:
         return self.sentences[source.sentence]
 
     def describe(self, source: Source) -> str:
-        """Returns a figure's place and the text of its cell or sentence, with the figure in brackets."""
-        place = self.place(source)
+        """Returns a figure's place and the text of its cell or sentence, with the figure in brackets; counts from 1."""
         if not isinstance(source, CellSource):
+            place = self.place(source) if self.sentences else f"sentence {source.sentence + 1}"
             text = _marked(self.report.sentences[source.sentence], source.start, source.end)
             start = max(0, text.index("[") - 60)
             return f"{place}: {'...' if start else ''}{text[start : start + _LONGEST]}"
@@ -74,7 +75,9 @@ class OwnReport:
         first = max((start for start, _ in self.report.tables if start <= source.row), default=0)
         row, column = table[source.row][0], table[first][source.column]
         text = _marked(table[source.row][source.column], source.start, source.end)
-        return f'{place}, row "{row}", column "{column}": {text}'
+        if self.cells:
+            return f'{self.place(source)}, row "{row}", column "{column}": {text}'
+        return f'table, row {source.row + 1} "{row}", column {source.column + 1} "{column}": {text}'
 
 
 def _marked(text: str, start: int, end: int) -> str:

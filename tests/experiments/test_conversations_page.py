@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.ask import Chat
-from experiments.facade.subjects import find_subject
+from experiments.facade import find_subject
 from experiments.traces import QuestionLog
 from tests.demonstrations import needs_reader
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from experiments.commands import main as cli
-from experiments.pages import basis_of, describe_source, describe_turn
+from experiments.pages import basis_of, describe_turn
 from kg.calculations.ranking import Candidate
+from kg.readers import OwnReport
 from kg.reports.observation import CellSource, SentenceSource
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
@@ -18,16 +19,12 @@ from programs.turns.turn import Turn
 REPORT = Report("a", ("we sold 12 ships in 2020 .",), (("", "2020"), ("revenue", "$ 5")), ())
 
 
-def described(source: CellSource | SentenceSource) -> str:
-    return describe_source(source, REPORT)
-
-
 def test_a_turn_shows_what_it_rests_on() -> None:
     derivation = Derivation.parse("add(5, 12)")
     sources = (CellSource(1, 1, 2, 3), SentenceSource(0, 8, 10))
     candidate = Candidate(derivation, Decimal(17), -0.1, "A -> revenue -> 5; B -> ships -> 12", sources)
     turn = Turn("both?", Decimal(17), derivation, (candidate,), pick=0, confidence=0.9)
-    text = describe_turn(turn, basis_of(turn, described))
+    text = describe_turn(turn, basis_of(turn, OwnReport(REPORT).describe))
     assert "A  17   (confidence 90%)" in text
     said = describe_turn(replace(turn, words="$17 million", confidence=None), ())
     assert "A  $17 million   (exactly 17)" in said
@@ -79,7 +76,7 @@ def test_no_answer_is_exit_code_1(tracking_uri: str, capsys: pytest.CaptureFixtu
 
 
 def test_subjects_are_told_apart_by_their_files(tmp_path: Path) -> None:
-    from experiments.facade.subjects import kind_of, split_words
+    from experiments.facade import kind_of, split_words
 
     names = "Larkspur|is a|ship\nLarkspur|home port|Quillhaven\n"
     contents = {

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from experiments.commands.ask import Chat, talk, talk_at_terminal
-from experiments.facade.subjects import Subject, find_subject
+from experiments.facade import Subject, find_subject
 from experiments.traces import QuestionLog
 from kg.errors import ConfigError, DataError
 

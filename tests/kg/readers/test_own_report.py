@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.facade.reports import resolve_report
+from experiments.facade import resolve_report
 from kg.errors import ConfigError, DataError
 from kg.readers import OwnReport, read_files
 from kg.readers.content import Place

@@ -12,7 +12,7 @@ import pytest
 from dspy.utils import DummyLM
 
 import finpath
-from experiments.facade.subjects import triples_of
+from experiments.facade import triples_of
 from kg.errors import ConfigError, DataError, TrackingError
 
 INCOME = ",2020,2019\nNet sales <all>,4120,3980\nNet income,402,371\n"
@@ -27,8 +27,9 @@ def income(tmp_path: Path) -> Path:
 def test_a_question_about_a_file(income: Path) -> None:
     report = finpath.read(income)
     answer = finpath.ask(report, "what was the net income in 2020?")
-    assert (answer.turn.answer, str(answer.turn.derivation), str(answer)) == (Decimal(402), "402", answer.turn.words)
-    assert answer.sources == ('income.csv, line 3, cell B3, row "Net income", column "2020": [402]',)
+    assert (answer.turn.answer, answer.derivation, answer.answer) == (Decimal(402), "402", "402")
+    [source] = answer.sources
+    assert report.describe(source) == 'income.csv, line 3, cell B3, row "Net income", column "2020": [402]'
     assert "<b>what was the net income in 2020?</b>" in answer.turn._repr_html_()
 
 
@@ -36,7 +37,7 @@ def test_a_conversation_and_a_program_of_one_s_own(income: Path) -> None:
     program = finpath.load("beam")
     assert finpath.load("beam") is not program
     answers = finpath.ask(income, "what was the net income in 2020?", "and in 2019?", program=program)
-    assert [one.turn.answer for one in answers] == [Decimal(402), Decimal(371)]
+    assert [turn.answer for turn in answers.turns] == [Decimal(402), Decimal(371)]
 
 
 def test_a_model_without_weight_is_not_asked(income: Path) -> None:

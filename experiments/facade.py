@@ -1,0 +1,451 @@
+"""Subjects of questions: reports, graphs, growing graphs and folders of texts; and the API of ``import finpath``.
+
+>>> subject = find_subject(["films.csv"])        # three columns of names are triples, whatever the ending
+>>> Conversation(subject.program, subject.world).ask("who made Alien?").words
+'Ridley Scott'
+>>> ask(read("annual-report.pdf"), "what were net sales in 2020?").answer
+'4120'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from experiments.console import SAMPLE_FOLDER, check_address, read_object, read_text, say
+from experiments.data import find_report, read_report
+from experiments.pages import answer_figures, basis_of, turn_figures
+from kg.errors import ConfigError, DataError
+from kg.graphs import RDF_FILES, EndpointStore, FactGraph, Triple, is_table_of_triples, read_file, read_store
+from kg.readers import OwnReport, is_file_list, read_files
+from kg.reports import Report
+from programs.turns import QueryDetail
+
+if TYPE_CHECKING:
+    import dspy
+
+    from kg.growing import EdgeType, GrowingGraph, NodeType
+    from kg.reports import Source
+    from programs.conversation import ConversationQA
+    from programs.turns import AnyTurn
+
+MOST_TRIPLES = 2_000_000
+"""Triples of a graph that is held in memory."""
+
+_GEOGRAPHY = "geography"
+_SHIPPED_GRAPHS = {
+    _GEOGRAPHY: SAMPLE_FOLDER / "geography.ttl",
+    "sample:graph": SAMPLE_FOLDER / "kgqa" / "graph.txt",
+}
+_ADDRESSES = ("http://", "https://")
+_TABLES = (".csv", ".tsv", ".txt", ".psv", "")
+_STORE = "CURRENT"
+"""The file by which the folder of a growing graph is recognised."""
+_ORIGIN = ("created_by", "version", "justification")
+"""Fields of a type that say where it comes from."""
+
+Kind = Literal["report", "graph", "growing graph", "texts"]
+
+
+def read(*documents: Any) -> OwnReport:
+    """A report of a user's own, read from files; several files make one report.
+
+    Args:
+        documents: Paths of files, the id of a report of the sample, the JSON object of a report, a ``Report``, or what
+            this function returned.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or there is no such report.
+    """
+    match documents:
+        case (OwnReport() as own,):
+            return own
+        case (Report() as report,):
+            return OwnReport(report)
+        case (Mapping() as record,):
+            return OwnReport(Report.from_dict(record))
+    return resolve_report(list(map(str, documents)), "sample:dev")
+
+
+def resolve_report(targets: Sequence[str], data: str) -> OwnReport:
+    """The report that the words of a command line name.
+
+    Args:
+        targets: Files with tables and text, which make one report; or a JSON file with one report, or an id as
+            :func:`experiments.data.reports.find_report` takes it.
+        data: Where an id is looked up.
+
+    Raises:
+        DataError: A file cannot be read or holds nothing, or the words name no report or several.
+    """
+    if is_file_list(targets):
+        return read_files(targets)
+    if len(targets) != 1:
+        raise DataError(f"one report or files of tables and text must be named, got {', '.join(targets)}")
+    if not targets[0].endswith(".json"):
+        return OwnReport(find_report(targets[0], data))
+    record = read_object(targets[0], "id, pre_text, table and post_text")
+    try:
+        return OwnReport(read_report(record))
+    except DataError as error:
+        raise DataError(error.rule, file=targets[0], place=error.place) from error
+
+
+def saved_program(reference: str) -> Any:
+    """A program by its name, its folder, or its place in the tracking store that the environment names.
+
+    Raises:
+        TrackingError: There is no such program.
+    """
+    from experiments.saved import find_program
+    from experiments.tracking import Tracker, TrackingConfig
+
+    return find_program(reference, Tracker(TrackingConfig.from_environment())).program
+
+
+def load(program: str = "beam") -> ConversationQA:
+    """A program of the caller's own: one that ships with finpath, a folder, or a model or run of the MLflow store.
+
+    Args:
+        program: ``beam``, ``agent``, a folder of ``finpath compile``, ``models:/NAME/1``, or a run's name.
+
+    Raises:
+        TrackingError: There is no such program.
+        ConfigError: It does not answer questions about reports.
+    """
+    from programs.conversation import ConversationQA
+
+    loaded = saved_program(program)
+    if not isinstance(loaded, ConversationQA):
+        raise ConfigError(f"program must answer questions about reports, got {type(loaded).__name__}")
+    return loaded
+
+
+_shipped = lru_cache(maxsize=4)(load)
+"""A shipped program for :func:`ask`, which does not give it away; so it is loaded once."""
+
+
+def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> dspy.Prediction:
+    """Answers questions about a document; each sees the answers before it.
+
+    Args:
+        report: What :func:`read` takes or returns.
+        questions: One question, or those of a conversation.
+        program: A program or its name.
+
+    Returns:
+        The prediction of the program: ``answer``, ``confidence`` and ``sources`` of the last question, and ``turns``.
+
+    Raises:
+        ConfigError: There is no question.
+        FinpathError: The document cannot be read.
+    """
+    from experiments.saved import shipped_programs
+    from programs.turns import Conversation
+    from programs.worlds.documents import prediction_of
+
+    if not questions or not all(isinstance(question, str) and question.strip() for question in questions):
+        raise ConfigError(f"questions must be one text or more, got {questions!r}")
+    if isinstance(program, str):
+        program = _shipped(program) if program in shipped_programs() else load(program)
+    conversation = Conversation(program, program.world(report=read(report)))
+    return prediction_of([conversation.ask(question) for question in questions])
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of questions.
+
+    Attributes:
+        kind: Its kind.
+        title: Its description in one line.
+        program: The program that answers.
+        world: The world that it is asked about.
+        place: The place of a figure of a report, with the text around it; ``None`` for other kinds.
+    """
+
+    kind: Kind
+    title: str
+    program: Any
+    world: Any
+    place: Callable[[Source], str] | None = None
+
+    def basis(self, turn: AnyTurn) -> Iterator[tuple[str, str]]:
+        """The basis of a turn's answer: titles and texts."""
+        yield from basis_of(turn, self.place or str)
+        if isinstance(turn.detail, QueryDetail) and turn.answer is not None:
+            yield "read in", self.world.name
+
+    def figures(self, turn: AnyTurn) -> dict[str, Any]:
+        """A turn as JSON."""
+        return turn_figures(turn, self.place) if self.place is not None else answer_figures(turn)
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names of the subject and the questions: the first word and the files after it name the subject."""
+    alone = words[0] == _GEOGRAPHY or not (_is_graph(words[0]) or is_file_list(words[:1]))
+    more = [] if alone else takewhile(lambda word: _is_graph(word) or is_file_list([word]), words[1:])
+    about = [words[0], *more]
+    return about, list(words[len(about) :])
+
+
+def kind_of(about: Sequence[str]) -> Kind:
+    """The kind of the subject that some words name.
+
+    Raises:
+        ConfigError: A graph is not the only subject, or a folder holds nothing to ask about.
+    """
+    graphs = [word for word in about if _is_graph(word)]
+    if graphs:
+        if len(graphs) < len(about) or (_GEOGRAPHY in graphs and len(about) > 1):
+            raise ConfigError(f"a graph must be the only subject, got {', '.join(about)}")
+        return "graph"
+    if len(about) == 1 and _is_folder(about[0]):
+        if (Path(about[0]) / _STORE).is_file():
+            return "growing graph"
+        if any(Path(about[0]).glob("*.txt")):
+            return "texts"
+        raise ConfigError(f"a folder must hold a graph or texts (*.txt) to be asked about, {about[0]} holds neither")
+    return "report"
+
+
+def find_subject(
+    about: Sequence[str],
+    data: str = "sample:dev",
+    program: str = "beam",
+    settings: Mapping[str, str] | None = None,
+) -> Subject:
+    """The subject that the words of a command line name.
+
+    Args:
+        about: Files, folders or addresses of a graph, or ``geography``; the folder of a growing graph, or of texts; a
+            report's id in ``data``; or files of tables and text.
+        data: Conversations whose reports an id is looked up in.
+        program: The program for reports; or for graphs one of the kinds kgqa or queries.
+        settings: Settings of that program by name.
+
+    Raises:
+        FinpathError: There is no such report, file or program; or settings are given and it has none.
+    """
+    kind = kind_of(about)
+    if kind == "report":
+        return _report(about, data, program, settings or {})
+    if settings:
+        raise ConfigError(f"set is for programs about reports, got a {kind}")
+    return _graph(about, program) if kind == "graph" else _texts(about[0], kind)
+
+
+def _report(about: Sequence[str], data: str, reference: str, settings: Mapping[str, str]) -> Subject:
+    from experiments.saved import with_program_settings
+
+    own = resolve_report(about, data)
+    for problem in own.problems:
+        say(f"finpath: {problem}")
+    program = with_program_settings(saved_program(reference), settings)
+    title = f"report {own.report.id}: {len(own.report.table)} table rows, {len(own.report.sentences)} sentences"
+    return Subject("report", title, program, program.world(report=own.report), own.describe)
+
+
+def _graph(words: Sequence[str], reference: str) -> Subject:
+    """A graph in files, folders or at SPARQL endpoints."""
+    from experiments.saved import shipped_programs
+    from programs.conversation import ConversationQA
+    from programs.kgqa import KGQA
+    from programs.worlds.graph import GraphConfig
+
+    own = reference in shipped_programs() and reference != "untrained"
+    program = ConversationQA.for_graphs() if own else saved_program(reference)
+    if isinstance(program, KGQA):
+        return _paths(words, program)
+    if not isinstance(program, ConversationQA) or not isinstance(program.config, GraphConfig):
+        raise ConfigError(f"program must be of the kind kgqa or queries to answer about a graph, got {reference!r}")
+    about = graph_of(words)
+    graph = about["graph"].graph
+    entities = sum(map(graph.is_entity, range(len(graph.values))))
+    kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
+    title = f"graph {about['name']}: {entities} entities" + (f": {kinds}" if kinds else "")
+    return Subject("graph", title, program, program.world(**about))
+
+
+def _paths(words: Sequence[str], program: Any) -> Subject:
+    """A graph for a program that searches paths from the entity that a question names."""
+    from experiments.data import OneGraph
+    from experiments.data import open_graph as open_source
+
+    if len(words) != 1:
+        raise ConfigError(f"a program of the kind kgqa answers about one graph, got {', '.join(words)}")
+    name = words[0] if words[0].startswith(_ADDRESSES) else str(_path(words[0]))
+    source = open_source(name, depth=program.config.max_depth)
+    if not isinstance(source, OneGraph):
+        raise ConfigError(f"graph must be one that can be read whole, not an endpoint, got {words[0]}")
+    for problem in source.problems[:5]:
+        say(f"left out: {problem}")
+    title = f"graph {source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
+    return Subject("graph", title, program, program.world(graph=source.graph, name=source.name))
+
+
+def _texts(folder: str, kind: Kind) -> Subject:
+    """A growing graph, or one in memory of the texts of a folder."""
+    from experiments.lms import fetch_reader
+    from experiments.saved import question_reader
+    from programs.advisor import GraphAnswers
+    from programs.beam import BeamQA
+    from programs.conversation import ConversationQA
+    from signatures.news import UnderstandTexts
+
+    graph = open_graph(folder, copied=True) if kind == "growing graph" else graph_of_texts(folder)
+    fetch_reader()
+    program = ConversationQA(BeamQA(signature=UnderstandTexts))
+    world = program.world(texts=GraphAnswers(graph, question_reader), name=folder)
+    return Subject(kind, f"{kind} {folder}: {graph.facts()} facts", program, world)
+
+
+def _path(word: str) -> Path:
+    return _SHIPPED_GRAPHS.get(word, Path(word))
+
+
+def _is_folder(word: str) -> bool:
+    try:
+        return Path(word).is_dir()
+    except OSError:  # a question may be longer than a name can be
+        return False
+
+
+def _is_graph(word: str) -> bool:
+    """Whether a word of a command line names a graph: a file of RDF or of triples, a folder of them, an address."""
+    if word.startswith(_ADDRESSES):
+        return True
+    path = _path(word)
+    if path.suffix.lower() in RDF_FILES:
+        return True
+    if _is_folder(word):
+        return not (path / _STORE).is_file() and any(_is_graph(str(file)) for file in path.iterdir() if file.is_file())
+    if path.suffix.lower() not in _TABLES:
+        return False
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return is_table_of_triples("".join(islice(lines, 50)))
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def graph_of(words: Sequence[str]) -> dict[str, Any]:
+    """The graph of some files, folders or endpoints, together, and its name: the arguments of a program's world.
+
+    Raises:
+        DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
+    """
+    from experiments.saved import question_reader
+
+    name = " + ".join(words)
+    graph = FactGraph.build(triple for word in words for triple in triples_of(word))
+    if not graph.triples:
+        raise DataError("has no fact", file=name)
+    return {"graph": question_reader(graph), "name": name}
+
+
+def triples_of(word: str) -> Iterator[Triple]:
+    """The facts of a file, a folder or an endpoint; of an invalid file of a folder, those before its error.
+
+    Raises:
+        DataError: A file cannot be read, or the endpoint cannot be reached.
+    """
+    if word.startswith(_ADDRESSES):
+        check_address(word)
+        with EndpointStore(word) as store:
+            yield from read_store(store, MOST_TRIPLES)
+        return
+    path = _path(word)
+    files = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
+    for file in files or [path]:
+        try:
+            yield from read_file(file, read_text(file))
+        except DataError as error:
+            if len(files) < 2:
+                raise
+            say(f"left out from there on: {error}")
+
+
+def open_graph(path: str, *, new: bool = False, read_only: bool = False, copied: bool = False) -> GrowingGraph:
+    """The growing graph of a folder.
+
+    Args:
+        path: The folder.
+        new: Whether it is created where it is missing.
+        read_only: Whether nothing is written.
+        copied: Whether it is a copy in memory: other processes may use the folder while a language model answers.
+
+    Raises:
+        DataError: There is none and ``new`` is not set, or another process keeps it open.
+    """
+    from kg.growing import GrowingGraph
+    from kg.investments import investment_schema
+
+    if not new and not Path(path).is_dir():
+        raise DataError("is no graph: create one with `finpath ingest`", file=path)
+    stored = GrowingGraph(path, investment_schema(), read_only=read_only or copied)
+    if not copied:
+        return stored
+    with stored:
+        return stored.copy()
+
+
+def graph_of_texts(folder: str) -> GrowingGraph:
+    """A graph in memory of the sentences of a folder's texts; what cannot be read is named.
+
+    Raises:
+        DataError: No text can be read.
+    """
+    from experiments.data import read_documents
+    from kg.growing import GrowingGraph
+    from kg.investments import investment_schema
+    from programs.advisor import Advisor
+
+    documents, problems = read_documents([folder])
+    for problem in problems:
+        say(f"left out: {problem}")
+    if not documents:
+        raise DataError("has no text that can be read", file=folder)
+    graph = GrowingGraph(None, investment_schema())
+    advisor = Advisor(graph)
+    for document in sorted(documents, key=lambda document: document.published):
+        advisor.ingest(document)
+    return graph
+
+
+def use_types(graph: GrowingGraph, file: str) -> int:
+    """Gives a graph the types of a file, and nodes that fit them their newest version; returns how many changed.
+
+    Types that waited under one of these names wait no more.
+    """
+    from experiments.data import read_types
+    from kg.growing import Schema
+
+    wanted, schema = read_types(file).types, graph.schema
+    for kind in wanted:
+        current = [known for known in schema.types if (known.name, type(known)) == (kind.name, type(kind))]
+        if not current:
+            schema = schema.with_type(kind)
+        elif replace(kind, **{name: getattr(current[-1], name) for name in _ORIGIN}) != current[-1]:
+            schema = schema.with_version(kind)
+    names = {kind.name for kind in wanted}
+    changed = len(schema.types) - len(graph.schema.types)
+    graph.change_schema(schema, Schema(tuple(kind for kind in graph.proposed.types if kind.name not in names)))
+    for node, problem in graph.migrate().items():
+        say(f"left as it is: {node}: {problem}")
+    return changed
+
+
+def types_as_json(kinds: Iterable[NodeType | EdgeType]) -> dict[str, list[dict[str, Any]]]:
+    """Types as `finpath ingest --types FILE` reads them."""
+    from kg.growing import EdgeType
+
+    rows: dict[str, list[dict[str, Any]]] = {"node_types": [], "edge_types": []}
+    for kind in kinds:
+        content = {name: value for name, value in asdict(kind).items() if name not in ("created_by", "version")}
+        rows["edge_types" if isinstance(kind, EdgeType) else "node_types"].append(content)
+    return rows
