@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 
 from experiments.compiling import fit_graphs
-from experiments.data import load_questions, open_graph
+from experiments.data import load_graph, load_questions
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
 from experiments.tasks import KGQuestions
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--max-depth", type=int, default=3)
     options = parser.parse_args()
     search = PathConfig(max_depth=options.max_depth)
-    source = open_graph(options.graph, depth=options.max_depth)
+    source = load_graph(options.graph)
     loaded = load_questions(options.questions, options.format)
     topics = [" | ".join(question.topics) or question.id for question in loaded.questions]
     fold_of = folds_of(topics, FOLDS, seed=0)
@@ -42,7 +42,7 @@ def main() -> None:
     for fold in range(FOLDS):
         part = tuple(question for own, question in pairs if own == fold)
         rest = [question for own, question in pairs if own != fold]
-        saved = SavedProgram(fit_graphs(source, rest, search, ranked=options.rank_paths), "fold", Path())
+        saved = SavedProgram(fit_graphs(source.graph, rest, search, ranked=options.rank_paths), "fold", Path())
         task = KGQuestions(source, dataclasses.replace(loaded, questions=part, problems=()))
         scores += evaluate(saved, task, EvaluationConfig()).scores
     print(json.dumps(summarise_kgqa(scores, seed=0), indent=1))

@@ -22,17 +22,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from experiments.console import Stages, say
 from experiments.data import (
     Dialogues,
-    GraphSource,
     KGQuestion,
     LoadedData,
+    LoadedGraph,
     LoadedQuestions,
-    OneGraph,
-    Triple,
     conversation_examples,
 )
 from experiments.lms import LMConfig, reach_lm
@@ -61,9 +57,9 @@ from experiments.tracking import (
     metric_name,
     open_run,
 )
-from kg.errors import ConfigError, DataError, FinpathError
+from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
-from kg.paths import SEPARATOR, PathConfig
+from kg.paths import SEPARATOR, PathConfig, QuestionGraph
 from optimize.optimizers import OptimizerStep, Role, compile_chain
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
 from programs.kgqa import KGQA
@@ -314,7 +310,7 @@ ANY_PATHS = PathConfig()
 
 
 def graph_job(
-    source: GraphSource,
+    loaded: LoadedGraph,
     train: LoadedQuestions,
     search: PathConfig = ANY_PATHS,
     *,
@@ -323,10 +319,10 @@ def graph_job(
     ranked: bool = False,
     seed: int = 0,
 ) -> CompileJob:
-    """Returns the compile of a program for questions about graphs.
+    """Returns the compile of a program for questions about a graph.
 
     Args:
-        source: The graph or graphs.
+        loaded: The graph.
         train: The questions with their gold.
         search: Settings of the beam.
         form: The questions' format, for the program's origin.
@@ -335,24 +331,29 @@ def graph_job(
         seed: Of everything random.
     """
     data = {"questions": train.name, "sha256": train.sha256, "format": form, "count": len(train.questions)}
-    learned = {**data, "graph": source.name, "graph_sha256": source.sha256}
+    learned = {**data, "graph": loaded.name, "graph_sha256": loaded.sha256}
     counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
-    counts["graph_problems"] = source.problem_count
+    counts["graph_problems"] = len(loaded.problems)
+
+    def fit(_: Callable[[str], None]) -> Fit:
+        program = fit_graphs(loaded.graph, train.questions, search, link=link, ranked=ranked, seed=seed)
+        return Fit(program, counts)
+
     return CompileJob(
         name=f"kgqa {train.name}",
         data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
         origin={"train": learned, "seed": seed, "linked_topics": link},
         params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
-        fit=lambda _: Fit(fit_graphs(source, train.questions, search, link=link, ranked=ranked, seed=seed), counts),
+        fit=fit,
         lm=LMConfig(),
-        graph=source.graph if isinstance(source, OneGraph) else None,
+        graph=loaded.graph,
         kind="kgqa",
         seed=seed,
     )
 
 
 def fit_graphs(
-    source: GraphSource,
+    graph: QuestionGraph,
     questions: Sequence[KGQuestion],
     search: PathConfig = ANY_PATHS,
     *,
@@ -363,7 +364,7 @@ def fit_graphs(
     """Returns a program that is fitted on questions.
 
     Args:
-        source: The graph or graphs; where each question has its own they are joined for the fit.
+        graph: The graph.
         questions: The questions with their gold.
         search: Settings of the beam.
         link: Whether topics are linked in the questions even where the file names them.
@@ -375,9 +376,8 @@ def fit_graphs(
     """
     if not questions:
         raise DataError("there are no questions to learn from")
-    if link:
-        questions = [dataclasses.replace(question, topics=()) for question in questions]
-    index, topics = _joined(source, questions)
+    index = graph.index
+    topics = [graph.topics(question.question, () if link else question.topics).entities for question in questions]
     examples = [_example(index, question, named) for question, named in zip(questions, topics, strict=True)]
     training = RelationTrainingConfig(max_hops=search.max_depth)
     scorer = fit_relation_scorer(index, examples, training, seed)
@@ -387,35 +387,6 @@ def fit_graphs(
     scores = reader.scores if reader is not None else None
     ranker = fit_path_ranker(index, examples, vectors, scorer.rules, training.max_hops, reader=scores)
     return KGQA(scorer, search, ranker=ranker)
-
-
-def _joined(source: GraphSource, questions: Sequence[KGQuestion]) -> tuple[GraphIndex, list[tuple[str, ...]]]:
-    """Returns the graphs of several questions as one, and the topics of each; none where a graph cannot be read."""
-    topics: list[tuple[str, ...]] = []
-
-    def triples() -> Iterator[Triple]:
-        for question in questions:
-            try:
-                graph = source.of(question)
-            except FinpathError as error:
-                source.problem(f"question {question.id!r}: {error}")
-                topics.append(())
-                continue
-            topics.append(graph.topics(question.question, question.topics).entities)
-            if not isinstance(source, OneGraph):
-                yield from _triples(graph.index)
-
-    joined = GraphIndex.from_triples(triples())
-    return source.index if isinstance(source, OneGraph) else joined, topics
-
-
-def _triples(index: GraphIndex) -> Iterator[Triple]:
-    edges = index.edges(np.arange(len(index.entities), dtype=np.int32))
-    forward = edges.relation < len(index.relations) // 2
-    names = [index.name(number) for number in range(len(index.entities))]
-    columns = (edges.place[forward].tolist(), edges.relation[forward].tolist(), edges.target[forward].tolist())
-    for subject, relation, value in zip(*columns, strict=True):
-        yield names[subject], index.relations[relation], names[value]
 
 
 def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:

@@ -273,18 +273,16 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
 
 def _paths(words: Sequence[str], program: Any) -> Subject:
     """A graph for a program that searches paths from the entity that a question names."""
-    from experiments.data import OneGraph
-    from experiments.data import open_graph as open_source
+    from experiments.data import load_graph
 
     if len(words) != 1:
         raise ConfigError(f"a program of the kind kgqa answers about one graph, got {', '.join(words)}")
-    name = words[0] if words[0].startswith(_ADDRESSES) else str(_path(words[0]))
-    source = open_source(name, depth=program.config.max_depth)
-    if not isinstance(source, OneGraph):
-        raise ConfigError(f"graph must be one that can be read whole, not an endpoint, got {words[0]}")
+    if words[0].startswith(_ADDRESSES):
+        raise ConfigError(f"a program of the kind kgqa answers about a file, got {words[0]}")
+    source = load_graph(_path(words[0]))
     for problem in source.problems[:5]:
         say(f"left out: {problem}")
-    title = f"graph {source.name}: {len(source.index.entities)} entities, {len(source.index)} facts"
+    title = f"graph {source.name}: {len(source.graph.index.entities)} entities, {len(source.graph.index)} facts"
     return Subject("graph", title, program, program.world(graph=source.graph, name=source.name))
 
 

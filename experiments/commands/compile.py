@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -115,25 +114,22 @@ def compile_command(
     is_kgqa, stages = program == "kgqa", Stages()
     lm = LMConfig() if is_kgqa else lm
     tracker = run.tracker()  # a store that cannot be written is reported before the work
-    with ExitStack() as stack:
-        with stages.stage("read the data"):
-            if is_kgqa:
-                job, task = _graph_job(stack, run.seed, **given)
-            else:
-                job, task = _report_job(program, lm, run, tracker, **given)
+    with stages.stage("read the data"):
+        if is_kgqa:
+            job, task = _graph_job(run.seed, **given)
+        else:
+            job, task = _report_job(program, lm, run, tracker, **given)
 
-        def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
-            assert task is not None
-            with stages.stage(f"evaluate {saved.name} on {task.name}"):
-                config = run.config(lm, traces=not is_kgqa)
-                evaluation = evaluate(saved, task, config, tracker=tracker, parent=parent)
-            show((kgqa_table if is_kgqa else figures_table)([evaluation.name], [evaluation.figures]))
-            return evaluation.figures
+    def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
+        assert task is not None
+        with stages.stage(f"evaluate {saved.name} on {task.name}"):
+            config = run.config(lm, traces=not is_kgqa)
+            evaluation = evaluate(saved, task, config, tracker=tracker, parent=parent)
+        show((kgqa_table if is_kgqa else figures_table)([evaluation.name], [evaluation.figures]))
+        return evaluation.figures
 
-        on_dev = evaluated if task is not None else None
-        compiled = compile_program(
-            job, out=out, tracker=tracker, run_name=run.run_name, stages=stages, evaluated=on_dev
-        )
+    on_dev = evaluated if task is not None else None
+    compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, stages=stages, evaluated=on_dev)
     for name, value in compiled.fit.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     show("\n" + stages.table())
@@ -210,7 +206,6 @@ def _other_lm(lm: LMConfig, name: str) -> LMConfig:
 
 
 def _graph_job(
-    stack: ExitStack,
     seed: int,
     *,
     train: tuple[str, ...],
@@ -220,18 +215,17 @@ def _graph_job(
     settings: dict[str, str],
     **_: Any,
 ) -> tuple[CompileJob, Task | None]:
-    """The compile of a program for questions about a graph, which ``stack`` keeps open, and its evaluation."""
+    """The compile of a program for questions about a graph, and its evaluation."""
     from experiments.compiling import graph_job
-    from experiments.data import open_questions
+    from experiments.data import graph_and_questions
     from experiments.tasks import KGQuestions
     from kg.paths import PathConfig
     from optimize.fitting import read_value
 
     ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
     search, link, form = read_search(form, settings)
+    if graph is None:
+        raise click.UsageError("questions about a graph need --graph")
     config = PathConfig(**search)
-    source, loaded = stack.enter_context(open_questions(graph, train, form, config.max_depth))
-    job = graph_job(source, loaded, config, form=form, link=link, ranked=ranked, seed=seed)
-    if dev is None:
-        return job, None
-    return job, KGQuestions(*stack.enter_context(open_questions(graph, (dev,), form, config.max_depth)), link=link)
+    job = graph_job(*graph_and_questions(graph, train, form), config, form=form, link=link, ranked=ranked, seed=seed)
+    return job, KGQuestions(*graph_and_questions(graph, (dev,), form), link=link) if dev is not None else None

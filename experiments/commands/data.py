@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-
 import click
 
 from experiments.commands.main import FILE, OUT_FOLDER, SOURCE, WriteFigures, finpath, json_option
@@ -22,15 +20,12 @@ def data() -> None:
 @json_option
 def fetch_convfinqa(out: str, write_figures: WriteFigures) -> None:
     """Fetches ConvFinQA as its authors publish it, and checks its hashes."""
-    from experiments.data import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
+    from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch
 
     say(f"* Fetching {CONVFINQA_URL}")
-    target = fetch(CONVFINQA_URL, out, CONVFINQA_SHA256)
-    say(f"* {target}: the sha256 of {', '.join(CONVFINQA_SHA256)} is as expected")
-    files = list(unpack(target)) if zipfile.is_zipfile(target) else []
-    if files:
-        say(f"* Unpacked {', '.join(map(str, files))}")
-    write_figures({"file": str(target), "sha256": CONVFINQA_SHA256, "unpacked": [str(file) for file in files]})
+    files = [str(file) for file in fetch(out)]
+    say(f"* {', '.join(files)}: the sha256 of each is as expected")
+    write_figures({"files": files, "sha256": CONVFINQA_SHA256})
 
 
 @data.command(

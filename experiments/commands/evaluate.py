@@ -33,12 +33,9 @@ if TYPE_CHECKING:
     from experiments.saved import SavedProgram
     from experiments.tracking import Tracker
 
-FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp", "rog")
+FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp")
 """The formats of :mod:`experiments.data.questions`."""
-GRAPH = (
-    "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them), an index (.npz), the folder of an "
-    "Oxigraph database, or the address of a SPARQL endpoint"
-)
+GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them) or an index (.npz)"
 _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "output_top_k"}
 
 
@@ -64,7 +61,7 @@ _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "outpu
     "--graph",
     type=FILE,
     metavar="KB",
-    help=f"{GRAPH}; not needed where each question has its own (rog); sample:graph is shipped",
+    help=f"{GRAPH}; sample:graph is shipped",
 )
 @click.option(
     "--questions",
@@ -107,17 +104,19 @@ def evaluate_program(
         raise click.UsageError("--graph, --format and --predictions need --questions")
     if data is not None:
         return _evaluate_reports(program, data, settings, run, lm, write_figures)
-    from experiments.data import open_questions
+    from experiments.data import graph_and_questions
     from experiments.saved import find_program, with_graph_settings
     from experiments.tasks import KGQuestions
 
     search, link, form = read_search(form, settings)
     tracker = run.tracker()
     saved = with_graph_settings(find_program(program, tracker if tracker is not None else open_tracker()), search)
-    with open_questions(graph, questions, form, saved.program.config.max_depth) as (source, loaded):
-        loaded = replace(loaded, questions=loaded.questions[: run.limit])
-        task = KGQuestions(source, loaded, link=link, predictions=Path(predictions) if predictions else None)
-        return _evaluate(saved, task, run.config(lm, traces=not lm.is_none), run, tracker, write_figures)
+    if graph is None:
+        raise click.UsageError("questions about a graph need --graph")
+    about, loaded = graph_and_questions(graph, questions, form)
+    loaded = replace(loaded, questions=loaded.questions[: run.limit])
+    task = KGQuestions(about, loaded, link=link, predictions=Path(predictions) if predictions else None)
+    return _evaluate(saved, task, run.config(lm, traces=not lm.is_none), run, tracker, write_figures)
 
 
 def _evaluate_reports(

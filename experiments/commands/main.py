@@ -41,7 +41,7 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 WriteFigures: TypeAlias = Callable[[Any], None]
 """Writes a mapping of figures, or a list of rows."""
 
-SOURCE = "a JSON file, a folder or data.zip in ConvFinQA's format, or the shipped sample: sample:train, sample:dev"
+SOURCE = "a JSON file or a folder in ConvFinQA's format, or the shipped sample: sample:train, sample:dev"
 PROGRAM = (
     "the name of a shipped program (beam, agent), the folder of a saved program, runs:/ID/program, models:/NAME/1, "
     "models:/NAME@champion, or the name of a compile run"

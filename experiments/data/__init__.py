@@ -11,14 +11,14 @@ if TYPE_CHECKING:
         conversation_examples,
         join_loaded,
         load_conversations,
+        read_report,
     )
     from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
-    from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch, unpack
-    from experiments.data.graphs import GraphSource, OneGraph, open_graph, open_questions
+    from experiments.data.graphs import LoadedGraph, graph_and_questions, load_graph
     from experiments.data.news import SAMPLE_NEWS, read_documents, read_questions, recorded_replies
     from experiments.data.portfolio import read_portfolio
-    from experiments.data.questions import KGQuestion, LoadedQuestions, Triple, join_questions, load_questions
-    from experiments.data.reports import find_report, read_ontology, read_records_of, read_report, train_reports
+    from experiments.data.questions import KGQuestion, LoadedQuestions, join_questions, load_questions
+    from experiments.data.reports import find_report, read_ontology, read_records_of, train_reports
     from experiments.data.types import read_types
 else:
     __getattr__ = lazy_exports(__name__, __file__)

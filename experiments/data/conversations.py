@@ -10,11 +10,10 @@ test file, their gold programs and results::
                     "qa_split": [0, 0]}}
 
 In place of programs, ``annotation.answers`` may have an answer for each question: a number or ``yes`` and ``no`` as
-text, a list of names or years, or ``null`` for a question that the report does not answer. A number ``margin``
-next to ``annotation`` is the confidence of programs that were inferred.
+text, a list of names or years, or ``null`` for a question that the report does not answer.
 
-The source is a JSON file, a folder or a ``data.zip`` as the authors publish it, a data set that ``datasets`` opens, or
-the sample that ships::
+The source is a JSON file, a folder of the authors' files, a data set that ``datasets`` opens, or the sample that
+ships::
 
     >>> loaded = load_conversations("sample:dev")
     >>> loaded.conversations[0].questions[0], loaded.problems
@@ -23,9 +22,8 @@ the sample that ships::
 A conversation that breaks a rule is left out and named in ``problems``; the others load.
 
 The pages of ConvFinQA are in ASCII: where a page had a typographic character, its files have the character's code
-point, mostly without the spaces around it. The characters that are certain are put back (:func:`repaired`), and only in
-records whose id names a page (``UPS/2009/page_33.pdf``) and whose text is ASCII: ``the company 2019s`` is ``the
-company’s``. A dash, ``2014``, is restored in a cell of its own whose row or column has figures and no other year.
+point, mostly without the spaces around it. The characters that are certain are put back (:func:`repaired_text`) in
+reports whose id names a page (``UPS/2009/page_33.pdf``): ``the company 2019s`` is ``the company’s``.
 """
 
 from __future__ import annotations
@@ -33,19 +31,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from experiments.console import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError, ProgramError
-from kg.files import UNREADABLE
 from kg.reports import Report, document_of
 from kg.search import Answer, Derivation, merge_key
 from optimize.metrics.abstention import OpenAnswer, read_gold
@@ -60,14 +56,10 @@ SPLIT_OF_FILE = {
     "test_private.json": "test",
     "test_without_gold.json": "test",
 }
-"""The files of a folder or an archive that hold conversations, and the split that each is."""
-
-MOST_BYTES = 500_000_000
-"""Bytes that a file in an archive may unpack to."""
+"""The files of a folder that hold conversations, and the split that each is."""
 
 _SPLIT_OF_NAME = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
-_ARCHIVE, _SAVED_DATA_SET, _HUB = "data.zip", ("dataset_info.json", "dataset_dict.json"), "hf:"
-_LOADERS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json"}
+_HUB, _LOADERS = "hf:", {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json"}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
@@ -84,7 +76,6 @@ class ConversationRecord:
         gold: The answer of each question, where the file has answers in place of programs. It is a number, ``yes`` or
             ``no``, names, or ``None`` if the report does not answer the question.
         qa_split: For each question, the original question that it comes from: 0 or 1.
-        margin: Confidence of programs that were inferred rather than written; ``None`` where the file has none.
     """
 
     id: str
@@ -94,7 +85,6 @@ class ConversationRecord:
     answers: tuple[Answer, ...] | None
     qa_split: tuple[int, ...] | None
     gold: tuple[OpenAnswer | None, ...] | None = None
-    margin: float | None = None
 
     @property
     def document(self) -> str:
@@ -116,8 +106,8 @@ class LoadedData:
     Attributes:
         conversations: The valid conversations, in the order of the file.
         problems: The broken rules of the others; each names the file, the conversation and the rule.
-        sha256: Hash of the file's bytes (of the member's, in an archive).
-        name: The file's name for messages: ``dev.json``, ``data.zip/data/dev.json``, ``sample/dev.json``.
+        sha256: Hash of the file's bytes.
+        name: The file's name for messages: ``dev.json``, ``sample/dev.json``.
         split: ``train``, ``dev``, ``test``, or ``data`` for a file of any other name.
     """
 
@@ -159,10 +149,6 @@ def _names(written: Any) -> Any:
         return written
 
 
-def _margin(written: Any) -> float | None:
-    return float(written) if isinstance(written, str) and _NUMBER.fullmatch(written) else None
-
-
 _Entry = Annotated[str | list[str], BeforeValidator(_names)]
 
 
@@ -196,7 +182,6 @@ class ConvFinQARecord(BaseModel):
     post_text: list[str]
     table: list[list[str]]
     annotation: ConvFinQAAnnotation
-    margin: Annotated[float | None, BeforeValidator(_margin)] = None
 
     @model_validator(mode="after")
     def _is_rectangular(self) -> Self:
@@ -210,8 +195,8 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
     """Returns the conversations of one split.
 
     Args:
-        source: A file (JSON, JSON Lines, Parquet), a folder, also one of ``save_to_disk``, an archive, ``hf:NAME`` of
-            the hub, ``sample``, or a ``datasets.Dataset``; a trailing ``:split`` chooses as ``split`` does.
+        source: A file (JSON, JSON Lines, Parquet), a folder, ``hf:NAME`` of the hub, ``sample``, or a
+            ``datasets.Dataset``; a trailing ``:split`` chooses as ``split`` does.
         split: ``train``, ``dev`` or ``test``; needed where the source holds more than one.
 
     Raises:
@@ -280,18 +265,17 @@ def gold_answer(written: str | Sequence[str]) -> Answer | None:
 
 
 def _conversation(read: ConvFinQARecord, reports: dict[str, Report]) -> ConversationRecord:
-    record = repaired(read.model_dump())
-    annotation = ConvFinQAAnnotation.model_construct(**record["annotation"])
+    annotation, report = read.annotation, shared_report(read.model_dump(), reports)
     answers = [gold_answer(entry) for entry in annotation.exe_ans_list or ()]
+    questions = annotation.dialogue_break
     return ConversationRecord(
         id=read.id,
-        report=shared_report(record, reports),
-        questions=tuple(annotation.dialogue_break),
+        report=report,
+        questions=tuple(map(repaired_text, questions) if _PAGE.fullmatch(report.id) else questions),
         programs=tuple(annotation.turn_program) if annotation.turn_program is not None else None,
         answers=tuple(answer for answer in answers if answer is not None) if answers else None,
         qa_split=tuple(map(int, annotation.qa_split)) if annotation.qa_split is not None else None,
         gold=tuple(map(read_gold, annotation.answers)) if annotation.answers is not None else None,
-        margin=read.margin,
     )
 
 
@@ -302,40 +286,46 @@ def shared_report(record: Mapping[str, Any], reports: dict[str, Report]) -> Repo
         record: The conversation.
         reports: The reports of the conversations before it, by document; a new one is added.
     """
-    own = Report.from_dict({**record, "id": document_of(record["id"])})
+    own = read_report({**record, "id": document_of(record["id"])})
     known = reports.setdefault(own.id, own)
     # A report's id must be unique, since graphs are kept by it.
-    return known if known == own else Report.from_dict(record)
+    return known if known == own else replace(own, id=record["id"])
+
+
+def read_report(record: Any) -> Report:
+    """Returns the report of one record of a file; the record may hold more.
+
+    Raises:
+        DataError: It is not an object, or lacks what a report needs.
+    """
+    if not isinstance(record, dict):
+        raise DataError(f"must be an object with keys, got {type(record).__name__}")
+    report = Report.from_dict(record)
+    if _PAGE.fullmatch(report.id) is None:
+        return report
+    texts = (tuple(map(repaired_text, part)) for part in (report.pre_text, report.post_text, *report.table))
+    pre_text, post_text, *table = texts
+    return replace(report, pre_text=pre_text, post_text=post_text, table=tuple(table))
 
 
 def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
-    """Returns one example for each conversation, with ``programs`` and ``answers``, or ``gold``, as labels.
-
-    Where the file gives its programs a ``margin``, the example has it too.
-    """
+    """Returns one example for each conversation, with ``programs`` and ``answers``, or ``gold``, as labels."""
     import dspy
 
+    names = ("id", "report", "questions", "programs", "answers", "gold")
     return [
-        dspy.Example(
-            id=conversation.id,
-            report=conversation.report,
-            questions=conversation.questions,
-            programs=conversation.programs,
-            answers=conversation.answers,
-            gold=conversation.gold,
-            **({"margin": conversation.margin} if conversation.margin is not None else {}),
-        ).with_inputs("report", "questions")
+        dspy.Example({name: getattr(conversation, name) for name in names}).with_inputs("report", "questions")
         for conversation in conversations
     ]
 
 
 @dataclass(frozen=True)
 class ConversationFile:
-    """One file of conversations: a file on disk, a member of an archive, or a data set.
+    """The conversations of one split: a file, or rows of a data set.
 
     Attributes:
         split: ``train``, ``dev``, ``test``, or ``data`` for a file of any other name.
-        name: The file in messages: ``dev.json``, ``sample/dev.json``, ``data.zip/data/dev.json``.
+        name: The file in messages: ``dev.json``, ``sample/dev.json``.
         content: Returns the conversations as a JSON list.
     """
 
@@ -351,7 +341,7 @@ class ConversationFile:
         """
         try:
             return self.content()
-        except UNREADABLE as error:
+        except OSError as error:
             raise DataError(f"cannot be read: {error}", file=self.name) from error
 
 
@@ -368,7 +358,7 @@ def find_part(source: Any, split: str | None = None) -> ConversationFile:
         names = ", ".join(part.split for part in parts)
         if split is None:
             raise ConfigError(f"{source} holds several splits ({names}); name one of them: {source}:{parts[0].split}")
-        raise ConfigError(f"split must be one of those that {str(source)!r} holds ({names}), got {split!r}")
+        raise ConfigError(f"split must be one of those that {str(source)!r} holds once ({names}), got {split!r}")
     return matches[0]
 
 
@@ -380,58 +370,41 @@ def find_parts(source: Any) -> list[ConversationFile]:
         ConfigError: It does not have the split that was named.
     """
     if not isinstance(source, str | Path):
-        return _data_set_parts(source, "data set")
+        return _rows_of(source, "data set")
     base, separator, suffix = str(source).rpartition(":")
     if separator and suffix in SPLIT_OF_FILE.values() and not Path(source).exists():
         return [find_part(base, suffix)]
     path = SAMPLE_FOLDER if source == "sample" else Path(source)
-    is_saved = any((path / name).is_file() for name in _SAVED_DATA_SET)
-    if str(source).startswith(_HUB) or is_saved or (path.is_file() and path.suffix.lower() in _LOADERS):
-        return _data_set_parts(_opened_data_set(str(source)), path.name)
-    if not any((path / name).is_file() for name in SPLIT_OF_FILE) and (path / _ARCHIVE).is_file():
-        path /= _ARCHIVE
-    if path.is_dir():
-        files = [path / name for name in SPLIT_OF_FILE if (path / name).is_file()]
-        parts = [
-            ConversationFile(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", file.read_bytes) for file in files
-        ]
-    elif not path.is_file():
+    if str(source).startswith(_HUB) or (path.is_file() and path.suffix.lower() in _LOADERS):
+        return _rows_of(_opened_data_set(str(source)), path.name)
+    if path.is_file():
+        return [ConversationFile(SPLIT_OF_FILE.get(path.name, "data"), path.name, path.read_bytes)]
+    if not path.is_dir():
         raise DataError(
-            "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, a data.zip, hf:NAME "
-            "or 'sample'; `finpath data fetch` fetches ConvFinQA",
+            "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, hf:NAME or 'sample'; "
+            "`finpath data fetch` fetches ConvFinQA",
             file=str(source),
         )
-    elif zipfile.is_zipfile(path):
-        parts = _members(path)
-    else:
-        parts = [ConversationFile(SPLIT_OF_FILE.get(path.name, "data"), path.name, path.read_bytes)]
-    if not parts:
+    files = [path / name for name in SPLIT_OF_FILE if (path / name).is_file()]
+    if not files:
         raise DataError(f"holds none of {', '.join(SPLIT_OF_FILE)}", file=str(source))
-    by_split: dict[str, ConversationFile] = {}
-    for part in parts:
-        if (other := by_split.setdefault(part.split, part)) != part:
-            rule = f"holds two files of the split {part.split!r}: {other.name} and {part.name}"
-            raise DataError(rule, file=str(source))
-    return parts
+    return [ConversationFile(SPLIT_OF_FILE[file.name], f"{path.name}/{file.name}", file.read_bytes) for file in files]
 
 
 def _opened_data_set(source: str) -> Any:
-    """The data set of a name on the hub, of a file of Parquet or JSON Lines, or of a folder of ``save_to_disk``."""
+    """The data set of a name on the hub, or of a file of Parquet or JSON Lines."""
     import datasets
 
-    loader = _LOADERS.get(Path(source).suffix.lower())
+    split = SPLIT_OF_FILE.get(f"{Path(source).stem}.json", "data")
     try:
         if source.startswith(_HUB):
             return datasets.load_dataset(source[len(_HUB) :])
-        if loader is None:
-            return datasets.load_from_disk(source)
-        split = SPLIT_OF_FILE.get(f"{Path(source).stem}.json", "data")
-        return datasets.load_dataset(loader, data_files={split: source})
+        return datasets.load_dataset(_LOADERS[Path(source).suffix.lower()], data_files={split: source})
     except Exception as error:  # datasets raises errors of the hub, of files and of its own
         raise DataError(f"cannot be read as a data set: {error}", file=source) from error
 
 
-def _data_set_parts(data: Any, name: str) -> list[ConversationFile]:
+def _rows_of(data: Any, name: str) -> list[ConversationFile]:
     """The splits of a data set; ``validation`` is ``dev``."""
     splits = dict(data) if isinstance(data, Mapping) else {"data": data}
     names = {split: f"{name}/{split}" if len(splits) > 1 else name for split in splits}
@@ -445,29 +418,6 @@ def _rows_as_json(rows: Iterable[Any]) -> bytes:
     return json.dumps(list(rows), default=str).encode()
 
 
-def _members(path: Path) -> list[ConversationFile]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            # A Mac's archiver adds a shadow of every file under __MACOSX.
-            members = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
-    except UNREADABLE as error:
-        raise DataError(f"cannot be read: {error}", file=path.name) from error
-    return [
-        ConversationFile(split, f"{path.name}/{member}", partial(_unpacked, path, member))
-        for name, split in SPLIT_OF_FILE.items()
-        for member in members
-        if PurePosixPath(member).name == name
-    ]
-
-
-def _unpacked(path: Path, member: str) -> bytes:
-    with zipfile.ZipFile(path) as archive, archive.open(member) as packed:
-        content = packed.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise DataError(f"unpacks to more than {MOST_BYTES} bytes", file=f"{path.name}/{member}")
-    return content
-
-
 def read_records(data: bytes, name: str) -> list[Any]:
     """The elements of a JSON list; numbers stay texts as they are written.
 
@@ -476,20 +426,15 @@ def read_records(data: bytes, name: str) -> list[Any]:
     """
     try:
         records = json.loads(data.decode("utf-8-sig"), parse_float=str, parse_int=str, parse_constant=str)
-    except UnicodeDecodeError as error:
-        raise DataError(f"is not UTF-8 text: byte {error.start} is {data[error.start]:#04x}", file=name) from error
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise DataError(f"is not a JSON list of conversations: {error.msg}", file=name, place=place) from error
-    except RecursionError as error:
-        raise DataError("is not a JSON list of conversations: it is nested too deeply", file=name) from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"is not a JSON list of conversations: {error}", file=name) from error
     if not isinstance(records, list):
         raise DataError(f"is not a JSON list of conversations: it is a {type(records).__name__}", file=name)
     return records
 
 
 _PAGE = re.compile(r"(?:Single_|Double_)?[^/]+/(?:19|20)\d\d/page_\d+\.pdf(?:-\d+)?")
-_CHARACTERS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_CHARACTERS = tuple(
     (re.compile(pattern), character)
     for pattern, character in (
         (r"(?<![\w.])(?:2018 )?2018(?=[a-z])", "‘"),
@@ -503,38 +448,6 @@ _CHARACTERS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<![\w.])fffd", "\ufffd"),
     )
 )
-_DASHES = {"2013": "–", "2014": "—"}
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_FIGURE = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d-]+")
-
-
-def repaired(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of a page of ConvFinQA with its characters in sentences, cells and questions; any other as it is.
-
-    Gold programs and answers stay.
-    """
-    table = record.get("table")
-    lists = [record.get("pre_text"), record.get("post_text"), *(table if isinstance(table, list) else [None])]
-    is_text = all(isinstance(texts, list) and all(map(_is_ascii, texts)) for texts in lists)
-    if not is_text or _PAGE.fullmatch(str(record.get("id"))) is None:
-        return dict(record)
-    found: dict[str, Any] = {
-        **record,
-        **{key: list(map(repaired_text, record[key])) for key in ("pre_text", "post_text")},
-        "table": [
-            [_repaired_cell(record["table"], row, column) for column in range(len(cells))]
-            for row, cells in enumerate(record["table"])
-        ],
-    }
-    annotation = record.get("annotation")
-    if isinstance(annotation, Mapping) and "dialogue_break" in annotation:
-        questions = list(map(repaired_text, annotation["dialogue_break"]))
-        found["annotation"] = {**annotation, "dialogue_break": questions}
-    return found
-
-
-def _is_ascii(text: object) -> bool:
-    return isinstance(text, str) and text.isascii()
 
 
 def repaired_text(text: str) -> str:
@@ -542,15 +455,3 @@ def repaired_text(text: str) -> str:
     for pattern, character in _CHARACTERS:
         text = pattern.sub(character, text)
     return text
-
-
-def _repaired_cell(table: Sequence[Sequence[str]], row: int, column: int) -> str:
-    """A cell; the code of a dash is one with a currency's sign, and among figures where there is no other year."""
-    cell = table[row][column]
-    code = cell.replace("$", "").strip()
-    if code not in _DASHES or not row or not column:
-        return repaired_text(cell)
-    others = [text.strip() for text in (*table[row][1:], *(line[column] for line in table[1:] if column < len(line)))]
-    years = {text for text in others if _YEAR.fullmatch(text)} - {code}
-    has_figures = any(_FIGURE.fullmatch(text) and not _YEAR.fullmatch(text) for text in others)
-    return cell.replace(code, _DASHES[code]) if "$" in cell or (has_figures and not years) else cell

@@ -1,7 +1,7 @@
-"""Download of a data set, verified before it is written.
+"""Download of ConvFinQA, verified before it is written.
 
->>> fetch(CONVFINQA_URL, "convfinqa", CONVFINQA_SHA256)
-PosixPath('convfinqa/data.zip')
+>>> fetch("convfinqa")
+[PosixPath('convfinqa/train.json'), PosixPath('convfinqa/dev.json'), PosixPath('convfinqa/test_private.json')]
 """
 
 from __future__ import annotations
@@ -11,11 +11,8 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlsplit
 
-from experiments.console import check_address
-from experiments.data.conversations import find_parts
-from kg.errors import ConfigError, DataError
+from kg.errors import DataError
 from kg.files import replacing
 
 CONVFINQA_URL = "https://github.com/czyssrs/ConvFinQA/raw/main/data.zip"
@@ -31,80 +28,46 @@ CONVFINQA_SHA256: Mapping[str, str] = {
 _TIMEOUT_SECONDS = 60
 
 
-def fetch(url: str, destination_folder: str | Path, sha256: Mapping[str, str]) -> Path:
-    """Downloads a file into a folder, unless it is there already, and verifies it.
+def fetch(folder: str | Path, *, url: str = CONVFINQA_URL, sha256: Mapping[str, str] = CONVFINQA_SHA256) -> list[Path]:
+    """Fetches the files of conversations, unless they are all in the folder already, and verifies them.
 
     Args:
-        url: An ``http`` or ``https`` address; the file is named by the end of its path.
-        destination_folder: Created if it does not exist.
-        sha256: Expected hashes by name: of the file itself, or of members of the archive, without their folders.
-
-    Returns:
-        The checked file.
+        folder: Created if it does not exist.
+        url: The address of a zip archive.
+        sha256: The expected hashes of the files, by their names without folders.
 
     Raises:
-        ConfigError: The address is no http or https address of a file.
-        DataError: The file cannot be fetched, or a hash is wrong, also of a file that is there already.
+        DataError: The archive cannot be fetched or read, or a file is missing or has another hash.
     """
-    check_address(url)
-    parts = urlsplit(url)
-    name = PurePosixPath(unquote(parts.path)).name
-    if parts.scheme not in ("http", "https") or not parts.netloc or not name:
-        raise ConfigError(f"url must be an http or https address of a file, got {url!r}")
-    target = Path(destination_folder) / name
-    try:
-        content = target.read_bytes() if target.exists() else _received(url)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", file=str(target)) from error
-    for member, expected in sha256.items():
-        found = hashlib.sha256(content if member == name else _member(content, member, url)).hexdigest()
-        if found != expected.lower():
-            raise DataError(f"{member} must have the sha256 {expected}, found {found}", file=str(target))
-    with replacing(target) as written:
-        written.write(content)
-    return target
+    files = {name: Path(folder) / name for name in sha256}
+    if all(file.is_file() for file in files.values()):
+        contents = {name: file.read_bytes() for name, file in files.items()}
+    else:
+        contents = _members(_received(url), url)
+    for name, expected in sha256.items():
+        digest = hashlib.sha256(contents.get(name, b"")).hexdigest()
+        if digest != expected:
+            raise DataError(f"{name} must have the sha256 {expected}, got {digest}", file=str(files[name]))
+    for name, file in files.items():
+        with replacing(file) as written:
+            written.write(contents[name])
+    return list(files.values())
 
 
 def _received(url: str) -> bytes:
     import httpx
 
     try:
-        response = httpx.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS)
-    except httpx.HTTPError as error:
+        return httpx.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS).raise_for_status().content
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise DataError(f"could not be fetched: {error}", file=url) from error
-    if response.is_error:
-        raise DataError(f"the server answered {response.status_code} {response.reason_phrase}", file=url)
-    return response.content
 
 
-def _member(archive: bytes, name: str, url: str) -> bytes:
+def _members(content: bytes, url: str) -> dict[str, bytes]:
+    """The files of an archive by name; a Mac's archiver adds a shadow of every file under ``__MACOSX``."""
     try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            members = [one for one in opened.namelist() if PurePosixPath(one).name == name]
-            members = [one for one in members if not one.startswith("__MACOSX")]
-            if len(members) != 1:
-                raise DataError(f"must hold one {name}, holds {len(members)}", file=url)
-            return opened.read(members[0])
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+            return {PurePosixPath(name).name: archive.read(name) for name in names if not name.endswith("/")}
     except zipfile.BadZipFile as error:
         raise DataError(f"is not a zip archive that can be read ({error})", file=url) from error
-
-
-def unpack(archive: Path) -> list[Path]:
-    """Unpacks the files of an archive that hold conversations into its folder.
-
-    Args:
-        archive: A verified zip archive.
-
-    Returns:
-        The files, train before dev before test.
-
-    Raises:
-        DataError: The archive holds no conversations, or a file cannot be written or exists with other content.
-    """
-    files = {archive.with_name(PurePosixPath(part.name).name): part.read() for part in find_parts(archive)}
-    for file, content in files.items():
-        if file.exists() and file.read_bytes() != content:
-            raise DataError(f"is not the {file.name} of {archive.name}; move it away first", file=str(file))
-        with replacing(file) as written:
-            written.write(content)
-    return list(files)

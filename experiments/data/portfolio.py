@@ -75,35 +75,26 @@ def _symbol(value: object) -> str:
 
 
 def _profile(rows: Sequence[Sequence[Any]]) -> Profile | None:
-    """Returns the profile of a row; goals and preferences are JSON or words with commas."""
     if not rows:
         return None
     tolerance, horizon, goals, preferences = rows[0]
-    wanted, liked = _listed("goals", goals), _listed("preferences", preferences, dict)
-    liked = liked if isinstance(liked, dict) else dict.fromkeys(map(str, liked), True)
+    wanted = tuple(name for name, value in _named("goals", goals).items() if value)
+    liked = _named("preferences", preferences)
     try:
-        return Profile(str(tolerance or "moderate"), str(horizon or ""), tuple(map(str, wanted)), liked)
+        return Profile(str(tolerance or "moderate"), str(horizon or ""), wanted, liked)
     except DataError as error:
         raise DataError(error.rule, place=PROFILES) from error
 
 
-def _listed(column: str, value: Any, *others: type) -> Any:
-    """Returns a list that is written as JSON or as words with commas; JSON may also be of ``others``."""
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    read = text
-    if isinstance(text, str):
-        try:
-            read = json.loads(text) if text.strip() else None
-            read = [read] if isinstance(read, str) else read
-        except ValueError:
-            if not text.strip().startswith(("[", "{", '"')):
-                read = [word.strip() for word in text.split(",") if word.strip()]
-    if read is None:  # also JSON's null
-        return []
-    if isinstance(read, (list, *others)):
-        return read
-    form = "a JSON object, a JSON list" if others else "a JSON list"
-    raise DataError(f"must be {form} or words with commas, got {value!r}", place=f"{PROFILES}.{column}")
+def _named(column: str, text: str | None) -> dict[str, object]:
+    """Values by name: of a JSON object; true for each name of a JSON list, or of words with commas."""
+    words = (text or "").strip()
+    try:
+        read = json.loads(words) if words.startswith(("[", "{")) else [word.strip() for word in words.split(",")]
+    except ValueError as error:
+        rule = f"must be a JSON object, a JSON list or words with commas, got {text!r}"
+        raise DataError(rule, place=f"{PROFILES}.{column}") from error
+    return read if isinstance(read, dict) else dict.fromkeys((str(name) for name in read if name), True)
 
 
 def _shares(value: object, symbol: object) -> float:

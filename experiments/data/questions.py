@@ -12,8 +12,6 @@ The formats, a question a line:
 - ``worldcup``: ``question TAB answer TAB topic#relation#...#answer TAB answer1/answer2/``; more is not read.
 - ``metaqa``: ``words [topic entity] words TAB answer1|answer2``.
 - ``webqsp``: a JSON object with ``id``, ``question``, ``answer`` and ``q_entity``.
-- ``rog``: the same with ``graph``, a list of triples: JSON lines, Parquet, or a data set's name on the hub and its
-  split, ``rmanluo/RoG-webqsp:test``.
 
 A line that breaks a rule becomes a problem that names file, line and rule; the other lines are read.
 """
@@ -21,11 +19,9 @@ A line that breaks a rule becomes a problem that names file, line and rule; the 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -33,8 +29,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError, field_vali
 
 from kg.errors import ConfigError, DataError
 
-Triple = tuple[str, str, str]
-Format = Literal["pathquestion", "worldcup", "metaqa", "webqsp", "rog"]
+Format = Literal["pathquestion", "worldcup", "metaqa", "webqsp"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 """The forms in which questions can be read."""
 
@@ -53,7 +48,6 @@ class KGQuestion:
         topics: The entities it is about; empty where the file names none, and then linked by their labels.
         answers: The gold answers; at least one.
         gold_paths: The gold paths, written ``e_0 -> r_1 -> e_1``; empty where the file has none.
-        graph: Reads the question's own graph, in the forms that have one.
     """
 
     id: str
@@ -61,7 +55,6 @@ class KGQuestion:
     topics: tuple[str, ...]
     answers: tuple[str, ...]
     gold_paths: tuple[str, ...] = ()
-    graph: Callable[[], Sequence[Triple]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -82,10 +75,10 @@ class LoadedQuestions:
 
 
 def load_questions(source: str, form: str) -> LoadedQuestions:
-    """Reads questions.
+    """Reads the questions of a file.
 
     Args:
-        source: A file; for ``rog`` also the name of a data set on the hub, followed by ``:split`` (``:test``).
+        source: The file.
         form: One of :data:`FORMATS`.
 
     Raises:
@@ -95,19 +88,19 @@ def load_questions(source: str, form: str) -> LoadedQuestions:
     if form not in FORMATS:
         raise ConfigError(f"format must be one of {', '.join(FORMATS)}, got {form!r}")
     path = Path(source)
-    if form == "rog" and (not path.is_file() or path.suffix == ".parquet"):
-        records, sha256 = _data_set_records(source)
-    elif path.is_file():
-        records, sha256 = _lines(path, form), _sha256(path)
-    else:
+    if not path.is_file():
         raise DataError("is not there" if not path.exists() else "is a folder, not a file", file=source)
-    read, problems = list[KGQuestion](), list[str]()
-    for place, question in records:
-        try:
-            read.append(question())
-        except DataError as error:
-            problems.append(str(DataError(error.rule, file=path.name, place=place)))
-    loaded = _distinct(read, problems, path.name, sha256)
+    readers = {"pathquestion": read_pathquestion, "worldcup": read_worldcup, "metaqa": read_metaqa}
+    read, problems, data = list[KGQuestion](), list[str](), path.read_bytes()
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        if raw.strip():
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
+                read.append(readers.get(form, read_webqsp)(line, f"{path.stem}-{number}"))
+            except (DataError, UnicodeDecodeError) as error:
+                rule = error.rule if isinstance(error, DataError) else "is not UTF-8"
+                problems.append(str(DataError(rule, file=path.name, place=f"line {number}")))
+    loaded = _distinct(read, problems, path.name, hashlib.sha256(data).hexdigest())
     if not read:
         first = f"; the first: {problems[0]}" if problems else ""
         raise DataError(f"no question can be read in the format {form}{first}", file=source)
@@ -132,36 +125,6 @@ def _distinct(questions: Sequence[KGQuestion], problems: list[str], name: str, s
         else:
             kept[question.id] = question
     return LoadedQuestions(tuple(kept.values()), tuple(problems), name, sha256)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-_Reader = tuple[str, Callable[[], KGQuestion]]
-"""The place of a question, and what reads it."""
-
-
-def _lines(path: Path, form: str) -> Iterator[_Reader]:
-    position = 0
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            start, position = position, position + len(raw)
-            if raw.strip():
-                yield f"line {number}", partial(_read_line, path, form, number, raw, start)
-
-
-def _read_line(path: Path, form: str, number: int, raw: bytes, start: int) -> KGQuestion:
-    name = f"{path.stem}-{number}"
-    try:
-        line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8") from error
-    readers = {"pathquestion": read_pathquestion, "worldcup": read_worldcup, "metaqa": read_metaqa}
-    if form in readers:
-        return readers[form](line, name)
-    return _read_record(line, name, partial(_line_graph, path, start))
 
 
 def read_pathquestion(line: str, name: str) -> KGQuestion:
@@ -232,8 +195,7 @@ class _Record(BaseModel):
     question: str = Field(pattern=r"\S")
     answer: list[str] = Field(validation_alias=AliasChoices("answer", "a_entity"))
     q_entity: list[str] = []
-    ground_truth_paths: list[str] | None = None
-    graph: list[Triple] | None = None
+    ground_truth_paths: list[str] = []
 
     @field_validator("answer", "q_entity", mode="before")
     @classmethod
@@ -241,9 +203,10 @@ class _Record(BaseModel):
         return [value] if isinstance(value, str) else value
 
 
-def _read_record(record: Any, name: str, graph: Callable[[], Sequence[Triple]]) -> KGQuestion:
+def read_webqsp(line: str, name: str) -> KGQuestion:
+    """Reads a line of JSON."""
     try:
-        read = _Record.model_validate_json(record) if isinstance(record, str) else _Record.model_validate(record)
+        read = _Record.model_validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}") from error
@@ -252,51 +215,9 @@ def _read_record(record: Any, name: str, graph: Callable[[], Sequence[Triple]]) 
         read.question,
         _distinct_texts(read.q_entity),
         _some(_distinct_texts(read.answer)),
-        _distinct_texts(read.ground_truth_paths or ()),
-        graph if read.graph is not None else None,
+        _distinct_texts(read.ground_truth_paths),
     )
 
 
 def _distinct_texts(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
-
-
-def _line_graph(path: Path, start: int) -> Sequence[Triple]:
-    """A question's graph, read again: graphs are larger than the questions by far, and stay in the file."""
-    with path.open("rb") as file:
-        file.seek(start)
-        return _Record.model_validate_json(file.readline().decode("utf-8-sig")).graph or ()
-
-
-def _data_set_records(source: str) -> tuple[Iterator[_Reader], str]:
-    """The records of a Parquet file or of a data set on the hub, and their hash."""
-    from datasets import load_dataset
-
-    name, _, split = source.partition(":")
-    is_file = Path(source).is_file()
-    if not is_file and (name.count("/") > 1 or source.startswith((".", "/")) or Path(name).suffix):
-        raise DataError("is not there", file=source)
-    try:
-        if is_file:
-            return _table_records(load_dataset("parquet", data_files=source, split="train")), _sha256(Path(source))
-        table = load_dataset(name, split=split or "test")
-    except Exception as error:  # datasets and the hub's client raise whatever their depths raise
-        what = "cannot be read as Parquet" if is_file else "is neither a file nor a data set that can be loaded"
-        raise DataError(f"{what}: {error}", file=source) from error
-    digest = hashlib.sha256()
-    columns = [name for name in ("id", "question", "answer", "a_entity", "q_entity") if name in table.column_names]
-    for record in table.select_columns(columns):
-        digest.update(json.dumps(record, sort_keys=True).encode())
-    return _table_records(table), digest.hexdigest()
-
-
-def _table_records(table: Any) -> Iterator[_Reader]:
-    plain = table.remove_columns("graph") if "graph" in table.column_names else table
-    has_graph = plain is not table
-    for number, record in enumerate(plain):
-        shown = {**record, "graph": [] if has_graph else None}
-        yield f"row {number + 1}", partial(_read_record, shown, f"row-{number + 1}", partial(_row_graph, table, number))
-
-
-def _row_graph(table: Any, number: int) -> Sequence[Triple]:
-    return _Record.model_validate(table[number]).graph or ()

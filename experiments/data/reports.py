@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.console import read_text, say
-from experiments.data.conversations import find_part, find_parts, read_records, repaired, shared_report
+from experiments.data.conversations import find_part, find_parts, read_records, read_report, shared_report
 from kg.errors import DataError
 from kg.reports import Ontology, Report, build_ontology, document_of
 
@@ -25,22 +25,6 @@ def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
     for part in find_parts(source):
         for number, record in enumerate(read_records(part.read(), part.name), start=1):
             yield part.name, f"record number {number}", record
-
-
-def read_report(record: Any) -> Report:
-    """Returns the report of one record of a file; the record may hold more.
-
-    Raises:
-        DataError: It is not an object, or lacks what a report needs.
-    """
-    if not isinstance(record, dict):
-        raise DataError(f"must be an object with keys, got {type(record).__name__}")
-    return Report.from_dict(_page(record))
-
-
-def _page(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without its questions, with the characters that ConvFinQA lost."""
-    return repaired({key: value for key, value in record.items() if key != "annotation"})
 
 
 def find_report(reference: str, source: str) -> Report:
@@ -59,7 +43,7 @@ def find_report(reference: str, source: str) -> Report:
     exact = [row for name, row in by_id.items() if reference in (name, document_of(name))]
     matches = exact or [row for name, row in by_id.items() if reference in name]
     known: dict[str, Report] = {}
-    reports = {report.id: report for report in (shared_report(_page(row), known) for row in matches)}
+    reports = {report.id: report for report in (shared_report(row, known) for row in matches)}
     if len(reports) != 1:
         some = ", ".join(list(reports or dict.fromkeys(map(document_of, by_id)))[:3])
         there = "is no file and " if Path(reference).suffix else ""

@@ -1,11 +1,10 @@
 """KGQA: questions about a graph, scored by hits and F1.
 
-    with open_graph("metaqa/kb.txt") as graphs:
-        task = KGQuestions(graphs, load_questions("metaqa/1hop_dev.txt", "metaqa"))
-        evaluation = evaluate(find_program("my-kgqa"), task)
+    task = KGQuestions(load_graph("metaqa/kb.txt"), load_questions("metaqa/1hop_dev.txt", "metaqa"))
+    evaluation = evaluate(find_program("my-kgqa"), task)
     evaluation.figures["hit_at_1"]      # 0.98, with hit_at_1_low and _high
 
-A question that fails costs itself only. The predictions file has a line for each question, as GCR's evaluation reads
+The predictions file has a line for each question, as GCR's evaluation reads
 it: id, question, prediction, ground_truth, ground_truth_paths, reasoning_trace.
 """
 
@@ -18,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import figures_table, write_text
-from experiments.data import GraphSource, KGQuestion, LoadedQuestions
+from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
 from experiments.evaluation import Description, EvaluationConfig, Scored, Task
 from experiments.saved import SavedProgram
 from experiments.traces import TraceFacts
 from experiments.tracking import DataInput, Run, sectioned
-from kg.errors import FinpathError
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.kgqa import KGQA
 from programs.turns import PathDetail
@@ -36,7 +34,7 @@ class KGQuestions(Task):
     """Questions about a graph, with their answers.
 
     Args:
-        source: The graph, or the graphs of the questions.
+        graph: The graph.
         loaded: The questions with their gold.
         link: Whether topics are linked in the question even where the file names them.
         predictions: The predictions file; ``None`` for none.
@@ -45,9 +43,9 @@ class KGQuestions(Task):
     run_kind = "kgqa"
 
     def __init__(
-        self, source: GraphSource, loaded: LoadedQuestions, *, link: bool = False, predictions: Path | None = None
+        self, graph: LoadedGraph, loaded: LoadedQuestions, *, link: bool = False, predictions: Path | None = None
     ) -> None:
-        self.graphs, self.loaded, self.link, self.predictions = source, loaded, link, predictions
+        self.graph, self.loaded, self.link, self.predictions = graph, loaded, link, predictions
         self.name = loaded.name
 
     def items(self, limit: int | None = None) -> Sequence[KGQuestion]:
@@ -65,8 +63,8 @@ class KGQuestions(Task):
             "max_depth": beam.max_depth,
             "output_top_k": beam.output_top_k,
             "lm": config.lm.name,
-            "graph": self.graphs.name,
-            "graph_sha256": self.graphs.sha256,
+            "graph": self.graph.name,
+            "graph_sha256": self.graph.sha256,
             "data": self.loaded.name,
             "data_sha256": self.loaded.sha256,
             "linked_topics": self.link,
@@ -78,14 +76,9 @@ class KGQuestions(Task):
         return Description(program, figures, {**params, "seed": config.seed}, tags, figures, data)
 
     def answer(self, program: KGQA, item: KGQuestion) -> Iterator[PathTurn]:
-        """Yields the answer to a question; an error in reading its graph costs this question only."""
-        try:
-            graph = self.graphs.of(item)
-        except FinpathError as error:
-            yield PathTurn(item.question, failure="error", message=str(error))
-        else:
-            given = () if self.link else item.topics
-            yield program(question=item.question, graph=graph, topics=given).turn
+        """Yields the answer to a question."""
+        given = () if self.link else item.topics
+        yield program(question=item.question, graph=self.graph.graph, topics=given).turn
 
     def score(self, item: KGQuestion, index: int, turn: PathTurn) -> tuple[KGQAScore, bool]:  # noqa: ARG002
         """Returns the score of an answer, and whether the first one is right."""
@@ -97,7 +90,7 @@ class KGQuestions(Task):
         figures: dict[str, Any] = summarise_kgqa([one.score for one in scored], seed=seed)
         figures["unreadable_questions"] = len(self.loaded.problems)
         figures["failed_questions"] = figures["unanswered_questions"] + len(self.loaded.problems)
-        figures["graph_problems"], figures["truncated_graphs"] = self.graphs.problem_count, self.graphs.truncated
+        figures["graph_problems"] = len(self.graph.problems)
         return figures
 
     def log(
@@ -123,7 +116,7 @@ class KGQuestions(Task):
         score = scored.score
         return TraceFacts(
             name=score.id,
-            inputs={"question": score.question, "graph": self.graphs.name},
+            inputs={"question": score.question, "graph": self.graph.name},
             outputs={"answer": score.answer, "failure": score.message or None},
             error=score.message if score.failure in ("lm_error", "error") else None,
             verdicts={"hit_at_1": (score.rank == 1, score.message or "")},

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         turtle_values,
     )
     from kg.graphs.stores import EndpointStore, GraphStore, PersistentStore
-    from kg.graphs.surroundings import labelled, neighbourhood
     from kg.graphs.triples import (
         RDF_FILES,
         is_table_of_triples,

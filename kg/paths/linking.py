@@ -50,12 +50,10 @@ class QuestionGraph:
     Attributes:
         index: The graph.
         other_names: What entities are also called: labels, each with the names of the entities.
-        truncated: Whether a limit cut it off when it was fetched.
     """
 
     index: GraphIndex
     other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    truncated: bool = False
 
     def topics(self, question: str, given: Iterable[str] = ()) -> Topics:
         """The entities that a question is about: those that are given, by name or label, or else those it names."""

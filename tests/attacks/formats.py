@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from experiments.console import read_text
-from experiments.data.conversations import find_parts, load_conversations
-from experiments.data.graphs import open_graph
+from experiments.data.conversations import load_conversations
+from experiments.data.graphs import load_graph
 from experiments.facade import resolve_report
 from kg.graphs import FactGraph, GraphIndex, read_file
 from kg.parsing import QuestionReader
@@ -137,18 +137,12 @@ def _parquet() -> bytes:
 FORMATS = (
     Format("report JSON", RECORD, lambda path: resolve_report([str(path)], "sample:dev")),
     Format("ConvFinQA JSON", [RECORD], lambda path: load_conversations(path)),
-    Format(
-        "data.zip",
-        _zip(json.dumps([RECORD]).encode(), "dev.json"),
-        lambda p: [one.read() for one in find_parts(p)],
-        ".zip",
-    ),
     Format("CSV", CSV, _report, ".csv"),
     Format("inline XBRL", FILED, _report, ".html"),
     Format("Markdown", MARKDOWN, _report, ".md"),
     Format("Excel", _workbook(), _report, ".xlsx"),
     Format("Parquet", _parquet(), _report, ".parquet"),
-    Format("graph, N-Triples", NTRIPLES, lambda path: open_graph(str(path)), ".nt"),
+    Format("graph, N-Triples", NTRIPLES, lambda path: load_graph(path), ".nt"),
     Format("graph index", _index(), GraphIndex.load, ".npz"),
     Format("facts, Turtle", TURTLE, _facts, ".ttl"),
     Format("facts, JSON-LD", JSONLD, _facts, ".jsonld"),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from experiments.data import KGQuestion, OneGraph
+from experiments.data import KGQuestion, LoadedGraph
 from kg.graphs.index import GraphIndex
+from kg.paths import QuestionGraph
 
 TRIPLES = [
     *((f"film{n}", "directed_by", f"person{n % 3}") for n in range(8)),
     *((f"film{n}", "released_in", str(1990 + n)) for n in range(8)),
 ]
 
-GRAPH = OneGraph(GraphIndex.from_triples(TRIPLES), "films")
+GRAPH = LoadedGraph(QuestionGraph(GraphIndex.from_triples(TRIPLES)), "films")
 
 QUESTIONS = tuple(
     KGQuestion(f"q{n}-{kind}", text.format(f"film{n}"), (f"film{n}",), (answer,), (f"film{n} -> {kind} -> {answer}",))

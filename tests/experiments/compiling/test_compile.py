@@ -14,7 +14,6 @@ from experiments.commands import main as cli
 from experiments.compiling import CompileJob, compile_program, fit_graphs, report_job
 from experiments.console import SHIPPED_FOLDER
 from experiments.data import LoadedData, load_conversations
-from experiments.data.graphs import OwnGraphs
 from experiments.evaluation import evaluate
 from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program
@@ -22,10 +21,9 @@ from experiments.tasks import ConvFinQA
 from experiments.traces import read_traces
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError, UnmappedRowError
-from kg.paths.space import PathConfig
 from optimize.optimizers import parse_optimizers
 from programs.lm.guarded import GuardedLM
-from tests.experiments.films import GRAPH, QUESTIONS, TRIPLES
+from tests.experiments.films import GRAPH
 from tests.optimize.conftest import AnyReplyEngine
 
 SHIPPED = str(SHIPPED_FOLDER / "beam")
@@ -215,12 +213,6 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
         compile_program(job, out=tmp_path / "other")
 
 
-def test_graphs_of_the_questions_are_joined_for_the_fit() -> None:
-    own = [
-        dataclasses.replace(question, graph=lambda n=n: [t for t in TRIPLES if t[0] == f"film{n // 2}"])
-        for n, question in enumerate(QUESTIONS)
-    ]
-    program = fit_graphs(OwnGraphs(), own, PathConfig(max_depth=1))
-    assert program(question="who made film3 ?", graph=GRAPH.graph).answers[0][0] == "person0"
+def test_a_fit_without_questions_is_refused() -> None:
     with pytest.raises(DataError, match="no questions to learn from"):
-        fit_graphs(GRAPH, [])
+        fit_graphs(GRAPH.graph, [])

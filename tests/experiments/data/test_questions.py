@@ -11,8 +11,6 @@ from experiments.data import join_questions, load_conversations, load_questions,
 from experiments.data.questions import read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError
 
-TOPIC = {"q_entity": ["A"], "answer": ["B", "C"], "question": "which?"}
-
 
 def write(folder: Path, name: str, *lines: object) -> str:
     path = folder / name
@@ -56,7 +54,6 @@ def test_metaqa_lines() -> None:
         ("webqsp", "[1]", "the line: "),
         ("webqsp", '{"answer": ["a"]}', "question: "),
         ("webqsp", '{"question": "q", "answer": [1]}', "answer.0: "),
-        ("rog", '{"question": "q", "answer": ["a"], "graph": [["a", "b"]]}', "graph.0"),
     ],
 )
 def test_a_bad_line_is_named_and_the_others_are_read(tmp_path: Path, form: str, line: str, rule: str) -> None:
@@ -66,7 +63,7 @@ def test_a_bad_line_is_named_and_the_others_are_read(tmp_path: Path, form: str, 
         "metaqa": "who is [a]\tx",
         "webqsp": json.dumps({"question": "who ?", "answer": ["x"], "q_entity": ["a"]}),
     }
-    loaded = load_questions(write(tmp_path, "q.txt", good[form if form != "rog" else "webqsp"], line, ""), form)
+    loaded = load_questions(write(tmp_path, "q.txt", good[form], line, ""), form)
     assert len(loaded.questions) == 1
     [problem] = loaded.problems
     assert problem.startswith("q.txt: line 2: ")
@@ -90,29 +87,6 @@ def test_a_file_without_questions_is_an_error(tmp_path: Path) -> None:
         load_questions(str(tmp_path), "webqsp")
     with pytest.raises(ConfigError, match=r"format must be one of pathquestion, .*, got 'csv'"):
         load_questions("x", "csv")
-
-
-def test_questions_with_graphs_of_their_own(tmp_path: Path) -> None:
-    records = [{**TOPIC, "id": f"q{n}", "graph": [["A", "r", f"B{n}"]]} for n in range(3)]
-    loaded = load_questions(write(tmp_path, "q.jsonl", *records, {**TOPIC, "id": "q1"}), "rog")
-    assert [question.id for question in loaded.questions] == ["q0", "q1", "q2"]
-    assert loaded.problems == ("q.jsonl: question 'q1': its id occurs twice",)
-    assert [question.graph() for question in loaded.questions if question.graph] == [
-        [("A", "r", f"B{n}")] for n in range(3)
-    ]
-
-
-def test_parquet_as_datasets_writes_it(tmp_path: Path) -> None:
-    from datasets import Dataset
-
-    records = [{**TOPIC, "id": f"q{n}", "a_entity": ["B"], "graph": [["A", "r", f"B{n}"]]} for n in range(2)]
-    path = tmp_path / "test.parquet"
-    Dataset.from_list(records).to_parquet(str(path))
-    loaded = load_questions(str(path), "rog")
-    assert [question.id for question in loaded.questions] == ["q0", "q1"]
-    assert loaded.questions[1].answers == ("B", "C")
-    assert loaded.questions[1].graph is not None
-    assert loaded.questions[1].graph() == [("A", "r", "B1")]
 
 
 def test_files_are_joined(tmp_path: Path) -> None:
@@ -187,24 +161,20 @@ def data() -> Any:
 def test_every_form_gives_the_same_conversations(data: Any, tmp_path: Path) -> None:
     data.to_parquet(tmp_path / "dev.parquet")
     data.to_json(tmp_path / "dev.jsonl")
-    data.save_to_disk(tmp_path / "folder")
     expected = load_conversations(data)
     assert [one.id for one in expected.conversations] == ["A-1", "A-2"]
     assert expected.problems == ()
     assert expected.conversations[0].programs == ("7",)
-    assert [one.margin for one in expected.conversations] == [9.5, None]
     assert expected.conversations[1].gold == (("2009",), None)
-    for source in (tmp_path / "dev.parquet", str(tmp_path / "dev.jsonl"), tmp_path / "folder"):
+    for source in (tmp_path / "dev.parquet", str(tmp_path / "dev.jsonl")):
         assert load_conversations(source).conversations == expected.conversations
 
 
-def test_splits_are_named(data: Any, tmp_path: Path) -> None:
+def test_splits_are_named(data: Any) -> None:
     both = datasets.DatasetDict({"train": data.select([0]), "validation": data.select([1])})
     assert [one.id for one in load_conversations(both, "dev").conversations] == ["A-2"]
     with pytest.raises(ConfigError, match=r"several splits \(train, dev\)"):
         load_conversations(both)
-    both.save_to_disk(tmp_path / "folder")
-    assert [one.id for one in load_conversations(f"{tmp_path / 'folder'}:train").conversations] == ["A-1"]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])

@@ -11,7 +11,7 @@ import pytest
 from dspy.utils import DummyLM
 
 from experiments.compiling import fit_graphs
-from experiments.data import GraphSource, LoadedQuestions
+from experiments.data import LoadedGraph, LoadedQuestions
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
 from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, load_program, save_program, with_graph_settings
@@ -27,7 +27,7 @@ LOADED = LoadedQuestions(QUESTIONS, ("q.txt: line 9: is not UTF-8",), "q.txt", "
 
 def evaluated(
     saved: SavedProgram,
-    graphs: GraphSource = GRAPH,
+    graph: LoadedGraph = GRAPH,
     loaded: LoadedQuestions = LOADED,
     *,
     link: bool = False,
@@ -36,13 +36,13 @@ def evaluated(
     resume: bool = False,
     **settings: Any,
 ) -> Evaluation[Any, KGQAScore]:
-    task = KGQuestions(graphs, loaded, link=link, predictions=predictions)
+    task = KGQuestions(graph, loaded, link=link, predictions=predictions)
     return evaluate(saved, task, EvaluationConfig(**settings), tracker=tracker, resume=resume)
 
 
 @pytest.fixture(scope="module")
 def program() -> KGQA:
-    return fit_graphs(GRAPH, QUESTIONS, PathConfig(max_depth=2))
+    return fit_graphs(GRAPH.graph, QUESTIONS, PathConfig(max_depth=2))
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 from kg.errors import DataError, QueryError
 from kg.graphs.naming import LABELS, OTHER_LABELS, Triple, local_name, name_triples
 from kg.graphs.stores import EndpointStore, GraphStore, PersistentStore
-from kg.graphs.surroundings import labelled, neighbourhood
 from kg.graphs.triples import read_ntriples, read_rdf, read_store
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
@@ -71,29 +70,6 @@ def endpoint(sparql_server: Server) -> Any:
 def test_a_store_is_read_whole(endpoint: EndpointStore) -> None:
     found = {one._replace(datatype="") for one in read_store(endpoint, 100)}
     assert found == {one._replace(datatype="") for one in read_rdf(TURTLE, ".ttl", what="films")}
-
-
-def test_a_neighbourhood_has_what_lies_within_the_steps_and_its_labels(endpoint: EndpointStore) -> None:
-    one = neighbourhood(endpoint, ["http://x/alien"], 1)
-    assert {found.value for found in one.triples} == {"Alien", "1979", "http://x/scott"}
-    two = neighbourhood(endpoint, ["http://x/alien"], 2)
-    values = {found.value for found in two.triples}
-    assert {"Blade Runner", "http://x/england"} <= values
-    assert "http://x/uk" not in values
-    assert not two.truncated
-
-
-def test_a_neighbourhood_that_is_cut_off_says_so(endpoint: EndpointStore) -> None:
-    assert neighbourhood(endpoint, ["http://x/scott"], 2, limit=1).truncated
-    with pytest.raises(DataError, match="must be an IRI"):
-        neighbourhood(endpoint, ["no iri> ?x"], 1)
-
-
-def test_entities_are_found_by_label(endpoint: EndpointStore) -> None:
-    assert labelled(endpoint, ["Alien", "Blade Runner", "nothing", 'a "quote"']) == {
-        "Alien": ("http://x/alien",),
-        "Blade Runner": ("http://x/blade",),
-    }
 
 
 X = "http://x/"
