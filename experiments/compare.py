@@ -15,13 +15,11 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.console import write_answer
 from experiments.evaluation import DETAILS, TURNS
-from experiments.pages import describe_comparison, short_names, written
+from experiments.pages import describe_comparison, short_names
 from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, sectioned
 from kg.errors import TrackingError
 from optimize.metrics import (
-    ChangedTurn,
     Comparison,
     ScoredTurn,
     TurnScore,
@@ -140,21 +138,5 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord]) -> None
     run.log_tags({f"finpath.compared.{place}": record.id for place, record in enumerate(records)})
     run.log_metrics(sectioned(comparison.figures()))
     run.log_description(describe_comparison(comparison, changed=0))
-    changes = [_changed_row(other.name, turn) for other in comparison.differences for turn in other.changed]
-    run.log_table("changed", changes)
-
-
-def _changed_row(name: str, turn: ChangedTurn) -> dict[str, Any]:
-    return {
-        "run": name,
-        "change": "better" if turn.is_better else "worse",
-        "conversation_id": turn.after.conversation_id,
-        "turn_index": turn.after.turn_index,
-        "question": turn.after.question,
-        "gold": write_answer(turn.after.gold_answer),
-        "before": written(turn.before),
-        "after": written(turn.after),
-        "stage_before": turn.before.stage,
-        "stage_after": turn.after.stage,
-        "why": turn.reason,
-    }
+    differences = comparison.figures()["differences"]
+    run.log_table("changed", [{"run": other["run_name"], **turn} for other in differences for turn in other["changed"]])

@@ -18,13 +18,13 @@ import json
 import math
 import os
 import re
-import secrets
 import shutil
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
@@ -127,16 +127,11 @@ def _console(stream: TextIO, **options: Any) -> Console:
     )
 
 
-@contextmanager
-def waiting(title: str) -> Iterator[Callable[[str], None]]:
-    """Shows a spinner on standard error while the block lasts; gives a function that names the step."""
+def waiting(title: str) -> AbstractContextManager[Any]:
+    """Shows a spinner on standard error while the block lasts, on terminals only."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield lambda _: None
-        return
-    from rich.text import Text
-
-    with _console(sys.stderr).status(Text(title)) as status:
-        yield lambda text: status.update(Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis"))
+        return nullcontext()
+    return _console(sys.stderr).status(title)
 
 
 @functools.cache
@@ -279,14 +274,12 @@ def _as_json(figures: Any) -> str:
 
 
 def why_unwritable(target: Path) -> str | None:
-    """Returns the reason why a file or folder cannot be made, if so: a file is written next to it and removed."""
+    """Returns the reason why a file or folder cannot be made, if so: a nameless file is tried next to it."""
     if target.exists() and not (target.is_dir() or target.is_file()):
         return None  # a device or a pipe
     place = next(parent for parent in target.absolute().parents if parent.exists())
-    probe = place / f".finpath-{secrets.token_hex(4)}"
     try:
-        probe.open("xb").close()
-        probe.unlink()
+        tempfile.TemporaryFile(dir=place).close()
     except OSError as error:
         return f"{place}: {error.strerror or error}"
     return None

@@ -211,31 +211,16 @@ def scored_turn_figures(scored: ScoredTurn) -> dict[str, Any]:
 
 def describe_trace(trace: Mapping[str, Any]) -> str:
     """Everything that was called for a turn, in its order, with every prompt and every reply."""
-    spans = sorted(
-        trace["data"]["spans"], key=lambda span: (span["start_time_unix_nano"], span["parent_span_id"] is not None)
-    )
-    depth: dict[str, int] = {}
     lines = []
-    for span in spans:
-        level = depth[span["span_id"]] = depth.get(span["parent_span_id"] or "", -1) + 1
-        kind, inputs, outputs = (_value(span["attributes"], name) for name in ("spanType", "spanInputs", "spanOutputs"))
+    for span in sorted(trace["data"]["spans"], key=lambda span: span["start_time_unix_nano"]):
+        kind, *texts = (str(span["attributes"].get(f"mlflow.span{name}")) for name in ("Type", "Inputs", "Outputs"))
         seconds = (span["end_time_unix_nano"] - span["start_time_unix_nano"]) / 1e9
-        lines.append(f"{'  ' * level}== {span['name']} ({str(kind).lower()}, {seconds:.3f} s)")
-        if span["status"].get("message"):
-            lines.append(f"{'  ' * level}   error: {span['status']['message']}")
-        for title, value in (("[prompt]", inputs), ("[reply]", outputs)):
-            text = json.dumps(value, ensure_ascii=False, indent=1).replace("\\n", "\n")
-            lines.append(textwrap.indent(f"{title}\n{text}", "  " * level + "   "))
+        lines.append(
+            f"== {span['name']} ({json.loads(kind).lower()}, {seconds:.3f} s) {span['status'].get('message', '')}"
+        )
+        prompt, reply = (text.replace("\\n", "\n") for text in texts)
+        lines.append(f"[prompt] {prompt}\n[reply] {reply}")
     return "\n".join(lines)
-
-
-def _value(attributes: Mapping[str, Any], name: str) -> Any:
-    """The value of a span's attribute, which MLflow writes as JSON."""
-    text = attributes.get(f"mlflow.{name}")
-    try:
-        return json.loads(text) if isinstance(text, str) else text
-    except ValueError:
-        return text
 
 
 def describe_comparison(comparison: Comparison, changed: int = 10) -> str:
@@ -289,10 +274,8 @@ def _verdict(comparison: Comparison, difference: RunDifference) -> str:
 
 
 def _changed_turns(changed: Sequence[ChangedTurn], limit: int) -> str:
-    """At most ``limit`` changed turns, as many of them better as worse where there are enough, a few lines each."""
-    worse, better = ([turn for turn in changed if turn.is_better is side] for side in (False, True))
-    chosen = worse[: max(limit // 2, limit - len(better))]
-    chosen += better[: limit - len(chosen)]
+    """At most ``limit`` changed turns, those that are worse first, a few lines each."""
+    chosen = sorted(changed, key=lambda turn: turn.is_better)[:limit]
     lines = []
     for turn in chosen:
         place = f"{turn.after.conversation_id}:{turn.after.turn_index + 1}"

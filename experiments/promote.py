@@ -1,7 +1,6 @@
 """Promotion of a program: an alias of a registered model moves to it if a paired test shows that it is better.
 
-    promotion = promote(tracker.find("latest"), tracker)
-    promotion.is_promoted, promotion.reason
+    promote(tracker.find("latest"), tracker)["reason"]
     find_program("models:/beam@champion", tracker)
 
 The baseline is the evaluation of the program that has the alias now, on the same turns. The gain holds if its 95%
@@ -12,7 +11,6 @@ program's kind.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from experiments.compare import compare
@@ -31,44 +29,12 @@ LEVEL = 0.05
 EVALUATION_TAG = "finpath.evaluation_run"
 """The tag of a model's version that names the evaluation it was promoted by."""
 
-
-@dataclass(frozen=True)
-class Promotion:
-    """The result of a promotion.
-
-    Attributes:
-        is_promoted: Whether the program has the alias now.
-        is_forced: Whether it is so without a gain that holds.
-        reason: Why, or why not.
-        name: The registered model.
-        version: The number of the version that has the alias, if there is one.
-        comparison: The comparison with the baseline, if there is one.
-    """
-
-    is_promoted: bool
-    is_forced: bool
-    reason: str
-    name: str
-    version: int | None
-    comparison: Comparison | None
-
-    def figures(self) -> dict[str, Any]:
-        """Everything under stable names."""
-        compared = self.comparison.figures() if self.comparison is not None else {}
-        names = ("difference", "difference_low", "difference_high", "mcnemar_p", "turns", "better", "worse")
-        return {
-            "promoted": self.is_promoted,
-            "forced": self.is_forced,
-            "reason": self.reason,
-            "name": self.name if self.version is not None else None,
-            "version": self.version,
-            "alias": ALIAS,
-            "compare_run_id": compared.get("run_id"),
-            **{name: compared.get(name) for name in names},
-        }
+_COMPARED = ("difference", "difference_low", "difference_high", "mcnemar_p", "turns", "better", "worse")
 
 
-def promote(record: RunRecord, tracker: Tracker, *, against: RunRecord | None = None, force: bool = False) -> Promotion:
+def promote(
+    record: RunRecord, tracker: Tracker, *, against: RunRecord | None = None, force: bool = False
+) -> dict[str, Any]:
     """Sets the alias on the program of an evaluation, if it is better than what has the alias now.
 
     Args:
@@ -76,6 +42,10 @@ def promote(record: RunRecord, tracker: Tracker, *, against: RunRecord | None = 
         tracker: The store.
         against: The baseline evaluation, in place of that of the version that has the alias.
         force: Whether to promote without a gain; the run and the version then show it.
+
+    Returns:
+        ``promoted``, ``forced`` (without a gain that holds), ``reason``, ``alias``, ``name`` and ``version`` of the
+        model that has the alias (``None`` without one), and the figures of the comparison with the baseline.
 
     Raises:
         TrackingError: The evaluation did not finish, its program cannot be had, or it shares no turn with what it is to
@@ -87,10 +57,9 @@ def promote(record: RunRecord, tracker: Tracker, *, against: RunRecord | None = 
         )
     name = record.params.get("kind", "program")
     incumbent = _aliased(tracker, name)
-    version = int(incumbent.version) if incumbent is not None else None
-    evaluation = incumbent.tags.get(EVALUATION_TAG) if incumbent is not None else None
+    version, evaluation = (incumbent.version, incumbent.tags.get(EVALUATION_TAG)) if incumbent else (None, None)
     if evaluation == record.id:
-        return Promotion(False, False, f"it is {ALIAS} already", name, version, None)
+        return _figures(name, version, None, promoted=False, forced=False, reason=f"it is {ALIAS} already")
     if incumbent is not None and against is None:
         if evaluation is None:
             rule = "does not say by which evaluation it was promoted; name one with --against"
@@ -99,16 +68,29 @@ def promote(record: RunRecord, tracker: Tracker, *, against: RunRecord | None = 
     comparison = compare([against, record], tracker) if against is not None else None
     holds, reason = _gain(comparison, against)
     own = tracker.adding(record)
-    if not holds and not force:
+    if holds or force:
+        words = reason if holds else f"FORCED without a gain that holds: {reason}"
+        tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
+        version = _register(tracker, _model_of(record, tracker), name, tags)
+        tracker.client.set_registered_model_alias(name, ALIAS, str(version))
+        promoted = {"finpath.promotion": f"{name}@{ALIAS} is version {version}: {words}"}
+        own.log_tags({**promoted, "finpath.promotion_forced": str(not holds).lower()})
+    else:
         own.log_tags({"finpath.promotion": f"refused as {name}@{ALIAS}: {reason}"})
-        return Promotion(False, False, reason, name, version, comparison)
-    words = reason if holds else f"FORCED without a gain that holds: {reason}"
-    tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
-    version = _register(tracker, _model_of(record, tracker), name, tags)
-    tracker.client.set_registered_model_alias(name, ALIAS, str(version))
-    promoted = {"finpath.promotion": f"{name}@{ALIAS} is version {version}: {words}"}
-    own.log_tags({**promoted, "finpath.promotion_forced": str(not holds).lower()})
-    return Promotion(True, not holds, reason, name, version, comparison)
+    forced = force and not holds
+    return _figures(name, version, comparison, promoted=holds or force, forced=forced, reason=reason)
+
+
+def _figures(name: str, version: Any, comparison: Comparison | None, **result: Any) -> dict[str, Any]:
+    compared = comparison.figures() if comparison is not None else {}
+    return {
+        **result,
+        "alias": ALIAS,
+        "name": name if version is not None else None,
+        "version": int(version) if version is not None else None,
+        "compare_run_id": compared.get("run_id"),
+        **{figure: compared.get(figure) for figure in _COMPARED},
+    }
 
 
 def _gain(comparison: Comparison | None, against: RunRecord | None) -> tuple[bool, str]:
@@ -144,16 +126,15 @@ def _register(tracker: Tracker, model_uri: str, name: str, tags: dict[str, str])
 
     client, model_id = tracker.client, model_uri.rpartition("/")[2]
     try:
-        known = {one.model_id: one for one in client.search_model_versions(f"name = '{name}'")}
-        if model_id not in known:
-            if not client.search_registered_models(f"name = '{name}'"):
-                client.create_registered_model(name)
-            known[model_id] = client.create_model_version(name, model_uri, model_id=model_id)
+        with suppress(MlflowException):  # it is there already
+            client.create_registered_model(name)
+        versions = {version.model_id: version for version in client.search_model_versions(f"name = '{name}'")}
+        version = versions.get(model_id) or client.create_model_version(name, model_uri, model_id=model_id)
         for key, value in tags.items():
-            client.set_model_version_tag(name, known[model_id].version, key, value)
+            client.set_model_version_tag(name, version.version, key, value)
     except MlflowException as error:
         raise TrackingError(f"{model_uri} cannot be registered as {name!r}: {error}") from error
-    return int(known[model_id].version)
+    return int(version.version)
 
 
 def _model_of(record: RunRecord, tracker: Tracker) -> str:

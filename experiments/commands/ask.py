@@ -14,7 +14,6 @@ question is repeated before its answer. Ctrl-C drops the line or stops the answe
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -89,30 +88,10 @@ def _asking(
 
 def _answer(subject: Subject, conversation: Conversation, question: str, log: QuestionLog) -> AnyTurn:
     """The next turn of a conversation, with a sign of life while it is answered."""
-    with waiting("answer") as step, _following(step), log.turn(question) as seen:
+    with waiting("answer"), log.turn(question) as seen:
         turn = conversation.ask(question)
         seen.outputs, seen.failure = subject.figures(turn), turn.failure
     return turn
-
-
-@contextmanager
-def _following(step: Callable[[str], None]) -> Iterator[None]:
-    """Passes each call of a language model or a tool inside to ``step``."""
-    import dspy
-    from dspy.utils.callback import BaseCallback
-
-    class Steps(BaseCallback):
-        count = 0
-
-        def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
-            self.count += 1
-            step(f"asking {instance.model}, call {self.count}")
-
-        def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
-            step(f"tool {instance.name}({json.dumps(inputs.get('kwargs', inputs), default=str)})")
-
-    with dspy.context(callbacks=[*dspy.settings.callbacks, Steps()]):
-        yield
 
 
 def _conversation_figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str, Any]:
@@ -156,6 +135,7 @@ def ask_questions(
 
     The kind of subject is seen from the files, and printed. The exit code is 1 if no question was answered.
     """
+    from experiments.data import read_questions
     from experiments.facade import split_words
 
     words, own = split_words([about, *questions])
@@ -163,11 +143,12 @@ def ask_questions(
         rule = "questions must follow, or be in a file (--questions), and must not be empty"
         raise ConfigError(f"{rule}; the subject is {', '.join(filter(None, words))}")
     with _asking(words, lm, **given) as (subject, log):
-        if file is not None:
-            turns = _ask_each(subject, file, threads or lm.default_threads, log, write_figures)
-        else:
+        if file is None:
             turns = _ask_in_order(subject, own, log)
             write_figures(_conversation_figures(subject, turns))
+        else:
+            rows, turns = _ask_each(subject, read_questions(file), threads or lm.default_threads, log)
+            write_figures(rows)
     return 0 if any(turn.failure is None for turn in turns) else 1
 
 
@@ -184,28 +165,25 @@ def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog) 
 
 
 def _ask_each(
-    subject: Subject, file: str, threads: int, log: QuestionLog, write_figures: WriteFigures
-) -> list[AnyTurn]:
-    """Shows, writes and returns the answer of each question of a file."""
-    from experiments.data import read_questions
+    subject: Subject, entries: Sequence[dict[str, Any]], threads: int, log: QuestionLog
+) -> tuple[list[dict[str, Any]], list[AnyTurn]]:
+    """Shows the answer of each question, asked by itself, and returns the rows of figures and the turns."""
     from programs.turns import concurrently
 
     start = subject.program.start(subject.world)
 
-    def turn_of(numbered: tuple[int, dict[str, Any]]) -> tuple[dict[str, Any], AnyTurn]:
+    def turn_of(numbered: tuple[int, dict[str, Any]]) -> AnyTurn:
         place, entry = numbered
         with log.turn(entry["question"], place) as seen:
-            turn = subject.program.ask(start, entry["question"]).turns[-1]
+            turn: AnyTurn = subject.program.ask(start, entry["question"]).turns[-1]
             seen.outputs, seen.failure = subject.figures(turn), turn.failure
-        return {**entry, **seen.outputs}, turn
+        return turn
 
-    rows, turns = [], list[Any]()
-    for row, turn in concurrently(turn_of, enumerate(read_questions(file)), threads):
+    turns = []
+    for turn in concurrently(turn_of, enumerate(entries), threads):
         show(f"{turn.question}  {turn.words if turn.failure is None else f'no answer: {turn.message or turn.failure}'}")
-        rows.append(row)
         turns.append(turn)
-    write_figures(rows)
-    return turns
+    return [{**entry, **subject.figures(turn)} for entry, turn in zip(entries, turns, strict=True)], turns
 
 
 @finpath.command(

@@ -71,39 +71,25 @@ _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 class Target(click.Path):
-    """A file or folder that the command writes; the place is tried while the command line is read.
-
-    Args:
-        folder: Whether it is a folder; ``None`` for either.
-    """
-
-    def __init__(self, *, folder: bool | None = False) -> None:
-        super().__init__(readable=False, path_type=str)
-        self.folder = folder
+    """A file or folder that the command writes; the place is tried while the command line is read."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Returns the path, ``-`` for standard output; raises ConfigError where the place cannot be written."""
-        if value == "-" or (ctx is not None and ctx.resilient_parsing):
-            return value
-        name = getattr(param, "name", "path")
-        kind = {True: "folder", False: "file", None: "file or folder"}[self.folder]
-        target = Path(os.path.realpath(value))
-        if self.folder is not None and self.folder != target.is_dir() and (target.is_dir() or target.is_file()):
-            raise ConfigError(f"{name} must be a {kind}, {value} is a {'file' if self.folder else 'folder'}")
-        if (reason := why_unwritable(target)) is not None:
-            raise ConfigError(f"{name} must be a {kind} that can be written, got {value}: {reason}")
-        return value
+        path = str(super().convert(value, param, ctx))
+        if path != "-" and (reason := why_unwritable(Path(os.path.realpath(path)))) is not None:
+            raise ConfigError(f"{getattr(param, 'name', 'path')} must be writable, got {path}: {reason}")
+        return path
 
 
-OUT_FILE, OUT_FOLDER, OUT_PLACE = Target(), Target(folder=True), Target(folder=None)
+OUT_FILE = Target(dir_okay=False, readable=False, allow_dash=True, path_type=str)
+OUT_FOLDER = Target(file_okay=False, readable=False, path_type=str)
+OUT_PLACE = Target(readable=False, path_type=str)
 
 
-class _Examples:
-    """Help that ends with examples, one a line, as they are written."""
+class Command(click.Command):
+    """A command whose help ends with examples, one a line, as they are written."""
 
-    epilog: str | None
-
-    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Writes the examples."""
         if self.epilog:
             with formatter.section("Examples"):
@@ -111,20 +97,10 @@ class _Examples:
                     formatter.write(f"{' ' * formatter.current_indent}{line}\n")
 
 
-class Command(_Examples, click.Command):
-    """A command whose help ends with examples."""
-
-
-class Group(_Examples, click.Group):
-    """A group of commands, listed with the first sentences of their help."""
+class Group(Command, click.Group):
+    """A group of commands."""
 
     command_class: ClassVar[type[click.Command]] = Command  # type: ignore[misc]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the names with the first sentences of their help."""
-        verbs = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, verb.get_short_help_str(200)) for name, verb in verbs.items() if verb])
 
 
 class Verbs(Group):
@@ -372,16 +348,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.UsageError as error:
         error.show()
         return error.exit_code
-    except FinpathError as error:
-        say(f"finpath: {' '.join(str(error).split())}")
-        return 1
     except BrokenPipeError:
         # The reader (head, less) has gone; Python must not complain about it while it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        reason = _outside(error)
-        if reason is None:
+        if (reason := _reason(error)) is None:
             raise
         say(f"finpath: {reason}")
         return 1
@@ -390,11 +362,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 143 if isinstance(stop, _Terminated) else 130
 
 
-def _outside(error: Exception) -> str | None:
-    """Returns what failed outside finpath: a language model, the tracking store, a disk; otherwise ``None``.
+def _reason(error: Exception) -> str | None:
+    """One line for a mistake in the input, a language model, the tracking store or a disk; otherwise ``None``.
 
     DSPy and MLflow are not imported to find out.
     """
+    if isinstance(error, FinpathError):
+        return " ".join(str(error).split())
     # What follows the first line is advice on DSPy's Python API, or the store's statement with its values.
     first = without_password(str(error).strip().partition("\n")[0])
     models, stores = sys.modules.get("dspy.utils.exceptions"), sys.modules.get("mlflow.exceptions")

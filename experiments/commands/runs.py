@@ -112,17 +112,17 @@ def promote_run(reference: str, against: str | None, force: bool, write_figures:
 
     The exit code is 1 if the alias was not set.
     """
-    from experiments.promote import ALIAS, promote
+    from experiments.promote import promote
 
     tracker = open_tracker(writes=True)
     baseline = find_run(tracker, against) if against else None
-    promotion = promote(find_run(tracker, reference), tracker, against=baseline, force=force)
-    write_figures(promotion.figures())
-    if not promotion.is_promoted:
-        say(f"finpath: not promoted: {promotion.reason}")
+    figures = promote(find_run(tracker, reference), tracker, against=baseline, force=force)
+    write_figures(figures)
+    if not figures["promoted"]:
+        say(f"finpath: not promoted: {figures['reason']}")
         return 1
-    forced = " (FORCED, as its run records)" if promotion.is_forced else ""
-    show(f"models:/{promotion.name}@{ALIAS} is version {promotion.version} now{forced}: {promotion.reason}")
+    forced = " (FORCED, as its run records)" if figures["forced"] else ""
+    show("models:/{name}@{alias} is version {version} now{}: {reason}".format(forced, **figures))
     return 0
 
 

@@ -153,7 +153,7 @@ def test_a_place_that_cannot_be_written_is_found_before_the_work(
     for place in places:
         assert cli.main([*words.split(), str(place)]) == 1
         said = capsys.readouterr().err
-        assert said.startswith(f"finpath: {option} must be a "), said
+        assert said.startswith(f"finpath: {option} must be writable"), said
         assert said.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "mlflow.db"]
 

@@ -67,25 +67,25 @@ def test_a_gain_that_holds_is_promoted(
 ) -> None:
     first, better, same = run("first", 1), run("better", 8), run("same", 8)
     done = promote(better, tracker, against=first)
-    assert (done.is_promoted, done.is_forced) == (True, False)
-    assert done.figures()["difference"] == pytest.approx(7 / 8)
-    assert done.figures()["mcnemar_p"] == pytest.approx(2 / 2**7)
+    assert (done["promoted"], done["forced"]) == (True, False)
+    assert done["difference"] == pytest.approx(7 / 8)
+    assert done["mcnemar_p"] == pytest.approx(2 / 2**7)
     assert tracker.find("better").tags["finpath.promotion_forced"] == "false"
     refused = promote(same, tracker)  # against the champion now
-    assert not refused.is_promoted
-    assert refused.reason.startswith("the gain does not hold: +0.0 points")
+    assert not refused["promoted"]
+    assert refused["reason"].startswith("the gain does not hold: +0.0 points")
     assert tracker.find("same").tags["finpath.promotion"].startswith("refused as scripted@champion")
     assert len(registered) == 1
-    assert promote(better, tracker).reason == "it is champion already"
+    assert promote(better, tracker)["reason"] == "it is champion already"
 
 
 def test_force_is_said_on_the_run_and_on_the_version(
     run: Callable[[str, int], RunRecord], tracker: Tracker, registered: Versions
 ) -> None:
     record = run("only", 2)
-    assert "nothing has the alias champion yet" in promote(record, tracker).reason
+    assert "nothing has the alias champion yet" in promote(record, tracker)["reason"]
     done = promote(record, tracker, force=True)
-    assert (done.is_promoted, done.is_forced) == (True, True)
+    assert (done["promoted"], done["forced"]) == (True, True)
     tags = tracker.find("only").tags
     assert tags["finpath.promotion_forced"] == "true"
     assert "FORCED" in tags["finpath.promotion"]
@@ -100,8 +100,8 @@ def test_runs_on_different_turns_do_not_promote(
     part.program.programs = {f"q{n}?": "5" for n in range(8)}
     evaluate(part, ConvFinQA(many), EvaluationConfig(limit=7), tracker=tracker, run_name="part")
     refused = promote(tracker.find("part"), tracker, against=first)
-    assert not refused.is_promoted
-    assert "different turns (1 are not shared)" in refused.reason
+    assert not refused["promoted"]
+    assert "different turns (1 are not shared)" in refused["reason"]
 
 
 def test_a_run_that_did_not_finish_is_refused(run: Callable[[str, int], RunRecord], tracker: Tracker) -> None:
@@ -117,11 +117,11 @@ def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> No
     data = load_conversations("sample:dev")
     evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
     done = promote(tracker.find("shipped"), tracker, force=True)
-    assert done.is_promoted
+    assert done["promoted"]
     found = tracker.client.get_model_version_by_alias("beam", "champion")
     loaded = find_program("models:/beam@champion", tracker)
     assert loaded.program.ontology.sha256 == find_program("beam").program.ontology.sha256
-    assert done.version == int(found.version)
+    assert done["version"] == int(found.version)
 
 
 @pytest.mark.slow
@@ -151,6 +151,6 @@ def test_a_gain_on_few_turns_does_not_hold(
 ) -> None:
     first, little = run("first", 5), run("little", 8)
     refused = promote(little, tracker, against=first)  # 3 turns better, none worse: p = 0.25
-    assert not refused.is_promoted
-    assert "p = 0.25" in refused.reason
+    assert not refused["promoted"]
+    assert "p = 0.25" in refused["reason"]
     assert registered == []
