@@ -45,9 +45,6 @@ _ADDRESSES = ("http://", "https://")
 _TABLES = (".csv", ".tsv", ".txt", ".psv", "")
 _STORE = "CURRENT"
 """The file by which the folder of a growing graph is recognised."""
-_ORIGIN = ("created_by", "version", "justification")
-"""Fields of a type that say where it comes from."""
-
 Kind = Literal["report", "graph", "growing graph", "texts"]
 
 
@@ -416,26 +413,27 @@ def graph_of_texts(folder: str) -> GrowingGraph:
 
 
 def use_types(graph: GrowingGraph, file: str) -> int:
-    """Gives a graph the types of a file, and nodes that fit them their newest version; returns how many changed.
+    """Gives a graph the types of a file; returns how many are new or changed.
 
     Types that waited under one of these names wait no more.
+
+    Raises:
+        SchemaError: A stored node or edge does not fit its changed type.
     """
     from experiments.data import read_types
     from kg.growing import Schema
 
     wanted, schema = read_types(file).types, graph.schema
+    known = {kind.name: kind for kind in schema.types}
     for kind in wanted:
-        current = [known for known in schema.types if (known.name, type(known)) == (kind.name, type(kind))]
-        if not current:
+        current = known.get(kind.name)
+        if current is None:
             schema = schema.with_type(kind)
-        elif replace(kind, **{name: getattr(current[-1], name) for name in _ORIGIN}) != current[-1]:
-            schema = schema.with_version(kind)
+        elif replace(kind, created_by=current.created_by, justification=current.justification) != current:
+            schema = schema.with_changed(kind)
     names = {kind.name for kind in wanted}
-    changed = len(schema.types) - len(graph.schema.types)
     graph.change_schema(schema, Schema(tuple(kind for kind in graph.proposed.types if kind.name not in names)))
-    for node, problem in graph.migrate().items():
-        say(f"left as it is: {node}: {problem}")
-    return changed
+    return sum(known.get(kind.name) != kind for kind in schema.types)
 
 
 def types_as_json(kinds: Iterable[NodeType | EdgeType]) -> dict[str, list[dict[str, Any]]]:
@@ -444,6 +442,6 @@ def types_as_json(kinds: Iterable[NodeType | EdgeType]) -> dict[str, list[dict[s
 
     rows: dict[str, list[dict[str, Any]]] = {"node_types": [], "edge_types": []}
     for kind in kinds:
-        content = {name: value for name, value in asdict(kind).items() if name not in ("created_by", "version")}
+        content = {name: value for name, value in asdict(kind).items() if name != "created_by"}
         rows["edge_types" if isinstance(kind, EdgeType) else "node_types"].append(content)
     return rows

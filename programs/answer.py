@@ -50,7 +50,19 @@ class Answer(dspy.Module):
 
     def _explained(self, search: Search, turn: Turn[Any, Any]) -> Turn[Any, Any]:
         meaning = turn.understanding.description if turn.understanding is not None else "none"
-        facts = {"question": plain_text(search.question), "answer": turn.words, **search.grounds(turn)}
-        sentence = " ".join(str(self.predict(meaning=meaning, **facts).sentence).split())
-        shown = " ".join(facts.values()).replace("_", " ")  # a model wrote the meaning, which proves nothing
-        return replace(turn, explanation=sentence) if is_grounded(sentence, shown, facts["question"]) else turn
+        sentence = self.explanation(search.question, turn.words, meaning, **search.grounds(turn))
+        return replace(turn, explanation=sentence) if sentence else turn
+
+    def explanation(self, question: str, answer: str, meaning: str = "none", **grounds: str) -> str:
+        """Returns a sentence on an answer; empty where it has a number or a name that is not shown.
+
+        Args:
+            question: The question.
+            answer: The answer in words.
+            meaning: The question spelled out by a model, which proves nothing.
+            grounds: The fields ``calculation`` and ``facts`` of the signature.
+        """
+        shown = {"question": plain_text(question), "answer": answer, **grounds}
+        sentence = " ".join(str(self.predict(meaning=meaning, **shown).sentence).split())
+        text = " ".join(shown.values()).replace("_", " ")
+        return sentence if is_grounded(sentence, text, shown["question"]) else ""

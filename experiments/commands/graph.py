@@ -157,7 +157,7 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
         aliases = {alias.name: str(entity) for alias, entity in known_aliases(opened)}
         entries = opened.history() if history else ()
         lines = [opened.in_words(entry) for entry in entries]
-        newest = {(type(kind), kind.name): kind for kind in opened.schema.types}
+        types = opened.schema.types
     for company, names in companies.items():
         show(f"{company}; also {', '.join(names)}" if names else company)
     for kind in waiting:
@@ -168,8 +168,8 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
         updates.append({"number": entry.number, "document": entry.document, "line": line, "undone": entry.undone})
     show(f"{facts} facts about {len(companies)} companies in {path}")
     figures = {"facts": facts, "companies": companies, "aliases": aliases}
-    types = {**types_as_json(newest.values()), "waiting": types_as_json(waiting)}
-    write_figures({**types, **figures, "history": updates})
+    content = {**types_as_json(types), "waiting": types_as_json(waiting)}
+    write_figures({**content, **figures, "history": updates})
 
 
 @graph_group.command(

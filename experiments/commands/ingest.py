@@ -129,7 +129,7 @@ def ingest_documents(
         stack.enter_context(dspy.context(**({} if lm.is_none else lm_settings(lm))))
         log = stack.enter_context(asked(None if lm.is_none else tracker, "ingest", graph, lm.params()))
         if types is not None:
-            show(f"{use_types(opened, types)} types are new or have a new version")
+            show(f"{use_types(opened, types)} types are new or changed")
         entries = _ingest(opened, news, replies, threads or lm.default_threads, log, problems)
         insights, facts = Advisor(opened).reflect(today.date()), opened.facts()
     for problem in problems:

@@ -30,7 +30,7 @@ DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "sea
 _LIMITS = {"seconds": "seconds", "tool_calls": "calls"}
 _SETTINGS = (
     "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3 (of tools in an "
-    "iteration), shown=40 (nodes in a prompt), retrieve=query, beam or both, explain=true, schema=open, investments or "
+    "iteration), shown=40 (nodes in a prompt), explain=true, schema=open, investments or "
     "a JSON file with node_types and edge_types, types=auto, review or never. Of the tools: tools=NAME,NAME (those for "
     "documents, if there are any; docs/guide/thoughts.md lists them), search_engine=URL (SearXNG), and the limits of "
     "each: seconds=30 for a call, tool_calls=N for the question"
@@ -52,7 +52,7 @@ def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) ->
     from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
     from programs.tools import ToolLimits, ToolSettings, load_tools
 
-    config, limits = ThoughtsConfig(types="auto", retrieve="both"), ToolLimits()
+    config, limits = ThoughtsConfig(types="auto"), ToolLimits()
     for key in settings.keys() - {"tools", "search_engine", "schema"}:
         if key in _LIMITS:
             limits = with_setting(limits, _LIMITS[key], settings[key], "thoughts")

@@ -1,4 +1,4 @@
-"""Graphs that grow: typed nodes and edges with their origins, an evolvable schema, isolated queries, paths."""
+"""Graphs that grow: typed nodes and edges with their origins, an evolvable schema, isolated queries."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from kg.growing.change import Applied, Origin
     from kg.growing.graph import GrowingGraph
     from kg.growing.history import BuiltOnError, HistoryEntry
-    from kg.growing.paths import COLUMNS, retrieved_paths
     from kg.growing.proposals import SAME_MEANING, TypeMeaning, TypePolicy, TypeProposals
     from kg.growing.query import QueryLimits, QueryResult
     from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema, spelled

@@ -125,19 +125,16 @@ class Change:
                 )
         stated = {**{name: before[name] for name in kind.required if name in before}, **written}
         subject, label = terms.node_term(update.key), known.key.name if known is not None else update.name
-        self._describe(subject, terms.type_term(update.type), kind, stated, is_new=known is None)
+        self._describe(subject, terms.type_term(update.type), stated, is_new=known is None)
         self.insert(subject, terms.LABEL, Literal(label))
         self.result += Applied(nodes=known is None, properties=len(stated.keys() - before.keys()))
-        self._pending[subject] = Node(NodeKey(update.type, label), properties, kind.version)
+        self._pending[subject] = Node(NodeKey(update.type, label), properties)
 
-    def _describe(
-        self, subject: NamedNode, own: NamedNode, kind: NodeType, properties: Mapping[str, Literal], *, is_new: bool
-    ) -> None:
+    def _describe(self, subject: NamedNode, own: NamedNode, properties: Mapping[str, Literal], *, is_new: bool) -> None:
         """Adds the triples of a node or an edge, also those that are stored: this source states them too."""
         self.insert(subject, terms.RDF_TYPE, own)
         self.insert(subject, terms.DERIVED, self._source)
         if is_new:
-            self.insert(subject, terms.VERSION, Literal(kind.version))
             self.insert(subject, terms.ADDED, terms.moment(self._now))
         for name, term in properties.items():
             self.insert(subject, terms.property_term(name), term)
@@ -152,7 +149,7 @@ class Change:
         self._edges.add(subject)
         kind, stored = self._schema.edge_type(update.type), self._store.about(subject)
         properties = terms.properties_of(stored) if stored else terms.property_terms(kind, update.properties)
-        self._describe(subject, terms.EDGE_CLASS, kind, properties, is_new=not stored)
+        self._describe(subject, terms.EDGE_CLASS, properties, is_new=not stored)
         followed = terms.edge_type_term(update.type)
         source, target = terms.node_term(update.source), terms.node_term(update.target)
         for predicate, value in ((terms.EDGE_TYPE, followed), (terms.FROM, source), (terms.TO, target)):

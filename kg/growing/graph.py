@@ -5,7 +5,7 @@
         graph.query("SELECT ?name WHERE { ?c a type:Company ; rdfs:label ?name }").rows
 
 An update is checked whole against the schema before any of it is written, and written in one transaction: a program
-that is killed leaves either all of it or nothing. The types are in the graph too, with all their versions.
+that is killed leaves either all of it or nothing. The types are in the graph too.
 """
 
 from __future__ import annotations
@@ -13,25 +13,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
-
-from pyoxigraph import Literal, Quad
 
 from kg.errors import SchemaError
 from kg.growing import terms
 from kg.growing.change import Applied, Change, Origin
 from kg.growing.history import History, HistoryEntry
 from kg.growing.query import QueryLimits, QueryResult, isolated_query
-from kg.growing.schema import EdgeType, Schema
-from kg.growing.store import Edge, GraphDatabase, Node
-from kg.growing.updates import NodeKey, Update
+from kg.growing.schema import Schema
+from kg.growing.store import GraphDatabase, Node
+from kg.growing.updates import Update
 
 USUAL_LIMITS = QueryLimits()
 """The default limits of a query."""
 
 
-class GrowingGraph:
+class GrowingGraph(GraphDatabase):
     """The graph. Use it as a context manager, or call ``close``. Threads may share it.
 
     Args:
@@ -54,12 +50,11 @@ class GrowingGraph:
         *,
         read_only: bool = False,
     ) -> None:
+        super().__init__(path, read_only=read_only)
         self.writing = threading.RLock()
-        self.read_only = read_only
-        self._store = GraphDatabase(Path(path) if path is not None else None, read_only=read_only)
-        self._history = History(self._store)
+        self._history = History(self)
         try:
-            self._schema = self._store.schema()
+            self._schema = self.types_in(terms.SCHEMA)
             if not self._schema.types and schema is not None:
                 if read_only:
                     self._schema = schema
@@ -71,7 +66,7 @@ class GrowingGraph:
 
     @property
     def schema(self) -> Schema:
-        """The present types, with their older versions."""
+        """The types."""
         return self._schema
 
     def change_schema(self, schema: Schema, proposed: Schema | None = None) -> None:
@@ -82,26 +77,40 @@ class GrowingGraph:
             proposed: The types that wait after the change; by default they stay as they are.
 
         Raises:
-            SchemaError: A version of a type is not in it any more: a schema only grows.
+            SchemaError: A type is not in it any more, or a stored node or edge does not fit its changed type.
         """
-        kept = {(kind.name, kind.version) for kind in schema.types}
+        names = {kind.name for kind in schema.types}
         with self.writing:
-            gone = [kind for kind in self._schema.types if (kind.name, kind.version) not in kept]
+            gone = [kind.name for kind in self._schema.types if kind.name not in names]
             if gone:
-                raise SchemaError(f"type {gone[0].name!r} (version {gone[0].version}) must stay: a schema only grows")
+                raise SchemaError(f"type {gone[0]!r} must stay: a schema only grows")
+            for kind in (kind for kind in schema.types if kind not in self._schema.types):
+                self._check_stored(schema, kind.name)
             waiting = {terms.PROPOSED: proposed} if proposed is not None else {}
-            self._store.replace_schemas({terms.SCHEMA: schema, **waiting})
+            self.replace_schemas({terms.SCHEMA: schema, **waiting})
             self._schema = schema
+
+    def _check_stored(self, schema: Schema, kind: str) -> None:
+        """Raises SchemaError where a stored node or edge of a type does not fit a schema."""
+        try:
+            for node in self.nodes_of(kind):
+                stored = str(node.key)
+                schema.check_node(kind, node.properties)
+            for edge in self.edges(kind=kind):
+                stored = f"{edge.source} -> {kind} -> {edge.target}"
+                schema.check_edge(kind, edge.source.type, edge.target.type, edge.properties)
+        except SchemaError as error:
+            raise SchemaError(f"{stored} does not fit its changed type: {error}") from error
 
     @property
     def proposed(self) -> Schema:
         """The types that wait for a person's decision; see :mod:`kg.growing.proposals`."""
-        return self._store.schema(terms.PROPOSED)
+        return self.types_in(terms.PROPOSED)
 
     def change_proposed(self, proposed: Schema) -> None:
         """Stores the types that wait, in place of those that waited, in one transaction."""
         with self.writing:
-            self._store.replace_schemas({terms.PROPOSED: proposed})
+            self.replace_schemas({terms.PROPOSED: proposed})
 
     def apply(
         self, updates: Sequence[Update], origin: Origin, *, batch: str | None = None, spans: Sequence[str] = ()
@@ -125,7 +134,7 @@ class GrowingGraph:
                 change.insert(terms.batch_term(batch), terms.RDF_TYPE, terms.BATCH_CLASS)
             if change.added or change.removed:
                 entry = change.entry(self._history.next_number(), spans)
-                self._history.write(entry, change.removed, change.added)
+                self._history.write([entry], change.removed, change.added)
         return change.result
 
     def check(self, updates: Sequence[Update]) -> None:
@@ -133,7 +142,7 @@ class GrowingGraph:
         self._checked(updates, Origin("nothing"))
 
     def _checked(self, updates: Sequence[Update], origin: Origin) -> Change:
-        change = Change(self._store, self._schema, origin)
+        change = Change(self, self._schema, origin)
         for place, update in enumerate(updates):
             try:
                 change.add(update)
@@ -149,74 +158,43 @@ class GrowingGraph:
         """Returns an entry of the history in one line, with its number, its source and its changes."""
         return self._history.in_words(entry)
 
-    def undo(self, number: int) -> HistoryEntry:
-        """Takes an update back in one transaction: its facts go, and the values that it replaced return.
+    def undo(self, *numbers: int) -> list[HistoryEntry]:
+        """Takes updates back in one transaction: their facts go, and the values that they replaced return.
 
         Facts that another update states too remain.
 
         Args:
-            number: The number of its entry in the history.
+            numbers: The numbers of their entries in the history.
 
         Returns:
-            The entry, which is marked as undone.
+            The entries, which are marked as undone.
 
         Raises:
             SchemaError: There is no such entry, it was undone before, or its value has changed since.
-            BuiltOnError: A later one builds on it.
+            BuiltOnError: Later ones build on them.
         """
         with self.writing:
-            return self._history.undo(number)
+            return self._history.undo(numbers)
 
     def copy(self) -> GrowingGraph:
         """Returns a copy in memory, whose changes do not reach this graph."""
         made = GrowingGraph()
-        made._store = self._store.copy()
-        made._schema, made._history = self._schema, History(made._store)
+        made._store.bulk_extend(self._store.quads_for_pattern(None, None, None, None))
+        made._schema = self._schema
         return made
 
     def has_batch(self, batch: str) -> bool:
         """Whether updates of this name were applied."""
-        return terms.RDF_TYPE in self._store.about(terms.batch_term(batch))
-
-    def node(self, key: NodeKey) -> Node | None:
-        """A node, or ``None`` if it is not there."""
-        return self._store.node(key)
+        return terms.RDF_TYPE in self.about(terms.batch_term(batch))
 
     def nodes(self, kind: str | None = None) -> Iterator[Node]:
         """All nodes, or those of a type, type by type, in the order of their names."""
-        known = dict.fromkeys(own.name for own in self._schema.types if not isinstance(own, EdgeType))
-        return self._store.nodes(known if kind is None else [kind])
-
-    def edges(self, key: NodeKey | None = None, *, kind: str | None = None) -> Iterator[Edge]:
-        """All edges, or those from or to a node, of a type."""
-        return self._store.edges(key, kind)
+        for name in (own.name for own in self._schema.node_types()) if kind is None else (kind,):
+            yield from self.nodes_of(name)
 
     def facts(self) -> int:
         """Returns the count of facts: nodes, their properties, and edges."""
         return sum(1 + len(node.properties) for node in self.nodes()) + sum(1 for _ in self.edges())
-
-    def migrate(self) -> dict[NodeKey, str]:
-        """Gives each node of an older version of its type the newest version, if that allows it, in one transaction.
-
-        Returns:
-            The nodes that keep their version, each with what its properties break of the newest one.
-        """
-        removed, added, problems = [], [], {}
-        with self.writing:
-            for node in self.nodes():
-                newest = self._schema.node_type(node.key.type).version
-                if node.version >= newest:
-                    continue
-                try:
-                    self._schema.check_node(node.key.type, node.properties)
-                except SchemaError as error:
-                    problems[node.key] = str(error)
-                    continue
-                subject = terms.node_term(node.key)
-                removed.append(Quad(subject, terms.VERSION, Literal(node.version), terms.KNOWLEDGE))
-                added.append(Quad(subject, terms.VERSION, Literal(newest), terms.KNOWLEDGE))
-            self._store.write(removed, added)
-        return problems
 
     def query(self, sparql: str, limits: QueryLimits = USUAL_LIMITS) -> QueryResult:
         """The rows of a reading query, run where it can neither write, nor reach out, nor outlive its time.
@@ -226,7 +204,7 @@ class GrowingGraph:
         Raises:
             QueryError: It is no SELECT or ASK, breaks the grammar, uses SERVICE, or takes too long.
         """
-        return isolated_query(self._store.facts(), sparql, limits)
+        return isolated_query(self.ntriples(), sparql, limits)
 
     def matched(self, sparql: str, rows: QueryResult, limits: QueryLimits) -> QueryResult:
         """Returns the triples of a query's pattern that led to its rows: edges, properties, classes and labels.
@@ -234,16 +212,4 @@ class GrowingGraph:
         Raises:
             QueryError: As :meth:`query` does.
         """
-        return isolated_query(self._store.facts(), sparql, limits, rows)
-
-    def close(self) -> None:
-        """Closes the database, so that it can be opened again; closing again does nothing."""
-        self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return isolated_query(self.ntriples(), sparql, limits, rows)

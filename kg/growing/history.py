@@ -4,17 +4,18 @@
     "2  wire-9.txt: Company(Helixon Inc.) country: 'Germany' (wire-1.txt) -> 'Atlantis'"
     >>> graph.undo(2)
 
-The entries are in a named graph of their own, which queries do not see. An entry is undone unless a later one depends
-on it. What another entry states too remains.
+The entries are in a named graph of their own, which queries do not see. Without an entry, the facts are what the other
+entries state and remove, one after the other. An entry is not undone if this leaves a later one without its nodes.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from typing import Any
 from urllib.parse import unquote
 
 from pydantic import TypeAdapter
@@ -57,20 +58,20 @@ class HistoryEntry:
 
 
 class BuiltOnError(SchemaError):
-    """An update cannot be undone, since later ones build on it.
+    """Updates cannot be undone, since later ones build on them.
 
     Attributes:
-        number: The update.
-        later: The later updates, the newest first, also those that build on one of them; empty where only one of an
-            earlier version, which has no entry, builds on it.
+        later: The later updates, the newest first; empty where only one of an earlier version, which has no entry,
+            builds on them.
     """
 
-    def __init__(self, number: int, later: Sequence[HistoryEntry] = ()) -> None:
+    def __init__(self, numbers: Collection[int], later: Sequence[HistoryEntry] = ()) -> None:
         names = ", ".join(f"{entry.number} ({entry.document})" for entry in later)
         what = f"{names or 'an earlier version'} {'build' if len(later) > 1 else 'builds'} on it"
-        super().__init__(f"change {number} cannot be undone: {what}; undo first what builds on it, in this order")
-        self.number = number
-        self.later = tuple(entry.number for entry in later)
+        super().__init__(
+            f"change {_listed(numbers)} cannot be undone: {what}; undo first what builds on it, in this order"
+        )
+        self.later = tuple(later)
 
 
 class History:
@@ -90,80 +91,70 @@ class History:
         entries = (read(terms.text_of(quad.object)) for quad in self._store.quads(None, _CONTENT, graph=terms.HISTORY))
         return {entry.number: entry for entry in sorted(entries, key=lambda entry: entry.number)}
 
-    def write(self, entry: HistoryEntry, removed: Sequence[Quad], added: Sequence[Quad]) -> None:
-        """Writes an entry together with its effect, in one transaction."""
-        known = self.entries.get(entry.number)
-        earlier = [_quad(known)] if known is not None else []
-        self._store.write([*removed, *earlier], [*added, _quad(entry)])
-        self.entries[entry.number] = entry
+    def write(self, entries: Sequence[HistoryEntry], removed: Sequence[Quad], added: Sequence[Quad]) -> None:
+        """Writes entries together with their effect, in one transaction."""
+        known = [_quad(self.entries[entry.number]) for entry in entries if entry.number in self.entries]
+        self._store.write([*removed, *known], [*added, *map(_quad, entries)])
+        self.entries.update({entry.number: entry for entry in entries})
 
     def next_number(self) -> int:
         """Returns the number of the next entry."""
         return max(self.entries, default=0) + 1
 
-    def undo(self, number: int) -> HistoryEntry:
-        """Takes an entry back in one transaction; see :meth:`kg.growing.graph.GrowingGraph.undo`."""
-        entry = self.entries.get(number)
-        if entry is None:
-            raise SchemaError(f"there is no change {number}; the last one is {self.next_number() - 1}")
-        if entry.undone:
-            raise SchemaError(f"change {number} was undone before")
-        stated = self._stated(entry)
-        self._check_values(entry, stated)
-        gone, later = self._gone(entry, stated)
-        if later is not None:
-            builders = {number}
-            while later:
-                builders |= later
-                later = set().union(*(self._builders(one) for one in later)) - builders
-            raise BuiltOnError(number, [self.entries[one] for one in sorted(builders - {number}, reverse=True)])
-        known = {line for other in self.entries.values() for line in other.asserted}
-        back = [quad for quad in _quads_of(entry.removed) if line(quad) in stated or line(quad) not in known]
-        undone = replace(entry, undone=True)
-        self.write(undone, gone, back)
+    def undo(self, numbers: Collection[int]) -> list[HistoryEntry]:
+        """Takes entries back in one transaction; see :meth:`kg.growing.graph.GrowingGraph.undo`."""
+        for number in numbers:
+            if number not in self.entries:
+                raise SchemaError(f"there is no change {number}; the last one is {self.next_number() - 1}")
+            if self.entries[number].undone:
+                raise SchemaError(f"change {number} was undone before")
+        present = {line(quad): quad for quad in self._store.quads()}
+        remaining = self._without(numbers, present)
+        quads = {text: present.get(text) or _quads_of([text])[0] for text in remaining}
+        typed = {quad.subject for quad in quads.values() if quad.predicate == terms.RDF_TYPE}
+        quads = {
+            text: quad for text, quad in quads.items() if quad.predicate not in terms.NOTES or quad.subject in typed
+        }
+        self._check(numbers, quads, typed)
+        removed = [quad for text, quad in present.items() if text not in quads]
+        undone = [replace(self.entries[number], undone=True) for number in sorted(numbers)]
+        self.write(undone, removed, [quad for text, quad in quads.items() if text not in present])
         return undone
 
-    def _stated(self, left_out: HistoryEntry) -> dict[str, int]:
-        """Returns for each triple the last other entry that states it, without those that a later one removed."""
-        stated: dict[str, int] = {}
-        for entry in self.entries.values():
-            if not entry.undone and entry.number != left_out.number:
-                for removed in entry.removed:
-                    stated.pop(removed, None)
-                stated |= dict.fromkeys(entry.asserted, entry.number)
-        return stated
+    def _without(self, numbers: Collection[int], present: Collection[str]) -> set[str]:
+        """Returns the facts without some entries: those from before the history, and what the other entries leave."""
+        entries = self.entries.values()
+        known = {text for entry in entries for text in entry.asserted}
+        facts = {*present, *(text for entry in entries for text in entry.removed)} - known
+        for entry in entries:
+            if not entry.undone and entry.number not in numbers:
+                facts = (facts - set(entry.removed)).union(entry.asserted)
+        return facts
 
-    def _check_values(self, entry: HistoryEntry, stated: Mapping[str, int]) -> None:
-        """Raises SchemaError where a value that the entry replaced has changed since."""
-        for removed in _quads_of(entry.removed):
-            for present in map(line, self._store.quads(removed.subject, removed.predicate)):
-                other = stated.get(present)
-                if present not in entry.added:
-                    later = f", by change {other}" if other is not None else ""
-                    raise SchemaError(f"change {entry.number} cannot be undone: its value has changed since{later}")
-                if other is not None:
-                    raise SchemaError(f"change {entry.number} cannot be undone: change {other} states its value too")
+    def _check(self, numbers: Collection[int], quads: Mapping[str, Quad], typed: Collection[object]) -> None:
+        """Raises SchemaError where facts are about a node that is gone, or a property has two values."""
+        loose = {
+            text
+            for text, quad in quads.items()
+            if quad.subject not in typed or (_is_node(quad.object) and quad.object not in typed)
+        }
+        if loose:
+            raise BuiltOnError(numbers, self._stating(loose, numbers))
+        values: defaultdict[tuple[object, object], set[str]] = defaultdict(set)
+        for text, quad in quads.items():
+            if quad.predicate.value.startswith(terms.PROPERTY):
+                values[quad.subject, quad.predicate].add(text)
+        changed = {text for texts in values.values() if len(texts) > 1 for text in texts}
+        if changed:
+            by = self._stating(changed, numbers)[0].number
+            raise SchemaError(
+                f"change {_listed(numbers)} cannot be undone: its value has changed since, by change {by}"
+            )
 
-    def _gone(self, entry: HistoryEntry, stated: Mapping[str, int]) -> tuple[list[Quad], set[int] | None]:
-        """Returns the triples that go with an entry, and the entries that state what would remain of their nodes.
-
-        The notes on the writing of a node or an edge go with it. There are no entries (``None``) where nothing remains.
-        """
-        new = {line for other in self.entries.values() for line in other.added}  # not from before the history
-        gone = {quad for quad in _quads_of(new.intersection(entry.asserted) - stated.keys()) if quad in self._store}
-        left: set[Quad] = set()
-        for subject in {quad.subject for quad in gone if quad.predicate == terms.RDF_TYPE}:
-            own = set(self._store.quads(subject))
-            gone |= {quad for quad in own if quad.predicate in terms.NOTES}
-            left |= own | set(self._store.quads(None, None, subject))
-        remaining = {line(quad) for quad in left - gone}
-        later = {stated[one] for one in remaining if one in stated} if remaining else None
-        return sorted(gone, key=str), later
-
-    def _builders(self, number: int) -> set[int]:
-        """Returns the entries that build on an entry."""
-        entry = self.entries[number]
-        return self._gone(entry, self._stated(entry))[1] or set()
+    def _stating(self, texts: Collection[str], left_out: Collection[int]) -> list[HistoryEntry]:
+        """Returns the other entries that state some triples, the newest first."""
+        live = [entry for entry in self.entries.values() if not entry.undone and entry.number not in left_out]
+        return [entry for entry in reversed(live) if not set(texts).isdisjoint(entry.asserted)]
 
     def in_words(self, entry: HistoryEntry) -> str:
         """Returns an entry in one line, with its number, its source and its changes.
@@ -177,54 +168,55 @@ class History:
     def _changes(self, entry: HistoryEntry) -> list[str]:
         """Returns the changes of an entry, each in words; none where it only confirms what was stored."""
         added = _quads_of(entry.added)
-        new = [terms.text_of(quad.subject) for quad in added if quad.predicate == terms.RDF_TYPE]
-        nodes = [node for node in new if node.startswith(terms.NODE)]
-        direct: dict[frozenset[object], Quad] = {}  # a symmetric edge has two triples
-        for quad in filter(_is_direct, added):
-            direct.setdefault(frozenset((quad.subject, quad.predicate, quad.object)), quad)
-        edges = list(direct.values())
-        values = list(self._values(entry, nodes))
+        nodes = [quad.subject for quad in added if quad.predicate == terms.RDF_TYPE and _is_node(quad.subject)]
+        edges: dict[frozenset[object], Quad] = {}  # a symmetric edge has two triples
+        for quad in added:
+            if quad.predicate.value.startswith(terms.EDGE) and _is_node(quad.subject):
+                edges.setdefault(frozenset((quad.subject, quad.predicate, quad.object)), quad)
+        joined = {end for quad in edges.values() for end in (quad.subject, quad.object)}
+        changes = [f"new {self._name(node, entry)}" for node in nodes if node not in joined]
+        for quad in edges.values():
+            source, target = (self._name(end, entry) for end in (quad.subject, quad.object))
+            changes.append(f"{source} {quad.predicate.value.removeprefix(terms.EDGE)} {target}")
         if len(nodes) + len(edges) > _MOST:
-            counted = [f"{len(new)} {kind}" for new, kind in ((nodes, "nodes"), (edges, "edges")) if new]
-            return [", ".join(counted), *(text for is_first, text in values if not is_first)]
-        joined = {terms.text_of(end) for quad in edges for end in (quad.subject, quad.object)}
-        ends = [[self._name(terms.text_of(end), entry) for end in (quad.subject, quad.object)] for quad in edges]
-        named = [quad.predicate.value.removeprefix(terms.EDGE) for quad in edges]
-        return [
-            *(f"new {self._name(node, entry)}" for node in nodes if node not in joined),
-            *(f"{source} {kind} {target}" for kind, (source, target) in zip(named, ends, strict=True)),
-            *(text for _, text in values),
+            counts = ((len(nodes), "nodes"), (len(edges), "edges"))
+            changes = [", ".join(f"{count} {kind}" for count, kind in counts if count)]
+        return [*changes, *self._values(entry, added, set(nodes))]
+
+    def _values(self, entry: HistoryEntry, added: Sequence[Quad], new: Collection[object]) -> Iterator[str]:
+        """Yields the changed values of nodes that are not new, in words, each with the source of the former one."""
+        before, after = (
+            {(quad.subject, quad.predicate): quad for quad in quads if _is_node(quad.subject)}
+            for quads in (_quads_of(entry.removed), added)
+        )
+        for subject, predicate in {**before, **after}:
+            name = predicate.value.removeprefix(terms.PROPERTY)
+            if name == predicate.value or subject in new:
+                continue
+            texts = [_value(quads.get((subject, predicate))) for quads in (before, after)]
+            if (subject, predicate) in before:
+                text = line(before[subject, predicate])
+                earlier = (other for other in self.entries.values() if other.number < entry.number)
+                sources = dict.fromkeys(other.document for other in earlier if text in other.asserted)
+                texts[0] += f" ({', '.join(sources)})"
+            yield f"{self._name(subject, entry)} {name}: {' -> '.join(texts)}"
+
+    def _name(self, node: Any, entry: HistoryEntry) -> str:
+        """Returns the type and the name of a node, also of one that is gone: ``Company(Helixon Inc.)``."""
+        kind, _, plain = terms.text_of(node).removeprefix(terms.NODE).partition("/")
+        labels = [*self._store.quads(node, terms.LABEL)]
+        labels = labels or [
+            one for one in _quads_of(entry.asserted) if (one.subject, one.predicate) == (node, terms.LABEL)
         ]
-
-    def _values(self, entry: HistoryEntry, nodes: Sequence[str]) -> Iterator[tuple[bool, str]]:
-        """Yields the changed values of nodes that are not new, in words, and whether there was none before."""
-        changed: defaultdict[tuple[str, str], dict[str, Quad]] = defaultdict(dict)
-        for when, lines in (("before", entry.removed), ("after", entry.added)):
-            for quad in _quads_of(lines):
-                subject, name = terms.text_of(quad.subject), quad.predicate.value.removeprefix(terms.PROPERTY)
-                if name != quad.predicate.value and subject.startswith(terms.NODE) and subject not in nodes:
-                    changed[subject, name][when] = quad
-        for (subject, name), quads in changed.items():
-            texts = [_value(quads.get("before")), _value(quads.get("after"))]
-            if "before" in quads:
-                earlier = [other for other in self.entries.values() if other.number < entry.number]
-                sources = (other.document for other in earlier if line(quads["before"]) in other.asserted)
-                texts[0] += f" ({', '.join(dict.fromkeys(sources))})"
-            yield "before" not in quads, f"{self._name(subject, entry)} {name}: {' -> '.join(texts)}"
-
-    def _name(self, node: str, entry: HistoryEntry) -> str:
-        """Returns the type and the name of a node by its IRI, also of one that is gone: ``Company(Helixon Inc.)``."""
-        kind, _, plain = node.removeprefix(terms.NODE).partition("/")
-        start = f"{NamedNode(node)} {terms.LABEL} "
-        labels = [*self._store.quads(NamedNode(node), terms.LABEL)]
-        labels = labels or _quads_of(one for one in entry.asserted if one.startswith(start))
         return f"{kind}({terms.text_of(labels[0].object) if labels else unquote(plain)})"
 
 
-def _is_direct(quad: Quad) -> bool:
-    """Whether a triple leads from one node to another."""
-    ends = (terms.text_of(quad.subject), terms.text_of(quad.object))
-    return quad.predicate.value.startswith(terms.EDGE) and all(end.startswith(terms.NODE) for end in ends)
+def _listed(numbers: Collection[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)))
+
+
+def _is_node(term: object) -> bool:
+    return isinstance(term, NamedNode) and term.value.startswith(terms.NODE)
 
 
 def _value(quad: Quad | None) -> str:

@@ -86,7 +86,7 @@ class TypeProposals:
             return self._decided(new)
 
     def extend(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
-        """Takes a proposal of further properties of a type, which make its next version.
+        """Takes a proposal of further properties of a type.
 
         Args:
             name: The type.
@@ -114,7 +114,8 @@ class TypeProposals:
                 created_by="agent",
                 justification=justification,
             )
-            return self._decided(schema.with_version(changed).types[-1])
+            schema.with_changed(changed)
+            return self._decided(changed)
 
     def pending(self) -> tuple[NodeType | EdgeType, ...]:
         """The proposals that wait, the oldest first."""
@@ -127,7 +128,8 @@ class TypeProposals:
         if self.policy == "review":
             self._graph.change_proposed(Schema((*self.pending(), new)))
             return "pending"
-        self._graph.change_schema(Schema((*self._graph.schema.types, new)))
+        types = {kind.name: kind for kind in (*self._graph.schema.types, new)}
+        self._graph.change_schema(Schema(tuple(types.values())))
         return "accepted"
 
     def _check_meaning(self, new: NodeType | EdgeType, schema: Schema, differs_from: Collection[str]) -> None:

@@ -6,29 +6,25 @@
     >>> schema = schema.with_type(NodeType("Regulation", "A rule that ...", {...}, {"name": "Rule 10b-5"}, "agent"))
 
 Properties are described by JSON Schema (draft 2020-12, formats checked). Types and edges carry labels, the words by
-which people call them; a property's are its ``title`` and ``x-labels``. A type
-carries a version: what was written under an older one stays valid, because the older one is kept. A schema is a value:
-a change makes a new one.
+which people call them; a property's are its ``title`` and ``x-labels``. A schema is a value: a change makes a new one.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from difflib import SequenceMatcher
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args
 
-from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError as InvalidJsonSchema
-from jsonschema.validators import extend
 
 from kg.errors import SchemaError
-from kg.text import STOPWORDS, nearest, stem, tokens
+from kg.text import nearest, stem
 
 CreatedBy = Literal["system", "agent", "user"]
 """Who made a type."""
@@ -53,16 +49,7 @@ KEYWORDS = frozenset(
 DEEPEST = 6
 """Levels of rules inside rules."""
 
-SAME_SPELLING = 0.88
-"""From this share of matching characters two names are one."""
-
-SAME_DESCRIPTION = 0.6
-"""From this share of common words two descriptions are one, if each has at least four."""
-
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_GENERIC = {"type", "node", "edge", "entity", "item", "object", "record", "kind", "by", "of", "in", "to", "on", "at"}
-"""Words that make no difference in a name: ``IssuedBy`` and ``issues`` say the same."""
-
 _NODE_NAME, _EDGE_NAME = r"[A-Z][A-Za-z0-9]{1,59}", r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
 _PROPERTY_NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,59}\Z"
 
@@ -77,7 +64,6 @@ class NodeType:
         properties_schema: JSON Schema of an object.
         example: Properties that a node of the type could have.
         created_by: Who made it.
-        version: From 1.
         justification: Why the types that were there did not suffice.
         labels: Further words for it: "event" for ``MarketEvent``.
     """
@@ -87,7 +73,6 @@ class NodeType:
     properties_schema: Mapping[str, Any]
     example: Mapping[str, Any] = field(default_factory=dict)
     created_by: CreatedBy = "user"
-    version: int = 1
     justification: str = ""
     labels: tuple[str, ...] = ()
 
@@ -130,20 +115,20 @@ _Kind = TypeVar("_Kind", NodeType, EdgeType)
 
 @dataclass(frozen=True)
 class Schema:
-    """All types of a graph, the older versions included.
+    """All types of a graph.
 
     Args:
-        types: Every version of every type, in the order in which they were made.
+        types: The types, in the order in which they were made.
     """
 
     types: tuple[NodeType | EdgeType, ...] = ()
 
     def node_types(self) -> tuple[NodeType, ...]:
-        """The current node types."""
+        """The node types."""
         return tuple(self._current(NodeType).values())
 
     def edge_types(self) -> tuple[EdgeType, ...]:
-        """The current edge types."""
+        """The edge types."""
         return tuple(self._current(EdgeType).values())
 
     def node_type(self, name: str) -> NodeType:
@@ -163,7 +148,7 @@ class Schema:
         return self._named(EdgeType, name)
 
     def _current(self, made: type[_Kind]) -> dict[str, _Kind]:
-        """Returns the current version of each node type, or of each edge type, by name."""
+        """Returns the node types, or the edge types, by name; of two of a name the last one."""
         return {kind.name: kind for kind in self.types if type(kind) is made}
 
     def _named(self, made: type[_Kind], name: str) -> _Kind:
@@ -201,8 +186,6 @@ class Schema:
         taken = next((kind for kind in (*self.edge_types(), *self.node_types()) if kind.name == new.name), None)
         if taken is not None:
             raise SchemaError(f"the name {new.name!r} is taken: {taken.description}")
-        if new.version != 1:
-            raise SchemaError(f"a new type has version 1, got {new.version}")
         twin = next((kind for kind in self._current(type(new)).values() if alike(new, kind)), None)
         if twin is not None:
             raise SchemaError(
@@ -210,18 +193,15 @@ class Schema:
             )
         return replace(self, types=(*self.types, new))
 
-    def with_version(self, changed: NodeType | EdgeType) -> Schema:
-        """This schema with a newer version of a type; what was written under the older ones stays valid.
-
-        Args:
-            changed: The type with its new content; its version is set to the next one.
+    def with_changed(self, changed: NodeType | EdgeType) -> Schema:
+        """This schema with another content of a type.
 
         Raises:
             SchemaError: There is no such type to change, or the new content is not well-formed.
         """
-        old = self._named(type(changed), changed.name)
+        self._named(type(changed), changed.name)
         self._check(changed)
-        return replace(self, types=(*self.types, replace(changed, version=old.version + 1)))
+        return Schema(tuple(changed if kind.name == changed.name else kind for kind in self.types))
 
     def _check(self, new: NodeType | EdgeType) -> None:
         """Raises SchemaError unless a type is well-formed and its ends are node types."""
@@ -231,21 +211,10 @@ class Schema:
 
 
 def alike(new: NodeType, existing: NodeType) -> bool:
-    """Whether two types mean the same, by the stems and the spelling of their names, labels and descriptions.
-
-    It errs on the side of refusing: the message names the type to use, and whoever proposes may state the difference.
-    """
-    first, second = _name_stems(new.name), _name_stems(existing.name)
-    if first and first == second:
-        return True
-    labels = [frozenset(map(_name_stems, kind.labels)) for kind in (existing, new)]
-    is_edge = new.name[0].islower()  # labels of edges are shared by several
-    if not is_edge and (first in labels[0] or (second and second in labels[1])):
-        return True
-    if SequenceMatcher(None, new.name.lower(), existing.name.lower(), autojunk=False).ratio() >= SAME_SPELLING:
-        return True
-    one, other = (set(tokens(kind.description)) - STOPWORDS for kind in (new, existing))
-    return min(len(one), len(other)) >= 4 and len(one & other) / len(one | other) >= SAME_DESCRIPTION
+    """Whether two types have one name, by the stems of its words; a label of a node type is a name too."""
+    is_edge = isinstance(new, EdgeType)  # labels of edges are shared by several
+    names = [{_name_stems(name) for name in (kind.name, *(() if is_edge else kind.labels))} for kind in (new, existing)]
+    return bool(names[0] & names[1])
 
 
 def spelled(name: str) -> str:
@@ -254,7 +223,7 @@ def spelled(name: str) -> str:
 
 
 def _name_stems(name: str) -> frozenset[str]:
-    return frozenset(map(stem, spelled(name).split())) - _GENERIC
+    return frozenset(map(stem, spelled(name).split()))
 
 
 def check_type(new: NodeType | EdgeType) -> None:
@@ -352,21 +321,12 @@ def _check_properties(kind: NodeType | EdgeType, properties: Mapping[str, Any], 
     if unknown:
         broken.append(f"{', '.join(unknown)}: not a property of the type; {nearest(unknown[0], kind.properties)}")
     if broken:
-        raise SchemaError(f"{owner}{kind.name} (version {kind.version}): {'; '.join(broken)}")
-
-
-def _refuse_pattern(_: Any, __: object, value: object, ___: Any) -> Iterator[ValidationError]:
-    """Yields an error for a pattern in a stored type, which earlier versions took: ``re`` may take exponential time."""
-    if isinstance(value, str):
-        yield ValidationError("its rule has a pattern, which is not allowed; give the type a new version")
-
-
-_Validator = extend(Draft202012Validator, {"pattern": _refuse_pattern})
+        raise SchemaError(f"{owner}{kind.name}: {'; '.join(broken)}")
 
 
 @cache
 def _validator(schema: str) -> Any:
-    return _Validator(json.loads(schema), format_checker=_FORMATS)
+    return Draft202012Validator(json.loads(schema), format_checker=_FORMATS)
 
 
 _FORMATS = FormatChecker(formats=())

@@ -4,17 +4,18 @@
     store.node(NodeKey("Company", "Helixon Inc.")).properties["country"]      # "USA"
 
 It is an Oxigraph store in memory or in a folder, which one process writes or many read. The facts, the types, the
-proposed types and the history are four named graphs; queries see the facts alone. Each version of each type is one
-resource whose content is JSON.
+proposed types and the history are four named graphs; queries see the facts alone. Each type is one resource whose
+content is JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 from urllib.parse import unquote
 
 from pydantic import TypeAdapter
@@ -32,7 +33,8 @@ LOCK_FILE = "finpath.lock"
 About = Mapping[NamedNode, list[Any]]
 
 _CONTENT, _ORDER = (NamedNode(terms.KG + name) for name in ("typeContent", "typeOrder"))
-_CLASSES = {EdgeType: NamedNode(terms.KG + "EdgeType"), NodeType: NamedNode(terms.KG + "NodeType")}
+_EDGE_TYPE, _NODE_TYPE = (NamedNode(terms.KG + name) for name in ("EdgeType", "NodeType"))
+_CLASSES: Mapping[Any, type[NodeType]] = {_EDGE_TYPE: EdgeType, _NODE_TYPE: NodeType}
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,11 @@ class Node:
     Attributes:
         key: Type and name, the name as it was first written.
         properties: By name.
-        version: Of the type under which it was written.
         sources: The documents that it comes from, each with the place in it.
     """
 
     key: NodeKey
     properties: Mapping[str, Any]
-    version: int = 1
     sources: tuple[str, ...] = ()
 
 
@@ -64,17 +64,17 @@ class Edge:
 
 
 class GraphDatabase:
-    """The triples of a graph.
+    """The triples of a graph. Use it as a context manager, or call ``close``.
 
     Args:
         path: The database's folder, made if it is not there; ``None`` for one in memory.
-        read_only: Whether nothing can be written.
+        read_only: Whether nothing can be written. Many processes may read a database, or one may write it.
 
     Raises:
         DataError: The folder is no database, or another process has it open.
     """
 
-    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
+    def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
         self.read_only = read_only
         self._lock: FileLock | None = None
         try:
@@ -82,8 +82,8 @@ class GraphDatabase:
                 self._store = Store()
                 return
             if not read_only:
-                path.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(path / LOCK_FILE, shared=read_only, wait=False)
+                Path(path).mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(Path(path) / LOCK_FILE, shared=read_only, wait=False)
             self._store = Store.read_only(str(path)) if read_only else Store(str(path))
         except (OSError, BusyError) as error:
             self._release()
@@ -104,11 +104,13 @@ class GraphDatabase:
         if self._lock is not None:
             self._lock.release()
 
-    def copy(self) -> GraphDatabase:
-        """Returns a copy in memory."""
-        made = GraphDatabase()
-        made._store.bulk_extend(self._store.quads_for_pattern(None, None, None, None))
-        return made
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def __contains__(self, quad: Quad) -> bool:
         return quad in self._store
@@ -131,14 +133,14 @@ class GraphDatabase:
                 raise SchemaError("the graph was opened to be read: nothing can be written")
             self._store.update(" ;\n".join(filter(None, parts)))
 
-    def facts(self) -> str:
+    def ntriples(self) -> str:
         """Returns the facts as N-Triples."""
         return "".join(f"{quad.subject} {quad.predicate} {quad.object} .\n" for quad in self.quads())
 
-    def about(self, subject: NamedNode, graph: NamedNode = terms.KNOWLEDGE) -> dict[NamedNode, list[Any]]:
+    def about(self, subject: NamedNode) -> dict[NamedNode, list[Any]]:
         """The values of each property of a resource."""
         values: dict[NamedNode, list[Any]] = {}
-        for quad in self.quads(subject, graph=graph):
+        for quad in self.quads(subject):
             values.setdefault(quad.predicate, []).append(quad.object)
         return values
 
@@ -147,14 +149,13 @@ class GraphDatabase:
         about = self.about(terms.node_term(key))
         return _node(key.type, about) if terms.LABEL in about else None
 
-    def nodes(self, kinds: Iterable[str]) -> Iterator[Node]:
-        """The nodes of some types, type by type, in the order of their names."""
-        for kind in kinds:
-            quads = self.quads(None, terms.RDF_TYPE, terms.type_term(kind))
-            for subject in sorted(terms.text_of(quad.subject) for quad in quads):
-                yield _node(kind, self.about(NamedNode(subject)))
+    def nodes_of(self, kind: str) -> Iterator[Node]:
+        """The nodes of a type, in the order of their names."""
+        quads = self.quads(None, terms.RDF_TYPE, terms.type_term(kind))
+        for subject in sorted(terms.text_of(quad.subject) for quad in quads):
+            yield _node(kind, self.about(NamedNode(subject)))
 
-    def edges(self, key: NodeKey | None = None, kind: str | None = None) -> Iterator[Edge]:
+    def edges(self, key: NodeKey | None = None, *, kind: str | None = None) -> Iterator[Edge]:
         """All edges, those from or to a node, or those of a type."""
         if key is not None:
             patterns = [(end, terms.node_term(key)) for end in (terms.FROM, terms.TO)]
@@ -176,15 +177,13 @@ class GraphDatabase:
         label = terms.text_of(self.about(term)[terms.LABEL][0])
         return NodeKey(term.value.removeprefix(terms.NODE).partition("/")[0], label)
 
-    def schema(self, graph: NamedNode = terms.SCHEMA) -> Schema:
+    def types_in(self, graph: NamedNode) -> Schema:
         """The types that a named graph holds, in the order in which they were made."""
-        types: list[tuple[int, NodeType | EdgeType]] = []
-        for made, name in _CLASSES.items():
-            for quad in self.quads(None, terms.RDF_TYPE, name, graph):
-                about = self.about(NamedNode(terms.text_of(quad.subject)), graph)
-                content = terms.text_of(about[_CONTENT][0])
-                types.append((int(terms.text_of(about[_ORDER][0])), TypeAdapter(made).validate_json(content)))
-        return Schema(tuple(kind for _, kind in sorted(types, key=lambda pair: pair[0])))
+        made = {quad.subject: _CLASSES[quad.object] for quad in self.quads(None, terms.RDF_TYPE, graph=graph)}
+        orders = sorted(self.quads(None, _ORDER, graph=graph), key=lambda quad: int(terms.text_of(quad.object)))
+        contents = {quad.subject: terms.text_of(quad.object) for quad in self.quads(None, _CONTENT, graph=graph)}
+        types = (TypeAdapter(made[one.subject]).validate_json(contents[one.subject]) for one in orders)
+        return Schema(tuple({kind.name: kind for kind in types}.values()))
 
     def replace_schemas(self, schemas: Mapping[NamedNode, Schema]) -> None:
         """Writes the types of some named graphs in place of the present ones, in one transaction."""
@@ -200,16 +199,16 @@ def _data(verb: str, quads: Sequence[Quad]) -> str:
 
 def _schema_quads(schema: Schema, graph: NamedNode) -> Iterator[Quad]:
     for order, kind in enumerate(schema.types):
-        subject = terms.type_version_term(kind.name, kind.version)
+        subject = terms.type_record_term(kind.name)
         content = json.dumps(asdict(kind), ensure_ascii=False, sort_keys=True)
-        yield Quad(subject, terms.RDF_TYPE, _CLASSES[type(kind)], graph)
+        yield Quad(subject, terms.RDF_TYPE, _EDGE_TYPE if isinstance(kind, EdgeType) else _NODE_TYPE, graph)
         yield Quad(subject, _ORDER, Literal(order), graph)
         yield Quad(subject, _CONTENT, Literal(content, datatype=terms.JSON), graph)
 
 
 def _node(kind: str, about: About) -> Node:
     key = NodeKey(kind, terms.text_of(about[terms.LABEL][0]))
-    return Node(key, _properties(about), int(terms.text_of(about[terms.VERSION][0])), _sources(about))
+    return Node(key, _properties(about), _sources(about))
 
 
 def _properties(about: About) -> dict[str, Any]:

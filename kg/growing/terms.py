@@ -3,9 +3,9 @@
 One node, one edge and what is known of them, as Turtle::
 
     node:Company/helixon%20inc. a type:Company ; rdfs:label "Helixon Inc." ; prop:country "USA" ;
-        kg:typeVersion 1 ; kg:addedAt "2026-10-23T08:00:00Z"^^xsd:dateTime ; prov:wasDerivedFrom <source> ;
+        kg:addedAt "2026-10-23T08:00:00Z"^^xsd:dateTime ; prov:wasDerivedFrom <source> ;
         edge:in_sector node:Sector/semiconductors .
-    edge:… a kg:Edge ; kg:edgeType edge:in_sector ; kg:from … ; kg:to … ; kg:typeVersion 1 .
+    edge:… a kg:Edge ; kg:edgeType edge:in_sector ; kg:from … ; kg:to … .
 
 The direct triple is what queries follow; the edge's own resource holds its properties and where it comes from.
 """
@@ -52,7 +52,7 @@ PREFIXES = {
 """The prefixes that every query may use without declaring them."""
 
 NOTES = (VERSION, ADDED)
-"""Properties that note the writing of a node or an edge; they are no facts, and go with it."""
+"""Properties that note the writing of a node or an edge, the first by earlier versions; they go with it."""
 
 JSON = NamedNode(PREFIXES["rdf"] + "JSON")
 _XSD = PREFIXES["xsd"]
@@ -91,9 +91,9 @@ def edge_term(kind: str, source: NodeKey, target: NodeKey) -> NamedNode:
     return NamedNode(f"{EDGE}{kind}/{hashlib.sha256(written.encode()).hexdigest()[:24]}")
 
 
-def type_version_term(name: str, version: int) -> NamedNode:
-    """The resource of a version of a type."""
-    return NamedNode(f"{BASE}type-version/{quote(f'{name}/{version}', safe='')}")
+def type_record_term(name: str) -> NamedNode:
+    """The resource of a type's content."""
+    return NamedNode(f"{BASE}type-record/{quote(name, safe='')}")
 
 
 def source_term(document: str) -> NamedNode:

@@ -126,7 +126,7 @@ def _batch(document: NewsDocument, what: str) -> str:
 def take_back(graph: GrowingGraph, what: int | str) -> list[HistoryEntry]:
     """Undoes an update, or all updates of a document, and returns the entries that were undone.
 
-    Insights that build on it are undone before it. The next briefing derives them again.
+    Insights that build on it are undone with it. The next briefing derives them again.
 
     Args:
         graph: The graph.
@@ -136,25 +136,14 @@ def take_back(graph: GrowingGraph, what: int | str) -> list[HistoryEntry]:
         SchemaError: There is no such update or document, it was undone before, or another document builds on it.
     """
     live = [entry for entry in graph.history() if not entry.undone]
-    numbers = [what] if isinstance(what, int) else [entry.number for entry in live if entry.document == what][::-1]
+    numbers = {what} if isinstance(what, int) else {entry.number for entry in live if entry.document == what}
     if not numbers:
         raise SchemaError(f"no update of {what!r} is known, or all were undone: see `finpath graph show --history`")
-    undone: list[HistoryEntry] = []
-    for number in numbers:
-        if number not in {entry.number for entry in undone}:
-            undone += _undone(graph, number)
-    return undone
-
-
-def _undone(graph: GrowingGraph, number: int) -> list[HistoryEntry]:
-    """Undoes an update after what is derived from it; nothing is undone if a document builds on it too."""
-    entries = {entry.number: entry for entry in graph.history()}
-    undone: list[HistoryEntry] = []
     while True:
         try:
-            return [*undone, graph.undo(number)]
+            return graph.undo(*numbers)
         except BuiltOnError as error:
-            others = [entries[one] for one in error.later if entries[one].document != BY_RULES]
+            others = [entry for entry in error.later if entry.document != BY_RULES]
             if others or not error.later:
-                raise BuiltOnError(number, others) from error
-            undone.append(graph.undo(error.later[0]))
+                raise BuiltOnError(numbers, others) from error
+            numbers |= {entry.number for entry in error.later}

@@ -19,7 +19,6 @@ from datetime import UTC, date, datetime
 import dspy
 
 from kg.growing import GrowingGraph, TypeMeaning, TypeProposals
-from kg.paths import LearnedRelationScorer
 from programs.thoughts.insert import Insert
 from programs.thoughts.retrieve import Retrieve, Rows
 from programs.thoughts.work import TYPE_TOOLS, Thoughts, ThoughtsConfig, Work
@@ -33,7 +32,6 @@ class KnowledgeGraphOfThoughts(dspy.Module):
     Args:
         tools: The tools.
         config: The loop's settings.
-        scorer: The scorer of the beam's relations; by default it matches the words of their names.
         meaning: The comparison of new types with the present ones by meaning, where new types are allowed.
     """
 
@@ -43,7 +41,6 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         self,
         tools: ToolManager,
         config: ThoughtsConfig | None = None,
-        scorer: LearnedRelationScorer | None = None,
         meaning: TypeMeaning | None = None,
     ) -> None:
         super().__init__()
@@ -52,7 +49,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         self.config = config if config is not None else ThoughtsConfig()
         self.define_next_step = dspy.Predict(DefineNextStep)
         self.insert = Insert()
-        self.retrieve = Retrieve(scorer if scorer is not None else LearnedRelationScorer.untrained())
+        self.retrieve = Retrieve()
 
     def forward(self, question: str, graph: GrowingGraph, today: date | None = None) -> dspy.Prediction:
         """Answers a question.

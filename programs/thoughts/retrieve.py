@@ -1,7 +1,7 @@
 """The RETRIEVE branch: BeamQA over the growing graph, an exact calculation, the answer, and the facts that it rests on.
 
-*Understand* writes a SPARQL query, which is executed; where it fails or finds nothing, the beam over the paths of the
-graph goes on. A refused query is written again with the reason, a bounded number of times.
+*Understand* writes a SPARQL query, which is executed. A refused query is written again with the reason, a bounded
+number of times.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import dspy
+from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import ProgramError, QueryError
-from kg.growing import BasicFact, QueryResult, facts_behind, retrieved_paths
-from kg.paths import LearnedRelationScorer
+from kg.growing import BasicFact, QueryResult, facts_behind
 from kg.search import Derivation
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.beam import BeamQA
@@ -33,7 +33,7 @@ _FOUND_NOTHING = (
 _NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; ... }, without FROM"
 
 Rows = tuple[str, QueryResult]
-"""A query and its rows; the query is empty where the beam found the rows."""
+"""A query and its rows."""
 
 
 class GrowingSearch(Search):
@@ -41,14 +41,13 @@ class GrowingSearch(Search):
 
     Args:
         work: The question and its record.
-        scorer: The scorer of the beam's relations.
         rows_wanted: Whether a query without rows is refused too.
     """
 
     signature = DefineQuery
 
-    def __init__(self, work: Work, scorer: LearnedRelationScorer, *, rows_wanted: bool = False) -> None:
-        self.work, self.scorer, self.rows_wanted = work, scorer, rows_wanted
+    def __init__(self, work: Work, *, rows_wanted: bool = False) -> None:
+        self.work, self.rows_wanted = work, rows_wanted
         self.question, self.attempts = work.question, work.config.repairs + 1  # type: ignore[misc]
         self.rows: Rows | None = None
         self._queries: list[str] = []
@@ -57,7 +56,7 @@ class GrowingSearch(Search):
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.asks`."""
-        return self.work.config.retrieve != "beam"
+        return True
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`; the record of the question adds the graph and the day."""
@@ -100,25 +99,13 @@ class GrowingSearch(Search):
         self.work.refused.append(reason)
 
     def combine(self, execution: Execution | None) -> Choice:
-        """The rows of the query, or where there are none those of the beam."""
-        if self.work.config.retrieve != "query" and (self.rows is None or not self.rows[1].rows):
-            try:
-                self.rows = "", self._step(question=self.question).rows
-            except QueryError as error:
-                self.work.refused.append(f"the beam found nothing: {error}")
+        """The rows of the query."""
         candidates = (self.rows,) if self.rows is not None else ()
         understanding = execution.understanding if execution is not None else None
         return Choice(candidates, ScoredCandidates((1.0,) * len(candidates), 0.0), understanding=understanding)
 
-    @property
-    def _step(self) -> GraphStep:
-        graph, limit = self.work.graph, self.work.config.limits.rows
-        return GraphStep(
-            "search_paths", lambda question: {"rows": retrieved_paths(graph, question, self.scorer, limit)}
-        )
-
     def turn(self, choice: Choice, config: EvidenceConfig) -> AnyTurn:  # noqa: ARG002
-        """The turn with the rows that the query or the beam found."""
+        """The turn with the rows that the query found."""
         return Turn(self.question, understanding=choice.understanding, detail=next(iter(choice.candidates), None))
 
     def grounds(self, turn: AnyTurn) -> dict[str, str]:
@@ -128,26 +115,21 @@ class GrowingSearch(Search):
 
 
 class Retrieve(BeamQA):
-    """Retrieves the answer of a question from a graph that may hold it.
+    """Retrieves the answer of a question from a graph that may hold it."""
 
-    Args:
-        relations: The scorer of the beam's relations.
-    """
-
-    def __init__(self, relations: LearnedRelationScorer) -> None:
+    def __init__(self) -> None:
         super().__init__(signature=DefineQuery, explain=True)
-        self.relations = relations
         self.need_for_math = dspy.Predict(NeedForMath)
         self.parse_solution = dspy.Predict(ParseSolution)
 
     def forward(self, work: Work, *, rows_wanted: bool = False) -> dspy.Prediction:  # type: ignore[override]
-        """Returns ``rows``, the :data:`Rows` of a query or the beam by the settings; ``None`` where neither has any.
+        """Returns ``rows``, the :data:`Rows` of a query; ``None`` where no query could be executed.
 
         Args:
             work: The question and its record.
             rows_wanted: Whether a query without rows is repaired too.
         """
-        search = GrowingSearch(work, self.relations, rows_wanted=rows_wanted)
+        search = GrowingSearch(work, rows_wanted=rows_wanted)
         choice = self.aggregate(search, self.evidence, self._understood(search, self.evidence))
         return dspy.Prediction(rows=next(iter(choice.candidates), None))
 
@@ -156,7 +138,7 @@ class Retrieve(BeamQA):
 
         Args:
             work: The question and its record.
-            query: The query that found the rows; empty where the beam did.
+            query: The query that found the rows.
             rows: The rows.
             forced: Whether the iterations ended before the graph held enough.
         """
@@ -203,13 +185,11 @@ class Retrieve(BeamQA):
         """Returns an explanation of the answer that the facts support; empty if none is wanted or supported."""
         if not (work.config.explain and facts):
             return ""
-        lines, calculation = "\n".join(map(str, facts)), calculation or "none"
-        reply = work.ask(self.answer.predict, meaning="none", answer=answer, calculation=calculation, facts=lines)
-        sentence: str = reply.sentence.strip() if reply is not None else ""
-        if sentence and not is_grounded(sentence, f"{lines}\n{calculation}\n{answer}", work.question):
-            work.refused.append(f"the explanation says more than the facts: {sentence}")
+        grounds = {"calculation": calculation or "none", "facts": "\n".join(map(str, facts))}
+        try:
+            return self.answer.explanation(work.question, answer, **grounds)
+        except (AdapterParseError, RecursionError):
             return ""
-        return sentence
 
 
 def _bound_rows(work: Work, query: str) -> QueryResult:
@@ -219,9 +199,7 @@ def _bound_rows(work: Work, query: str) -> QueryResult:
 
 
 def _facts(work: Work, query: str, rows: QueryResult) -> tuple[BasicFact, ...]:
-    """Returns the facts that the rows rest on: triples of the query's pattern, or the paths of the beam."""
-    if not query:
-        return tuple(BasicFact(str(row[-1])) for row in rows.rows)
+    """Returns the facts that the rows rest on: triples of the query's pattern."""
     try:
         return facts_behind(work.graph, query, rows, work.config.limits)
     except QueryError as error:

@@ -7,19 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, get_args
+from typing import Any
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import ConfigError
-from kg.growing import COLUMNS, Applied, BasicFact, GrowingGraph, QueryLimits, QueryResult, TypePolicy
+from kg.growing import Applied, BasicFact, GrowingGraph, QueryLimits, QueryResult, TypePolicy
 from programs.turns import ToolCall
 from programs.wording import rendered_graph
-
-Retrieval = Literal["query", "beam", "both"]
-"""The way in which a graph that holds enough is asked: by a query that the model writes, by the beam over its paths, or
-by a query and, where that fails or finds nothing, by the beam."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +27,7 @@ class ThoughtsConfig:
         repairs: Repeated attempts after a failed query or update, at least 0.
         calls: Tool calls an iteration, at least 1.
         shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
-        limits: The limits of a query; its rows bound the beam's too.
-        retrieve: The way of retrieval from a graph that holds enough.
+        limits: The limits of a query.
         types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
             (:class:`kg.growing.TypeProposals`).
         explain: Whether the model also explains the answer in sentences, from the facts that it rests on.
@@ -43,7 +38,6 @@ class ThoughtsConfig:
     calls: int = 3
     shown: int = 40
     limits: QueryLimits = field(default_factory=QueryLimits)
-    retrieve: Retrieval = "query"
     types: TypePolicy = "never"
     explain: bool = False
 
@@ -51,8 +45,6 @@ class ThoughtsConfig:
         for name in ("max_iterations", "calls", "shown"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.retrieve not in get_args(Retrieval):
-            raise ConfigError(f"retrieve must be one of {', '.join(get_args(Retrieval))}, got {self.retrieve!r}")
         if self.repairs < 0:
             raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
 
@@ -64,7 +56,7 @@ class Thoughts:
     Attributes:
         answer: The answer, or ``None``.
         retrieved: The rows that support it.
-        query: The query that found them; empty where the beam did.
+        query: The query that found them.
         calculation: The calculation with them, if any.
         iterations: Decisions taken.
         tool_calls: Every call, in order.
@@ -98,13 +90,6 @@ class Thoughts:
         return tuple(
             (str(call.arguments.get(names[call.tool])), call.output) for call in self.tool_calls if call.tool in names
         )
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths that the answer rests on, where the beam retrieved it."""
-        if self.retrieved is None or self.retrieved.columns != COLUMNS or self.query:
-            return ()
-        return tuple(str(path) for _, path in self.retrieved.rows)
 
     @property
     def supported(self) -> tuple[str | None, str]:

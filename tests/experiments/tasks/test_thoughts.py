@@ -20,7 +20,7 @@ ASKED = ("museum-5", "bridge-2", "choir-1", "storm-1")
 def test_recorded_replies_answer_questions_with_files() -> None:
     tasks = read_tasks()
     assert (len(tasks), sum(not task["answers"] for task in tasks)) == (23, 2)
-    settings = {"max_iterations": "2", "retrieve": "query", "explain": "true"}
+    settings = {"max_iterations": "2", "explain": "true"}
     chosen = [task for task in tasks if task["id"] in ASKED]
     with dspy.context(**replay_settings(RECORDED)):
         results = list(answer_tasks(chosen, settings, date(2026, 11, 22)))

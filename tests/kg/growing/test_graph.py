@@ -1,4 +1,4 @@
-"""The growing graph: checked updates in one transaction, origins, versions, queries that can do no harm."""
+"""The growing graph: checked updates in one transaction, origins, changed types, queries that can do no harm."""
 
 from __future__ import annotations
 
@@ -110,15 +110,18 @@ def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works(graph: Gr
     assert graph.query("ASK { ?c a type:Company }").rows == ((True,),)
 
 
-def test_nodes_of_an_older_version_stay_valid_until_they_are_migrated(graph: GrowingGraph) -> None:
+def test_a_changed_type_must_fit_what_is_stored(graph: GrowingGraph) -> None:
     kind = graph.schema.node_type("Company")
     stricter = {**kind.properties_schema, "required": ["name", "country"]}
+    graph.change_schema(graph.schema.with_changed(replace(kind, properties_schema=stricter)))
+    with pytest.raises(SchemaError, match="'country' is a required property"):
+        graph.apply([AddNode("Company", "Nowhere AG")], WIRE)
+    looser = graph.schema.with_changed(kind)
+    graph.change_schema(looser)
     graph.apply([AddNode("Company", "Nowhere AG")], WIRE)
-    graph.change_schema(graph.schema.with_version(replace(kind, properties_schema=stricter)))
-    assert [key.name for key in graph.migrate()] == ["Nowhere AG"]
-    found = graph.node(COMPANY)
-    assert found is not None
-    assert found.version == 2
+    with pytest.raises(SchemaError, match=r"Company\(Nowhere AG\) does not fit its changed type"):
+        graph.change_schema(graph.schema.with_changed(replace(kind, properties_schema=stricter)))
+    assert graph.schema == looser
 
 
 def test_a_schema_only_grows(graph: GrowingGraph) -> None:

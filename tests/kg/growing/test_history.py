@@ -42,7 +42,7 @@ def test_a_replaced_value_is_kept_with_its_source_and_returns(graph: GrowingGrap
     assert "ticker: 'HLXN' (wire.txt) -> none" in graph.in_words(removed)
     graph.undo(2)
     assert properties(graph)["country"] == "Germany"
-    assert graph.undo(3).undone
+    assert [entry.undone for entry in graph.undo(3)] == [True]
     assert properties(graph) == {"name": "Helixon Inc.", "country": "Germany", "ticker": "HLXN"}
     assert content(graph) == before
 
@@ -118,7 +118,8 @@ def test_the_history_is_told_in_words(graph: GrowingGraph) -> None:
         "5  b.txt line 3: Asset(HLXN) correlated Asset(NRDL)",
         "6  wire.txt: nothing new",
     ]
-    assert graph.in_words(graph.undo(5)).endswith("correlated Asset(NRDL) (undone)")
+    [undone] = graph.undo(5)
+    assert graph.in_words(undone).endswith("correlated Asset(NRDL) (undone)")
 
 
 def test_updates_that_build_on_each_other_are_named_once(graph: GrowingGraph) -> None:
@@ -129,4 +130,6 @@ def test_updates_that_build_on_each_other_are_named_once(graph: GrowingGraph) ->
     graph.undo(2)
     with pytest.raises(BuiltOnError) as error:
         graph.undo(3)
-    assert error.value.later == (4,)
+    assert [entry.number for entry in error.value.later] == [4]
+    assert [entry.number for entry in graph.undo(4, 3)] == [3, 4]
+    assert content(graph) == ([graph.node(COMPANY)], [])
