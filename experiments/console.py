@@ -5,9 +5,9 @@
     -----------
     beam    746
 
-Results go to standard output, and messages about the work go to standard error. A terminal shows colours, tables that
-fit, and a sign of life; ``NO_COLOR`` switches colours off, and pipes get plain text. Control characters of a report or
-of a model's reply are written as escapes. Files are written completely or not at all.
+Results go to standard output, and messages about the work go to standard error. A terminal shows tables that fit, and a
+sign of life. Control characters of a report or of a model's reply are written as escapes. Files are written completely
+or not at all.
 """
 
 from __future__ import annotations
@@ -71,14 +71,6 @@ REPORT_FIGURES = {
 }
 """The headline figures of evaluations about reports by their titles: names of shares, or formats."""
 
-_STYLES = (
-    ("bold", r"^A  .*?(?=   \(|$)"),
-    ("dim", r"^ {2,3}(path|read in|calculated|read|asked|question|answer|gold|rank|understood|tool|path \d+:) "),
-    ("green", r"\(right\)|^ *(?:\d+  )?better\b|^right {2,}|\+\d+\.\d+ points"),
-    ("red", r"^ *(?:\d+  )?worse\b|^wrong {2,}|\(wrong\)|-\d+\.\d+ points|wrong (?=[a-z]+\)$)"),
-    ("yellow", r"no answer: .*$|no difference is shown"),
-)
-
 
 def printable(text: str) -> str:
     """``text`` with its control characters as escapes, and without users and passwords in addresses."""
@@ -90,26 +82,14 @@ def without_password(text: str) -> str:
     return _USER.sub("[…]@", text)
 
 
-def _wants_colour(stream: TextIO) -> bool:
-    return stream.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
-
-
 def terminal_width() -> int | None:
     """The number of columns of standard output; ``None`` where it is no terminal."""
     return max(_LEAST_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
 
 
 def show(text: str = "") -> None:
-    """Writes a part of the result to standard output; a terminal has verdicts and answers in colour."""
-    if _wants_colour(sys.stdout):
-        from rich.text import Text
-
-        styled = Text(printable(text))
-        for style, pattern in _STYLES:
-            styled.highlight_regex(f"(?m){pattern}", style=style)
-        _console(sys.stdout).print(styled, soft_wrap=True)
-    else:
-        sys.stdout.write(printable(text) + "\n")
+    """Writes a part of the result to standard output."""
+    sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
 
 
@@ -122,9 +102,7 @@ def say(text: str) -> None:
 def _console(stream: TextIO, **options: Any) -> Console:
     from rich.console import Console
 
-    return Console(
-        file=stream, no_color=not _wants_colour(stream), highlight=False, markup=False, emoji=False, **options
-    )
+    return Console(file=stream, no_color=True, highlight=False, markup=False, emoji=False, **options)
 
 
 def waiting(title: str) -> AbstractContextManager[Any]:

@@ -209,20 +209,6 @@ def scored_turn_figures(scored: ScoredTurn) -> dict[str, Any]:
     return {**score_record(scored.score), "report": scored.report, **kept}
 
 
-def describe_trace(trace: Mapping[str, Any]) -> str:
-    """Everything that was called for a turn, in its order, with every prompt and every reply."""
-    lines = []
-    for span in sorted(trace["data"]["spans"], key=lambda span: span["start_time_unix_nano"]):
-        kind, *texts = (str(span["attributes"].get(f"mlflow.span{name}")) for name in ("Type", "Inputs", "Outputs"))
-        seconds = (span["end_time_unix_nano"] - span["start_time_unix_nano"]) / 1e9
-        lines.append(
-            f"== {span['name']} ({json.loads(kind).lower()}, {seconds:.3f} s) {span['status'].get('message', '')}"
-        )
-        prompt, reply = (text.replace("\\n", "\n") for text in texts)
-        lines.append(f"[prompt] {prompt}\n[reply] {reply}")
-    return "\n".join(lines)
-
-
 def describe_comparison(comparison: Comparison, changed: int = 10) -> str:
     """The comparison as text: figures side by side, the differences, and at most ``changed`` turns that changed.
 

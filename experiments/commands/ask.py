@@ -86,16 +86,7 @@ def _asking(
         yield subject, log
 
 
-def _answer(subject: Subject, conversation: Conversation, question: str, log: QuestionLog) -> AnyTurn:
-    """The next turn of a conversation, with a sign of life while it is answered."""
-    with waiting("answer"), log.turn(question) as seen:
-        turn = conversation.ask(question)
-        seen.outputs, seen.failure = subject.figures(turn), turn.failure
-    return turn
-
-
-def _conversation_figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str, Any]:
-    """The turns of a conversation for ``--json``."""
+def _figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str, Any]:
     return {"kind": subject.kind, "about": subject.world.name, "turns": [*map(subject.figures, turns)]}
 
 
@@ -137,6 +128,7 @@ def ask_questions(
     """
     from experiments.data import read_questions
     from experiments.facade import split_words
+    from experiments.pages import describe_turn
 
     words, own = split_words([about, *questions])
     if (not own) == (file is None) or not all(question.strip() for question in own):
@@ -144,46 +136,40 @@ def ask_questions(
         raise ConfigError(f"{rule}; the subject is {', '.join(filter(None, words))}")
     with _asking(words, lm, **given) as (subject, log):
         if file is None:
-            turns = _ask_in_order(subject, own, log)
-            write_figures(_conversation_figures(subject, turns))
+            chat = Chat(subject, log)
+            for place, question in enumerate(own):
+                turn = chat.answer(question)
+                show("\n" * (place > 0) + describe_turn(turn, subject.basis(turn)))
+            turns: Sequence[AnyTurn] = chat.conversation.turns
+            write_figures(_figures(subject, turns))
         else:
-            rows, turns = _ask_each(subject, read_questions(file), threads or lm.default_threads, log)
-            write_figures(rows)
+            entries = read_questions(file)
+            turns = _ask_each(subject, [entry["question"] for entry in entries], threads or lm.default_threads, log)
+            write_figures([{**entry, **subject.figures(turn)} for entry, turn in zip(entries, turns, strict=True)])
     return 0 if any(turn.failure is None for turn in turns) else 1
 
 
-def _ask_in_order(subject: Subject, questions: Sequence[str], log: QuestionLog) -> list[AnyTurn]:
-    """Shows and returns the turns of one conversation."""
-    from experiments.pages import describe_turn
-    from programs.turns import Conversation
-
-    conversation, turns = Conversation(subject.program, subject.world), list[Any]()
-    for question in questions:
-        turns.append(turn := _answer(subject, conversation, question, log))
-        show("\n" * (len(turns) > 1) + describe_turn(turn, subject.basis(turn)))
-    return turns
-
-
-def _ask_each(
-    subject: Subject, entries: Sequence[dict[str, Any]], threads: int, log: QuestionLog
-) -> tuple[list[dict[str, Any]], list[AnyTurn]]:
-    """Shows the answer of each question, asked by itself, and returns the rows of figures and the turns."""
+def _ask_each(subject: Subject, questions: Sequence[str], threads: int, log: QuestionLog) -> list[AnyTurn]:
+    """Asks each question by itself; shows and returns the turns."""
     from programs.turns import concurrently
 
     start = subject.program.start(subject.world)
 
-    def turn_of(numbered: tuple[int, dict[str, Any]]) -> AnyTurn:
-        place, entry = numbered
-        with log.turn(entry["question"], place) as seen:
-            turn: AnyTurn = subject.program.ask(start, entry["question"]).turns[-1]
+    def answered(numbered: tuple[int, str]) -> AnyTurn:
+        with log.turn(numbered[1], numbered[0]) as seen:
+            turn: AnyTurn = subject.program.ask(start, numbered[1]).turns[-1]
             seen.outputs, seen.failure = subject.figures(turn), turn.failure
         return turn
 
     turns = []
-    for turn in concurrently(turn_of, enumerate(entries), threads):
-        show(f"{turn.question}  {turn.words if turn.failure is None else f'no answer: {turn.message or turn.failure}'}")
+    for turn in concurrently(answered, enumerate(questions), threads):
+        show(f"{turn.question}  {turn.words if turn.failure is None else _without_answer(turn)}")
         turns.append(turn)
-    return [{**entry, **subject.figures(turn)} for entry, turn in zip(entries, turns, strict=True)], turns
+    return turns
+
+
+def _without_answer(turn: AnyTurn) -> str:
+    return f"no answer: {turn.message or turn.failure}"
 
 
 @finpath.command(
@@ -213,7 +199,7 @@ def chat_about(about: tuple[str, ...], lm: LMConfig, write_figures: WriteFigures
         else:
             talk(chat, sys.stdin)
     turns = chat.conversation.turns
-    write_figures(_conversation_figures(subject, turns))
+    write_figures(_figures(subject, turns))
     return 1 if turns and not at_terminal and all(turn.failure is not None for turn in turns) else 0
 
 
@@ -233,7 +219,14 @@ class Chat:
         from programs.turns import Conversation
 
         self.subject, self.log, self.ended = subject, log, False
-        self.conversation = Conversation(subject.program, subject.world)
+        self.conversation: Conversation = Conversation(subject.program, subject.world)
+
+    def answer(self, question: str) -> AnyTurn:
+        """The turn of the next question, with a sign of life while it is answered."""
+        with waiting("answer"), self.log.turn(question) as seen:
+            turn = self.conversation.ask(question)
+            seen.outputs, seen.failure = self.subject.figures(turn), turn.failure
+        return turn
 
     def take(self, line: str) -> None:
         """Answers a question or follows a command; a mistake is reported, and the conversation continues."""
@@ -247,14 +240,11 @@ class Chat:
             show(f"   {' '.join(str(error).split())}")
 
     def _ask(self, question: str) -> None:
-        turn = _answer(self.subject, self.conversation, question, self.log)
+        turn = self.answer(question)
         if turn.canonical != question:
             show(f"   understood  {turn.canonical}")
-        if turn.failure is not None:
-            show(f"A  no answer: {turn.message or turn.failure}")
-        else:
-            confidence = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
-            show(f"A  {turn.words}{confidence}")
+        confidence = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
+        show(f"A  {turn.words}{confidence}" if turn.failure is None else f"A  {_without_answer(turn)}")
 
     def _follow(self, name: str, file: str) -> None:
         from experiments.pages import describe_basis

@@ -1,29 +1,15 @@
 """``finpath graph`` and ``finpath ontology``: graphs of reports, growing graphs, and ontologies.
 
-    $ finpath ontology build train.json --out ontology.ttl
-    28 classes, 712 properties, 203 merges from 198 reports; sha256 6f44d9d66cbd...
-    $ finpath graph check dev.json --ontology ontology.ttl --json check.json
-    dev.json: 207 reports, 0 failed; covered operands in tables: 100.0%; operands in text: 99.2%; ...
-
-Any file in ConvFinQA's format can be checked: of each record only ``id``, ``pre_text``, ``table`` and ``post_text``
-are needed, and ``annotation.turn_program`` if present. A report that cannot be read or built is named and
-counted; the others are checked.
-
-**Gold operands.** Each different operand of a conversation's gold programs counts once. It is a *table operand* if its
-digits occur in a cell, and otherwise a *text operand*. It is *covered* if the value of an observation, of a cell or of
-a sentence, equals it or its negation. Signs are ignored because programs write losses with and without them; ``N%`` is
-compared as N. Digits are searched in the plain text, independently of the graph's reader.
+$ finpath ontology build train.json --out ontology.ttl
+28 classes, 712 properties, 203 merges from 198 reports; sha256 6f44d9d66cbd...
+$ finpath graph check dev.json --ontology ontology.ttl
+dev.json: 207 reports, 0 failed; 43.1% of line items covered; SHACL violations: 0
 """
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from decimal import Decimal
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,24 +25,14 @@ from experiments.commands.main import (
     lm_options,
     program_option,
 )
-from experiments.console import (
-    format_table,
-    progress,
-    read_text,
-    say,
-    shorten,
-    show,
-    write_share,
-    write_text,
-)
+from experiments.console import format_table, progress, read_text, say, show, write_share, write_text
 from experiments.lms import LMConfig, lm_settings
-from kg.errors import ConfigError, DataError, FinpathError, ProgramError
+from kg.errors import ConfigError, DataError, FinpathError
 
 if TYPE_CHECKING:
     from kg.reports import Ontology, ReportGraph
 
 DEFAULT_TRAIN = "sample:train"
-_LINE_ITEMS = 40
 
 
 @finpath.group("graph")
@@ -75,7 +51,6 @@ def ontology_group() -> None:
     finpath graph show income.csv notes.md > report.ttl
     finpath graph show MRLW/2020/page_49.pdf > report.ttl
     finpath graph show --program beam    # the ontology of a program
-    finpath graph show ontology.ttl    # of `finpath ontology build`
     finpath graph show knowledge --history    # of `finpath ingest`
     """,
 )
@@ -83,17 +58,16 @@ def ontology_group() -> None:
     "about",
     type=FILE,
     nargs=-1,
-    metavar="[REPORT|GRAPH|ONTOLOGY...]",
+    metavar="[REPORT|GRAPH...]",
     help="the id of a report in --data, or a unique part of it; files of tables and text, which make one report; the "
-    "folder of a growing graph; an ontology (.ttl); or nothing, for the ontology of --program",
+    "folder of a growing graph; or nothing, for the ontology of --program",
 )
 @data_option
 @program_option
 @click.option("--history", is_flag=True, help="the updates of a growing graph, with sources and replaced values")
 @json_option
 def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, write_figures: WriteFigures) -> None:
-    """Shows the graph of a report as Turtle; an ontology; or companies, names, types and history of a growing graph."""
-    from experiments.data import read_ontology
+    """Shows the graph of a report, or an ontology, as Turtle; or what a growing graph holds."""
     from experiments.facade import kind_of
 
     if about and kind_of(about) == "growing graph":
@@ -101,15 +75,17 @@ def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, w
         return
     if history:
         raise ConfigError("history is of a growing graph: name its folder")
-    if not about or (len(about) == 1 and about[0].endswith(".ttl")):
-        _show_ontology(read_ontology(about[0], ()) if about else _ontology(program), write_figures)
-        return
-    graph = _graph_of(about, data, program)
-    turtle = graph.to_turtle()
+    if about:
+        graph = _graph_of(about, data, program)
+        turtle, report = graph.to_turtle(), graph.report.id
+        say(f"{len(graph.graph)} triples, {len(graph.observations)} figures of {report}")
+        counts = {"triples": len(graph.graph), "figures": len(graph.observations), "coverage": graph.coverage}
+        figures: dict[str, Any] = {"report": report, **counts}
+    else:
+        ontology = _ontology(program)
+        turtle, figures = ontology.to_turtle(), _ontology_figures(ontology)
     show(turtle.rstrip())
-    counts = {"triples": len(graph.graph), "figures": len(graph.observations), "coverage": graph.coverage}
-    say(f"{counts['triples']} triples, {counts['figures']} figures of {graph.report.id}")
-    write_figures({"report": graph.report.id, **counts, "turtle": turtle})
+    write_figures({**figures, "turtle": turtle})
 
 
 def _graph_of(documents: Sequence[str], data: str, program: str) -> ReportGraph:
@@ -133,20 +109,6 @@ def _ontology(program: str) -> Ontology:
     return ontology
 
 
-def _show_ontology(ontology: Ontology, write_figures: WriteFigures) -> None:
-    """Shows the classes of an ontology and its line items, those of most reports first."""
-    classes = sorted(ontology.classes.values(), key=lambda kind: (-kind.reports, kind.name))
-    items = sorted(ontology.properties.values(), key=lambda item: (-item.reports, item.name))
-    rows = [[kind.name, kind.label, kind.reports] for kind in classes]
-    show(format_table(["class", "label", "reports"], rows) + "\n")
-    rows = [[i.name, i.unit, i.reports, shorten(", ".join(i.alt_labels), 60)] for i in items[:_LINE_ITEMS]]
-    show(format_table(["line item", "unit", "reports", "also written"], rows))
-    if len(items) > _LINE_ITEMS:
-        show(f"... and {len(items) - _LINE_ITEMS} more")
-    described = [{"name": i.name, "label": i.label, "unit": i.unit, "reports": i.reports} for i in items]
-    write_figures({**_ontology_figures(ontology), "line_items": described})
-
-
 def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> None:
     """Shows companies with their names, types that wait, and the history; the figures have all types as JSON."""
     from experiments.facade import open_graph, types_as_json
@@ -155,21 +117,21 @@ def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> N
     with open_graph(path, read_only=True) as opened:
         companies, facts, waiting = known_companies(opened), opened.facts(), opened.proposed.types
         aliases = {alias.name: str(entity) for alias, entity in known_aliases(opened)}
-        entries = opened.history() if history else ()
-        lines = [opened.in_words(entry) for entry in entries]
+        updates = [(entry, opened.in_words(entry)) for entry in (opened.history() if history else ())]
         types = opened.schema.types
     for company, names in companies.items():
         show(f"{company}; also {', '.join(names)}" if names else company)
     for kind in waiting:
         show(f"type {kind.name} waits (by {kind.created_by}): {kind.description}\n    why: {kind.justification}")
-    updates = []
-    for entry, line in zip(entries, lines, strict=True):
+    for entry, line in updates:
         show("\n    ".join([line, *filter(None, dict.fromkeys(entry.spans))]))
-        updates.append({"number": entry.number, "document": entry.document, "line": line, "undone": entry.undone})
     show(f"{facts} facts about {len(companies)} companies in {path}")
-    figures = {"facts": facts, "companies": companies, "aliases": aliases}
+    rows = [
+        {"number": entry.number, "document": entry.document, "line": line, "undone": entry.undone}
+        for entry, line in updates
+    ]
     content = {**types_as_json(types), "waiting": types_as_json(waiting)}
-    write_figures({**content, **figures, "history": updates})
+    write_figures({**content, "facts": facts, "companies": companies, "aliases": aliases, "history": rows})
 
 
 @graph_group.command(
@@ -204,10 +166,8 @@ def query_graph(words: tuple[str, ...], data: str, program: str, write_figures: 
     result = query_report(_graph_of(documents, data, program), query)
     if result.turtle is not None:
         show(result.turtle.rstrip())
-    elif result.rows:
-        show(format_table(result.names, result.rows))
     else:
-        show("no result")
+        show(format_table(result.names, result.rows) if result.rows else "no result")
     rows = [dict(zip(result.names, row, strict=True)) for row in result.rows]
     write_figures({"rows": rows, "turtle": result.turtle})
     return 0 if result.rows or result.turtle else 1
@@ -249,14 +209,12 @@ def build(sources: tuple[str, ...], out: str | None, lm: LMConfig, write_figures
     for line in refused:
         say(f"refused: {line}")
     figures = {**_ontology_figures(ontology), "reports": len(reports), "refused": refused}
-    say(
-        f"{figures['classes']} classes, {figures['properties']} properties, {figures['merges']} merges from "
-        f"{len(reports)} reports; sha256 {ontology.sha256}"
-    )
+    counts = "{classes} classes, {properties} properties, {merges} merges from {reports} reports; sha256 {sha256}"
+    say(counts.format_map(figures))
     write_figures(figures)
 
 
-def _ontology_figures(ontology: Ontology) -> dict[str, object]:
+def _ontology_figures(ontology: Ontology) -> dict[str, Any]:
     return {
         "sha256": ontology.sha256,
         "classes": len(ontology.classes),
@@ -276,7 +234,7 @@ def _ontology_figures(ontology: Ontology) -> dict[str, object]:
 )
 @json_option
 def check_graphs(sources: tuple[str, ...], ontology: str | None, write_figures: WriteFigures) -> int:
-    """Builds the graph of every report of some files and reports coverage, conformance and seconds.
+    """Builds the graph of every report of some files and reports coverage and conformance.
 
     The graphs are checked against SHACL shapes if pyshacl is installed. The exit code is 1 if a report failed or
     violates the shapes.
@@ -289,37 +247,29 @@ def check_graphs(sources: tuple[str, ...], ontology: str | None, write_figures: 
     figures = check_files(sources, read_ontology(ontology, [DEFAULT_TRAIN]))
     for line in [*figures["failures"], *figures["violations"]]:
         say(line)
-    shapes, seconds = figures["shacl_violations"], figures["seconds_per_report_p50"] or 0
-    covered = {
-        "operands in tables": figures["table_operand_coverage"],
-        "operands in text": figures["text_operand_coverage"],
-        "line items": figures["ontology_coverage"],
-    }
-    shares = (f"{name}: {'no gold' if share is None else write_share(share)}" for name, share in covered.items())
+    shapes = figures["shacl_violations"]
     show(
         f"{', '.join(sources)}: {figures['reports']} reports, {figures['failed_reports']} failed; "
-        f"covered {'; '.join(shares)}; SHACL violations: {'not checked' if shapes is None else shapes}; "
-        f"{1000 * seconds:.1f} ms a report at the median"
+        f"{write_share(figures['ontology_coverage'])} of line items covered; "
+        f"SHACL violations: {'not checked' if shapes is None else shapes}"
     )
     write_figures(figures)
-    return 1 if figures["failed_reports"] or figures["shacl_violations"] else 0
+    return 1 if figures["failed_reports"] or shapes else 0
 
 
 def check_files(sources: Sequence[str | Path], ontology: Ontology, *, shacl: bool = True) -> dict[str, Any]:
-    """Builds the graph of every report of some files.
+    """Builds the graph of every report of some files; a report that fails is named, and the others are checked.
 
     Args:
-        sources: Files, folders or archives in ConvFinQA's format.
+        sources: Files or folders in ConvFinQA's format; ``id``, ``pre_text``, ``table``, ``post_text`` are needed.
         ontology: The frozen ontology.
         shacl: Whether every graph is checked against the shapes, if pyshacl is installed; it takes longer than building
             it.
 
     Returns:
         ``reports``: their number. ``failed_reports``: the number that could not be read or built, with the reasons in
-        ``failures``. ``table_operand_coverage``, ``text_operand_coverage``: shares in [0, 1] of gold operands that are
-        covered, ``None`` without gold; ``missed_operands``: the other ones. ``ontology_coverage``: share of all line
-        items that the ontology covers. ``shacl_violations``: their number, ``None`` if not checked.
-        ``seconds_per_report_p50``: median wall time to build one report's graph.
+        ``failures``. ``ontology_coverage``: the share in [0, 1] of all line items that the ontology covers.
+        ``shacl_violations``: their number, ``None`` if not checked.
 
     Raises:
         DataError: A file cannot be read at all.
@@ -329,57 +279,23 @@ def check_files(sources: Sequence[str | Path], ontology: Ontology, *, shacl: boo
 
     records = [record for source in sources for record in read_records_of(source)]
     shacl = shacl and can_validate()
-    lists: dict[str, list[Any]] = {name: [] for name in ("failures", "violations", "missed_operands")}
-    tallies: dict[str, list[float]] = {name: [] for name in ("table", "text", "seconds", "rows", "unmapped")}
+    failures, broken, rows, unmapped = list[str](), list[str](), 0, 0
     with progress(len(records), "reports", "graphs") as bar:
         for name, place, record in records:
             bar.update()
             try:
-                report, start = read_report(record), time.perf_counter()
-                graph = build_report_graph(report, ontology)
+                graph = build_report_graph(read_report(record), ontology)
             except FinpathError as error:
-                lists["failures"].append(f"{name}: {place}: {error}")
+                failures.append(f"{name}: {place}: {error}")
                 continue
-            tallies["seconds"].append(time.perf_counter() - start)
-            tallies["rows"].append(graph.rows)
-            tallies["unmapped"].append(len(graph.unmapped))
-            for operand, where, is_covered in _operands(record, graph):
-                tallies[where].append(is_covered)
-                lists["missed_operands"] += [] if is_covered else [f"{report.id}: {operand} in the {where}"]
-            broken = violations(graph.graph) if shacl else ()
-            lists["violations"] += [f"{report.id}: {violation}" for violation in broken]
-    rows = sum(tallies["rows"])
+            rows, unmapped = rows + graph.rows, unmapped + len(graph.unmapped)
+            broken += [f"{graph.report.id}: {text}" for text in (violations(graph.graph) if shacl else ())]
     return {
         "reports": len(records),
-        "failed_reports": len(lists["failures"]),
-        **{
-            f"{place}_operand_coverage": fmean(tallies[place]) if tallies[place] else None
-            for place in ("table", "text")
-        },
-        "ontology_coverage": 1 - sum(tallies["unmapped"]) / rows if rows else None,
-        "shacl_violations": len(lists["violations"]) if shacl else None,
-        "seconds_per_report_p50": median(tallies["seconds"]) if tallies["seconds"] else None,
+        "failed_reports": len(failures),
+        "ontology_coverage": 1 - unmapped / rows if rows else 1.0,
+        "shacl_violations": len(broken) if shacl else None,
         "ontology_sha256": ontology.sha256,
-        **lists,
+        "failures": failures,
+        "violations": broken,
     }
-
-
-def _operands(record: Any, graph: ReportGraph) -> Iterator[tuple[str, str, bool]]:
-    """Yields each figure of gold programs with its place, ``table`` or ``text``, and whether the graph covers it."""
-    from kg.reports import CellSource
-    from kg.search import Derivation
-
-    values: dict[bool, set[Decimal]] = {True: set(), False: set()}
-    for observation in graph.observations:
-        values[isinstance(observation.source, CellSource)].add(abs(observation.quantity.value))
-    table = " | ".join(" | ".join(row) for row in graph.report.table).replace(",", "")
-    annotation = record.get("annotation")
-    programs = annotation.get("turn_program") if isinstance(annotation, dict) else None
-    operands: dict[str, None] = {}
-    for program in programs if isinstance(programs, list) else ():
-        with suppress(ProgramError):  # unreadable programs have no figures
-            operands |= dict.fromkeys(number.text for number in Derivation.parse(str(program)).numbers)
-    for operand in operands:
-        digits = re.escape(operand.lstrip("-").rstrip("%"))
-        in_table = re.search(rf"(?<!\d)(?<!\d\.){digits}(?!\d|\.\d)", table) is not None
-        yield operand, "table" if in_table else "text", abs(Decimal(operand.rstrip("%"))) in values[in_table]

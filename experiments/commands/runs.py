@@ -8,7 +8,6 @@ import click
 
 from experiments.commands.main import POSITIVE, WriteFigures, finpath, json_option, open_tracker
 from experiments.console import say, show
-from kg.errors import TrackingError
 
 if TYPE_CHECKING:
     from experiments.tracking import RunRecord, Tracker
@@ -55,44 +54,34 @@ def compare_runs(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigu
 @click.argument("reference", metavar="RUN", help=RUN)
 @click.option("--failed", is_flag=True, help="turns that are wrong or have no answer")
 @click.option("--turn", metavar="CONVERSATION:NUMBER", help="one turn, with all candidates; turns count from 1")
-@click.option("--prompts", is_flag=True, help="with --turn: every call, with every prompt and reply")
 @click.option("--limit", type=POSITIVE, default=20, help="at most N turns (20)")
 @json_option
 def inspect_run(
     reference: str,
     failed: bool,
     turn: str | None,
-    prompts: bool,
     limit: int,
     write_figures: WriteFigures,
 ) -> None:
-    """Shows the turns of a tracked evaluation, with their candidates, paths and prompts."""
+    """Shows the turns of a tracked evaluation, with their candidates and paths; MLflow shows every prompt and reply."""
     from experiments.compare import choose_turn, read_turns
-    from experiments.pages import describe_scored_turn, describe_trace, scored_turn_figures
-    from experiments.traces import read_traces
+    from experiments.pages import describe_scored_turn, scored_turn_figures
 
-    if (failed and turn) or (prompts and not turn):
-        raise click.UsageError("--failed and --turn exclude each other, and --prompts needs --turn")
+    if failed and turn:
+        raise click.UsageError("--failed and --turn exclude each other")
     tracker = open_tracker()
     record = find_run(tracker, reference)
-    turns, more = read_turns(record, tracker), {}
+    turns = read_turns(record, tracker)
     if turn is not None:
         chosen = [choose_turn(turns, turn)]
-        score = chosen[0].score
         show(describe_scored_turn(chosen[0], len(chosen[0].turn.candidates), paths=True))
-        if prompts:
-            traces = read_traces(tracker, record, conversation=score.conversation_id, turn_index=score.turn_index)
-            if not traces:
-                raise TrackingError(f"the run {record.name} kept no trace of {chosen[0].name}")
-            show("\n" + describe_trace(traces[-1]))
-            more["trace"] = traces[-1]
     else:
         matching = [scored for scored in turns if not (failed and scored.score.exact)]
         chosen = matching[:limit]
         show("\n\n".join(map(describe_scored_turn, chosen)))
         what = "turns that are wrong or have no answer" if failed else "turns"
         show(f"\n{len(chosen)} of {len(matching)} {what} in {record.name} ({record.id})")
-    write_figures({"run_id": record.id, "turns": [*map(scored_turn_figures, chosen)], **more})
+    write_figures({"run_id": record.id, "turns": [*map(scored_turn_figures, chosen)]})
 
 
 @finpath.command(

@@ -1,8 +1,7 @@
-"""Output in a pipe and on a terminal: tables, figures as JSON, colour and a spinner."""
+"""Output in a pipe and on a terminal: tables and figures as JSON."""
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from decimal import Decimal
@@ -50,17 +49,6 @@ ROWS = [["right answers (exe_accuracy)", "41.7% [33.3, 50.8]", "55.1% [43.8, 66.
 HEADERS = ["", "compiled", "shipped beam on sample/dev.json"]
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture(autouse=True)
-def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-
-
 @pytest.mark.parametrize("width", [30, 50, 70])
 def test_a_table_fits_its_width_and_loses_nothing(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("experiments.console.terminal_width", lambda: width)
@@ -68,18 +56,3 @@ def test_a_table_fits_its_width_and_loses_nothing(width: int, monkeypatch: pytes
     assert max(map(len, text.splitlines())) <= width
     kept, given = (sorted(re.sub(r"[\s-]", "", one)) for one in (text, "".join([*HEADERS, *map("".join, ROWS)])))
     assert kept == given
-
-
-def test_verdicts_have_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "A  $5 thousand   (exactly 5, confidence 96%)\nbetter: 3, worse: 1\n[b] is no markup"
-    out = Terminal()
-    monkeypatch.setattr("sys.stdout", out)
-    show(text)
-    assert "\x1b[1mA  $5 thousand\x1b[0m" in out.getvalue()
-    assert "\x1b[32mbetter\x1b[0m" in out.getvalue()
-    assert re.sub(r"\x1b\[\d+m", "", out.getvalue()) == text + "\n"
-    for variable, value, stream in (("NO_COLOR", "1", Terminal()), ("NO_COLOR", "", io.StringIO())):
-        monkeypatch.setenv(variable, value)
-        monkeypatch.setattr("sys.stdout", stream)
-        show(text)
-        assert stream.getvalue() == text + "\n"

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 
 from experiments.commands.main import finpath
@@ -65,11 +64,3 @@ def test_one_turn_shows_its_paths(tracker: Tracker, capsys: pytest.CaptureFixtur
 def test_a_turn_must_be_named_exactly(tracker: Tracker, reference: str, message: str) -> None:
     with pytest.raises(TrackingError, match=message):
         choose_turn(read_turns(tracker.find("latest"), tracker), reference)
-
-
-def test_a_turn_shows_every_call(tracker: Tracker, capsys: pytest.CaptureFixture[str]) -> None:
-    inspect("--turn", "page_0.pdf-1:2", "--prompts")
-    shown = capsys.readouterr().out
-    assert "== search (retriever" in shown
-    with pytest.raises(click.UsageError, match="--prompts needs --turn"):
-        inspect("--prompts")
