@@ -18,7 +18,7 @@ from experiments.console import format_table
 from experiments.facade import graph_of
 from kg.parsing import QuestionReader
 from programs.conversation import ConversationQA
-from programs.worlds.graph import QueryTurn
+from programs.worlds.graph import GraphTurn
 
 FOLLOW_UPS = Path(__file__).with_name("geography_followups.json")
 
@@ -28,7 +28,7 @@ def load_geography() -> QuestionReader:
     return graph_of(["geography"])["graph"]
 
 
-def is_right(turn: QueryTurn, expected: Mapping[str, Any]) -> bool:
+def is_right(turn: GraphTurn, expected: Mapping[str, Any]) -> bool:
     """Whether a turn's answer is the expected one.
 
     Args:

@@ -17,9 +17,9 @@ from experiments.data import load_graph, load_questions
 from experiments.evaluation import EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
 from experiments.tasks import KGQuestions
-from kg.paths import PathConfig
 from optimize.fitting import folds_of
 from optimize.metrics import KGQAScore, summarise_kgqa
+from programs.worlds.graph import GraphConfig
 
 FOLDS = 5
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--rank-paths", action="store_true", help="with the ranker of whole paths")
     parser.add_argument("--max-depth", type=int, default=3)
     options = parser.parse_args()
-    search = PathConfig(max_depth=options.max_depth)
+    search = GraphConfig(max_depth=options.max_depth)
     source = load_graph(options.graph)
     loaded = load_questions(options.questions, options.format)
     topics = [" | ".join(question.topics) or question.id for question in loaded.questions]

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from experiments.console import Stages, say
 from experiments.data import (
@@ -59,14 +59,12 @@ from experiments.tracking import (
 )
 from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
-from kg.paths import SEPARATOR, PathConfig, QuestionGraph
+from kg.paths import SEPARATOR, QuestionGraph
 from optimize.optimizers import OptimizerStep, Role, compile_chain
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
-from programs.kgqa import KGQA
+from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
-
-if TYPE_CHECKING:
-    from programs.conversation import ConversationQA
+from programs.worlds.graph import GraphConfig, GraphReader
 
 
 @dataclass(frozen=True)
@@ -306,13 +304,13 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None) -> Conv
     )
 
 
-ANY_PATHS = PathConfig()
+ANY_PATHS = GraphConfig()
 
 
 def graph_job(
     loaded: LoadedGraph,
     train: LoadedQuestions,
-    search: PathConfig = ANY_PATHS,
+    search: GraphConfig = ANY_PATHS,
     *,
     form: str = "",
     link: bool = False,
@@ -355,12 +353,12 @@ def graph_job(
 def fit_graphs(
     graph: QuestionGraph,
     questions: Sequence[KGQuestion],
-    search: PathConfig = ANY_PATHS,
+    search: GraphConfig = ANY_PATHS,
     *,
     link: bool = False,
     ranked: bool = False,
     seed: int = 0,
-) -> KGQA:
+) -> ConversationQA:
     """Returns a program that is fitted on questions.
 
     Args:
@@ -382,11 +380,11 @@ def fit_graphs(
     training = RelationTrainingConfig(max_hops=search.max_depth)
     scorer = fit_relation_scorer(index, examples, training, seed)
     if not ranked:
-        return KGQA(scorer, search)
+        return ConversationQA.for_graphs(search, GraphReader(scorer))
     vectors, reader = shipped_encoder().vectors, parse_reader()
     scores = reader.scores if reader is not None else None
     ranker = fit_path_ranker(index, examples, vectors, scorer.rules, training.max_hops, reader=scores)
-    return KGQA(scorer, search, ranker=ranker)
+    return ConversationQA.for_graphs(search, GraphReader(scorer, ranker))
 
 
 def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:

@@ -23,7 +23,7 @@ from kg.errors import ConfigError, DataError
 from kg.graphs import RDF_FILES, EndpointStore, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import OwnReport, is_file_list, read_files
 from kg.reports import Report
-from programs.turns import QueryDetail
+from programs.turns import GraphDetail
 
 if TYPE_CHECKING:
     import dspy
@@ -174,7 +174,7 @@ class Subject:
     def basis(self, turn: AnyTurn) -> Iterator[tuple[str, str]]:
         """The basis of a turn's answer: titles and texts."""
         yield from basis_of(turn, self.place or str)
-        if isinstance(turn.detail, QueryDetail) and turn.answer is not None:
+        if isinstance(turn.detail, GraphDetail) and turn.answer is not None:
             yield "read in", self.world.name
 
     def figures(self, turn: AnyTurn) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def find_subject(
         about: Files, folders or addresses of a graph, or ``geography``; the folder of a growing graph, or of texts; a
             report's id in ``data``; or files of tables and text.
         data: Conversations whose reports an id is looked up in.
-        program: The program for reports; or for graphs one of the kinds kgqa or queries.
+        program: The program for reports; or one for graphs.
         settings: Settings of that program by name.
 
     Raises:
@@ -251,36 +251,17 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
     """A graph in files, folders or at SPARQL endpoints."""
     from experiments.saved import shipped_programs
     from programs.conversation import ConversationQA
-    from programs.kgqa import KGQA
     from programs.worlds.graph import GraphConfig
 
-    own = reference in shipped_programs() and reference != "untrained"
-    program = ConversationQA.for_graphs() if own else saved_program(reference)
-    if isinstance(program, KGQA):
-        return _paths(words, program)
-    if not isinstance(program, ConversationQA) or not isinstance(program.config, GraphConfig):
-        raise ConfigError(f"program must be of the kind kgqa or queries to answer about a graph, got {reference!r}")
+    program = ConversationQA.for_graphs() if reference in shipped_programs() else saved_program(reference)
+    if not isinstance(program.config, GraphConfig):
+        raise ConfigError(f"program must be one about graphs to answer about a graph, got {reference!r}")
     about = graph_of(words)
     graph = about["graph"].graph
     entities = sum(map(graph.is_entity, range(len(graph.values))))
     kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
     title = f"graph {about['name']}: {entities} entities" + (f": {kinds}" if kinds else "")
     return Subject("graph", title, program, program.world(**about))
-
-
-def _paths(words: Sequence[str], program: Any) -> Subject:
-    """A graph for a program that searches paths from the entity that a question names."""
-    from experiments.data import load_graph
-
-    if len(words) != 1:
-        raise ConfigError(f"a program of the kind kgqa answers about one graph, got {', '.join(words)}")
-    if words[0].startswith(_ADDRESSES):
-        raise ConfigError(f"a program of the kind kgqa answers about a file, got {words[0]}")
-    source = load_graph(_path(words[0]))
-    for problem in source.problems[:5]:
-        say(f"left out: {problem}")
-    title = f"graph {source.name}: {len(source.graph.index.entities)} entities, {len(source.graph.index)} facts"
-    return Subject("graph", title, program, program.world(graph=source.graph, name=source.name))
 
 
 def _texts(folder: str, kind: Kind) -> Subject:

@@ -24,7 +24,7 @@ from experiments.console import (
 )
 from kg.reports import Source
 from optimize.metrics import ChangedTurn, Comparison, RunDifference, ScoredTurn, TurnScore, score_record, verdict
-from programs.turns import AnyTurn, PathDetail, QueryDetail, TextDetail, ToolCall, Turn, turn_record, write_exactly
+from programs.turns import AnyTurn, GraphDetail, TextDetail, ToolCall, Turn, turn_record, write_exactly
 
 _WIDTH = 100
 _CANDIDATES = 5
@@ -75,17 +75,16 @@ def basis_of(turn: AnyTurn, describe: Callable[[Source], str] = str) -> Iterator
 
 
 def _basis_in_graph(turn: AnyTurn) -> Iterator[tuple[str, str]]:
-    detail: PathDetail | QueryDetail | TextDetail = turn.detail  # type: ignore[assignment]
-    if isinstance(detail, PathDetail):
+    detail: GraphDetail | TextDetail = turn.detail  # type: ignore[assignment]
+    facts = list(detail.facts)
+    if isinstance(detail, GraphDetail) and detail.path:
+        yield "query", detail.path
+    elif isinstance(detail, GraphDetail):
         if detail.topics.is_ambiguous:
             yield "ambiguous", "; ".join(detail.topics.entities)
-        paths = (text.split("\n")[1] for text in detail.predictions)
-        answers = [pair for pair in zip(detail.answers, paths, strict=True) if pair[0][0] in detail.chosen]
-        facts = [f"{path}   (confidence {write_share(share, 0)})" for (_, share), path in answers]
-    else:
-        facts = list(detail.facts)
-        if isinstance(detail, QueryDetail) and detail.path:
-            yield "query", detail.path
+        pairs = zip(detail.raw_paths, detail.answers, strict=True)
+        answers = [(path, share) for (path, _), (name, share) in pairs if name in detail.nodes]
+        facts = [f"{path}   (confidence {write_share(share, 0)})" for path, share in answers]
     yield from (("path", fact) for fact in facts[:_MOST_FACTS])
     if len(facts) > _MOST_FACTS:
         yield "", f"and {len(facts) - _MOST_FACTS} more"
@@ -150,14 +149,12 @@ def answer_figures(turn: AnyTurn) -> dict[str, Any]:
     """A turn about a graph or texts as JSON: question, answers, abstention, confidence, path and facts."""
     detail, path, answers = turn.detail, None, None
     facts: tuple[str, ...] = ()
-    if isinstance(detail, QueryDetail):
-        path, facts = detail.path, detail.facts
+    if isinstance(detail, GraphDetail):
+        path, facts = detail.path, detail.facts or detail.predictions
     elif isinstance(detail, TextDetail):
         path, facts = "; ".join(detail.paths), detail.facts
     elif turn.pick is not None:
         path = turn.candidates[turn.pick].path
-    if isinstance(detail, PathDetail):
-        facts = detail.predictions
     if turn.answer is not None:
         answers = [*map(str, turn.answer)] if isinstance(turn.answer, tuple) else [str(turn.answer)]
     return {

@@ -1,13 +1,13 @@
 """Saved programs: a folder with all parts of a program, in files that a person can read.
 
     NAME/config.json     the kind of program, its settings, and its origin (optimizers, seed, data, versions)
-    NAME/program.json    DSPy's state: instructions and demonstrations (all that queries have)
+    NAME/program.json    DSPy's state: instructions and demonstrations
     NAME/ontology.ttl    the ontology (beam, agent)
     NAME/scorer.json     the weights of the beam's scorer (beam)
     NAME/encoder/        the encoder that the scorer was fitted with: transformer, heads, vocabulary (beam)
     NAME/evidence.json   the use of language models, with the weights for each (beam)
-    NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (kgqa)
-    NAME/ranker.npz      the weights of the ranker of whole paths and the questions that it remembers (kgqa)
+    NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (graph)
+    NAME/ranker.npz      the weights of the ranker of whole paths and the questions that it remembers (graph)
 
 A reference is the name of a shipped program (``beam``, ``agent``, ``untrained``), a folder, an MLflow URI
 (``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled the program. A logged model
@@ -24,7 +24,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -58,6 +58,9 @@ SHIPPED = "shipped:"
 
 REPORT_KINDS = ("beam", "agent")
 """Kinds of programs about reports: the beam search, and the tool agent, which needs a language model."""
+
+GRAPH_KINDS = ("graph", "kgqa", "queries")
+"""Kinds of programs about graphs; the last two are those of earlier revisions."""
 
 MOST_TRIPLES = 2_000_000
 """Triples of a graph that a model holds; a request to a model of a larger graph has triples of its own."""
@@ -131,10 +134,7 @@ def check_replaceable(folder: Path) -> None:
 def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
     from experiments.tracking import describe_environment
 
-    if hasattr(program, "ontology"):
-        own = _write_report_program(program, folder)
-    else:
-        own = _write_kgqa(program, folder) if hasattr(program, "ranker") else _write_queries(program)
+    own = (_write_graph_program if _is_about_graphs(program) else _write_report_program)(program, folder)
     if any(predictor.demos for predictor in program.predictors()):
         from optimize.examples import tidy_demonstrations
 
@@ -172,22 +172,24 @@ def _write_report_program(program: ConversationQA, folder: Path) -> dict[str, An
     }
 
 
-def _write_kgqa(program: Any, folder: Path) -> dict[str, Any]:
+def _is_about_graphs(program: Any) -> bool:
+    from kg.paths import PathConfig
+
+    return isinstance(getattr(program, "config", None), PathConfig)
+
+
+def _write_graph_program(program: ConversationQA, folder: Path) -> dict[str, Any]:
     """Writes a program about graphs; its weights are those of the relations' names and their words."""
-    (folder / RELATIONS).write_text(program.scorer.to_json(), encoding="utf-8")
+    reader, settings = program.turn.reader, asdict(program.config)
+    (folder / RELATIONS).write_text(reader.scorer.to_json(), encoding="utf-8")
     ranked: dict[str, Any] = {}
-    if program.ranker is not None:
+    if reader.ranker is not None:
         import numpy as np
 
-        np.savez_compressed(folder / RANKER, **program.ranker.to_arrays())
+        np.savez_compressed(folder / RANKER, **reader.ranker.to_arrays())
         ranked = {"ranker_encoder_sha256": shipped_encoder().sha256}
-    own = {"kind": "kgqa", "settings": asdict(program.config)}
-    return {**own, "scorer_sha256": program.scorer.sha256, **ranked}
-
-
-def _write_queries(program: Any) -> dict[str, Any]:
-    settings = {"answer_from": program.config.answer_from, "trust": program.config.trust}
-    return {"kind": "queries", "settings": settings, "scorer_sha256": None}
+    del settings["today"]  # of the question
+    return {"kind": "graph", "settings": settings, "scorer_sha256": reader.scorer.sha256, **ranked}
 
 
 def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
@@ -203,9 +205,9 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     folder = Path(folder)
     config = _read_config(folder)
     _check_files(folder, config["files"])
-    readers = {"kgqa": _read_kgqa, "queries": _read_queries}
     try:
-        program = readers.get(config["kind"], _read_report_program)(folder, config)
+        read = _read_graph_program if config["kind"] in GRAPH_KINDS else _read_report_program
+        program = read(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
         state = json.loads(_text(folder / STATE))
         state = _without_models({key: value for key, value in state.items() if key != "metadata"}, folder)
@@ -251,13 +253,19 @@ def unfitted_program(
     return ConversationQA.unfitted(ontology, scorer=scorer, config=config)
 
 
-def _read_kgqa(folder: Path, config: Mapping[str, Any]) -> Any:
-    from kg.paths import LearnedRelationScorer, PathConfig
-    from programs.kgqa import KGQA
+def _read_graph_program(folder: Path, config: Mapping[str, Any]) -> Any:
+    """Reads a program about graphs; earlier revisions had two kinds, of which one has no relations."""
+    from kg.paths import LearnedRelationScorer
+    from programs.conversation import ConversationQA
+    from programs.worlds.graph import GraphConfig, GraphReader
 
+    known = {field.name for field in fields(GraphConfig)}
+    settings = {name: value for name, value in config["settings"].items() if name in known}
+    if RELATIONS not in config["files"]:
+        return ConversationQA.for_graphs(GraphConfig(**settings))
     scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
     ranker = _read_ranker(folder, config) if RANKER in config["files"] else None
-    return KGQA(scorer, PathConfig(**config["settings"]), ranker)
+    return ConversationQA.for_graphs(GraphConfig(**settings), GraphReader(scorer, ranker))
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
@@ -276,14 +284,6 @@ def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
         reader = parse_reader()
         ranker.reader = reader.scores if reader is not None else None
     return ranker
-
-
-def _read_queries(_: Path, config: Mapping[str, Any]) -> Any:
-    from programs.conversation import ConversationQA
-    from programs.worlds.graph import GraphConfig
-
-    settings = {name: config["settings"][name] for name in ("answer_from", "trust")}
-    return ConversationQA.for_graphs(GraphConfig(**settings))
 
 
 @lru_cache(maxsize=2)
@@ -362,12 +362,11 @@ def _shipped(name: str) -> SavedProgram:
     if (SHIPPED_FOLDER / name / CONFIG).is_file():
         return load_program(SHIPPED_FOLDER / name, name)
     if name == _UNTRAINED:
-        from kg.paths import LearnedRelationScorer, PathConfig
-        from programs.kgqa import KGQA
+        from programs.conversation import ConversationQA
 
-        scorer = LearnedRelationScorer.untrained()
-        config: dict[str, Any] = {"kind": "kgqa", "scorer_sha256": scorer.sha256}
-        return SavedProgram(KGQA(scorer, PathConfig()), name, SHIPPED_FOLDER, config)
+        program = ConversationQA.for_graphs()
+        config: dict[str, Any] = {"kind": "graph", "scorer_sha256": program.scorer.sha256}
+        return SavedProgram(program, name, SHIPPED_FOLDER, config)
     ontology = load_program(SHIPPED_FOLDER / "beam").program.ontology
     config = {"kind": name, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
     return SavedProgram(unfitted_program(name, ontology), name, SHIPPED_FOLDER / "beam", config)
@@ -390,7 +389,7 @@ class _Config(BaseModel, extra="allow"):
     """The entries that every ``config.json`` has; the others depend on the kind."""
 
     format: Literal[1]
-    kind: Literal["beam", "agent", "kgqa", "queries"]
+    kind: Literal["beam", "agent", "graph", "kgqa", "queries"]
     settings: dict[str, Any]
     files: dict[str, str]
     scorer_sha256: str | None
@@ -529,14 +528,11 @@ def with_graph_settings(saved: SavedProgram, changes: Mapping[str, int]) -> Save
     Raises:
         ConfigError: The program is of another kind, or a setting is out of its range.
     """
-    from programs.kgqa import KGQA
-
-    own = saved.program
-    if not isinstance(own, KGQA):
+    if not _is_about_graphs(saved.program):
         kind = saved.config.get("kind")
-        raise ConfigError(f"{saved.name} is of kind {kind!r}; questions about graphs need kind 'kgqa'")
-    program = KGQA(own.scorer, replace(own.config, **changes), own.ranker)
-    program.load_state(own.dump_state())
+        raise ConfigError(f"{saved.name} is of kind {kind!r}; questions about graphs need a program about graphs")
+    program = saved.program.deepcopy()
+    program.turn.config = replace(program.config, **changes)
     changed = [f"{name.removeprefix('output_')}={value}" for name, value in changes.items()]
     return replace(saved, program=program, changes=(*saved.changes, *changed))
 

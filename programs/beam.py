@@ -21,7 +21,7 @@ from typing import Any
 
 import dspy
 
-from kg.calculations import DerivationConfig, DerivationScorer
+from kg.calculations import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Report
 from programs.aggregate import Aggregate, EvidenceConfig, Execution, name_of
@@ -39,8 +39,8 @@ class BeamQA(dspy.Module):
     """Answers one question about a world.
 
     Args:
-        reader: The ontology and the scorer, for questions about reports.
-        config: The beam's settings for reports, or the settings of questions about a graph.
+        reader: The ontology and the scorer for questions about reports, or the scorer of paths in graphs.
+        config: The beam's settings for reports, or those of questions about a graph.
         evidence: How language models help to choose.
         signature: The signature of Understand, by the world that questions are about.
         explain: Whether a language model explains each answer in a sentence.
@@ -50,7 +50,7 @@ class BeamQA(dspy.Module):
 
     def __init__(
         self,
-        reader: ReportReader | None = None,
+        reader: Any = None,
         config: Any = None,
         evidence: EvidenceConfig | None = None,
         *,
@@ -58,7 +58,7 @@ class BeamQA(dspy.Module):
         explain: bool = False,
     ) -> None:
         super().__init__()
-        self.reader: Any = reader
+        self.reader = reader
         self.config: Any = config if config is not None else DerivationConfig()
         self.evidence = evidence if evidence is not None else EvidenceConfig()
         self.understand = Understand(signature)
@@ -66,8 +66,8 @@ class BeamQA(dspy.Module):
         self.answer = Answer(explain=explain)
 
     @property
-    def scorer(self) -> DerivationScorer | None:
-        """The beam's weights for reports."""
+    def scorer(self) -> Any:
+        """The beam's weights."""
         return self.reader.scorer if self.reader is not None else None
 
     def forward(
@@ -78,21 +78,25 @@ class BeamQA(dspy.Module):
         graph: Any = None,
         texts: Any = None,
         history: History = (),
+        topics: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Answers a question about one of three worlds.
 
         Args:
             question: The question.
             report: A document.
-            graph: A graph: a :class:`kg.parsing.QuestionReader`.
+            graph: A graph: a :class:`kg.parsing.QuestionReader` of typed facts, or an index of named triples.
             texts: A growing graph that has read texts.
             history: The turns before it, with the answers that were given.
+            topics: The entities that a question about a graph is about; without any, those that it names.
 
         Returns:
             A prediction with ``turn`` (a :class:`programs.turns.turn.Turn`), ``answer``, ``derivation``, ``path``,
-            ``confidence`` and ``sources``.
+            ``confidence`` and ``sources``; about a graph also with ``question``, ``predictions``, ``answers``,
+            ``reasoning_trace`` and ``raw_paths`` as in the record of AGC-Agent.
         """
-        world = self.world(report=report, graph=graph, texts=texts)
+        about = {"topics": tuple(topics)} if topics else {}
+        world = self.world(report=report, graph=graph, texts=texts, **about)
         state = self.ask(world.start(earlier_turns(history)), question, always=True)
         return prediction_of(state.turns[-1:])
 
@@ -105,10 +109,10 @@ class BeamQA(dspy.Module):
         if sum(one is not None for one in (report, graph, texts)) != 1:
             raise ConfigError("one of report, graph and texts must be given")
         if graph is not None:
-            return graph_world(graph, self.config, **about)
+            return graph_world(graph, self.config, self.reader, **about)
         if texts is not None:
             return texts_world(texts, **about)
-        if report is None or self.reader is None:
+        if report is None or not isinstance(self.reader, ReportReader):
             raise ConfigError("questions about reports need a program with a reader: finpath.load('beam')")
         read = report if isinstance(report, Report) else as_report(report)
         return ReportWorld(read, self.reader, self.config, **about)

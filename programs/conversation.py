@@ -24,7 +24,7 @@ from programs.worlds.documents import Document, History, as_questions, earlier_t
 from programs.worlds.report import ReportReader
 
 if TYPE_CHECKING:
-    from programs.worlds.graph import GraphConfig
+    from programs.worlds.graph import GraphConfig, GraphReader
 
 PARTS = "fitted_parts"
 """The key of a state that has the hashes of the program's fitted parts."""
@@ -36,6 +36,7 @@ EARLIER_NAMES = {
     "turn.read_page": "beam.understand.predict",
     "turn.aggregate": "beam.aggregate.predict",
     "parser.predict": "beam.understand.predict",
+    "understand.predict": "beam.understand.paths",
     "turn.plan": "agent.plan",
     "turn.act.react.predict": "agent.act.react",
     "turn.act.extract.predict": "agent.act.extract",
@@ -64,12 +65,13 @@ class ConversationQA(dspy.Module):
         return cls(BeamQA(ReportReader(ontology, weights), config))
 
     @classmethod
-    def for_graphs(cls, config: GraphConfig | None = None) -> ConversationQA:
-        """The beam program for questions about any graph."""
-        from programs.worlds.graph import GraphConfig
+    def for_graphs(cls, config: GraphConfig | None = None, reader: GraphReader | None = None) -> ConversationQA:
+        """The beam program for questions about any graph; without a reader, with weights that are fitted to nothing."""
+        from programs.worlds.graph import GraphConfig, GraphReader
         from signatures.queries import UnderstandGraph
 
-        return cls(BeamQA(config=config if config is not None else GraphConfig(), signature=UnderstandGraph))
+        reader = reader if reader is not None else GraphReader()
+        return cls(BeamQA(reader, config if config is not None else GraphConfig(), signature=UnderstandGraph))
 
     @property
     def turn(self) -> Any:
@@ -96,10 +98,9 @@ class ConversationQA(dspy.Module):
         return changed
 
     @property
-    def scorer(self) -> DerivationScorer | None:
+    def scorer(self) -> Any:
         """The beam's weights; ``None`` for a program that does not search by them."""
-        scorer: DerivationScorer | None = self.turn.scorer
-        return scorer
+        return self.turn.scorer
 
     @property
     def config(self) -> Any:
@@ -158,10 +159,9 @@ class ConversationQA(dspy.Module):
         return {**state, PARTS: self._parts()}
 
     def _parts(self) -> dict[str, str | None]:
-        if self.turn.reader is None:
-            return {}
+        parts = {"ontology": getattr(self.turn.reader, "ontology", None), "scorer": self.scorer}
         # A scorer's hash counts its encoder in.
-        return {"ontology": self.ontology.sha256, "scorer": self.scorer.sha256 if self.scorer is not None else None}
+        return {name: part.sha256 for name, part in parts.items() if part is not None}
 
     def forward(
         self,
@@ -172,6 +172,7 @@ class ConversationQA(dspy.Module):
         history: History | None = None,
         graph: Any = None,
         texts: Any = None,
+        topics: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Answers a question, or all questions of a conversation in order.
 
@@ -182,6 +183,7 @@ class ConversationQA(dspy.Module):
             history: The turns before the first question.
             graph: A graph in place of a report; see :meth:`programs.beam.BeamQA.forward`.
             texts: A growing graph that has read texts, in place of a report.
+            topics: The entities that questions about a graph are about.
 
         Returns:
             A prediction with ``turns``, one :class:`programs.turns.turn.Turn` a question, and with the last turn's
@@ -195,7 +197,8 @@ class ConversationQA(dspy.Module):
         asked = as_questions(question, questions)
         before = earlier_turns(history)
         try:
-            others = {name: given for name, given in (("graph", graph), ("texts", texts)) if given is not None}
+            given = {"graph": graph, "texts": texts, "topics": tuple(topics) or None}
+            others = {name: value for name, value in given.items() if value is not None}
             state = self.start(self.world(report, **others), before)
         except FinpathError as error:
             if not isinstance(report, Report):

@@ -20,6 +20,8 @@ from programs.aggregate import EvidenceConfig, Execution
 from programs.lm import plain_text, sampling
 from programs.worlds.base import Search
 from programs.worlds.page import shortened
+from signatures.paths import UnderstandPaths
+from signatures.queries import UnderstandGraph
 from signatures.understand import UnderstandReport
 
 
@@ -27,14 +29,17 @@ class Understand(dspy.Module):
     """Names the expression that answers a question: a calculation over a page, a query over a graph, a quotation.
 
     Args:
-        signature: The signature of the world that is asked about. About any other world the program asks with that
-            world's own signature, which nothing is compiled for.
+        signature: The signature of the world that is asked about; over the index of a graph, a model controls the
+            search by another prompt. About any other world the program asks with that world's own signature, which
+            nothing is compiled for.
     """
 
     def __init__(self, signature: Any = UnderstandReport) -> None:
         super().__init__()
         self.signature = signature
         self.predict = dspy.Predict(signature)
+        if signature is UnderstandGraph:
+            self.paths = dspy.Predict(UnderstandPaths)
 
     def forward(self, search: Search, config: EvidenceConfig) -> Execution:
         """Asks for the expression of a question, and executes it.
@@ -43,8 +48,8 @@ class Understand(dspy.Module):
             search: The question, with what its world shows.
             config: The budget of the prompt.
         """
-        is_own = self.signature is search.signature
-        predict = self.predict if is_own else dspy.Predict(search.signature)
+        own = {UnderstandPaths: getattr(self, "paths", None), self.signature: self.predict}
+        predict = own.get(search.signature) or dspy.Predict(search.signature)
         prompt = search.prompt(config, predict)
         settings = {**_demonstrations(predict), "config": sampling(dspy.settings.lm)} if search.samples else {}
         refused: list[str] = []

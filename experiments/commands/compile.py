@@ -219,13 +219,13 @@ def _graph_job(
     from experiments.compiling import graph_job
     from experiments.data import graph_and_questions
     from experiments.tasks import KGQuestions
-    from kg.paths import PathConfig
     from optimize.fitting import read_value
+    from programs.worlds.graph import GraphConfig
 
     ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
     search, link, form = read_search(form, settings)
     if graph is None:
         raise click.UsageError("questions about a graph need --graph")
-    config = PathConfig(**search)
+    config = GraphConfig(**search)
     job = graph_job(*graph_and_questions(graph, train, form), config, form=form, link=link, ranked=ranked, seed=seed)
     return job, KGQuestions(*graph_and_questions(graph, (dev,), form), link=link) if dev is not None else None

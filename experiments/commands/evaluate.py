@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -95,7 +95,7 @@ def evaluate_program(
 ) -> int:
     """Runs a program over conversations or questions about a graph and scores it.
 
-    Programs of the kinds beam and agent need --data, and programs of the kind kgqa need --questions. The exit code is 1
+    Programs of the kinds beam and agent need --data, and programs about graphs need --questions. The exit code is 1
     if no turn has an answer.
     """
     if (data is None) == (not questions):
@@ -122,7 +122,7 @@ def evaluate_program(
 def _evaluate_reports(
     program: str, data: str, settings: dict[str, str], run: RunOptions, lm: LMConfig, write_figures: WriteFigures
 ) -> int:
-    from experiments.saved import find_program, with_program_settings
+    from experiments.saved import GRAPH_KINDS, find_program, with_program_settings
     from experiments.tasks import conversation_task
     from optimize.fitting import read_value
 
@@ -132,8 +132,8 @@ def _evaluate_reports(
     tracker = run.tracker()
     loaded = load_and_report(data)  # before the program, which takes longer
     saved = find_program(program, tracker if tracker is not None else open_tracker())
-    if saved.config.get("kind") == "kgqa":
-        raise ConfigError(f"{program} is of the kind kgqa, which needs --questions in place of --data")
+    if saved.config.get("kind") in GRAPH_KINDS:
+        raise ConfigError(f"{program} is about graphs, which needs --questions in place of --data")
     saved = replace(saved, program=with_program_settings(saved.program, settings), changes=changes)
     return _evaluate(saved, conversation_task(loaded, answer), run.config(lm), run, tracker, write_figures)
 
@@ -163,7 +163,7 @@ def _evaluate(
     return 0
 
 
-def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, int], bool, str]:
+def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, Any], bool, str]:
     """The settings of a search over a graph that differ from the defaults, whether topics are linked, and the format.
 
     Raises:
@@ -178,5 +178,7 @@ def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, i
     link = read_value(bool, settings.pop("link", "false"), "link")
     if settings:
         known = ", ".join((*_SEARCH, "link"))
-        raise ConfigError(f"kgqa has no setting {min(settings)!r}; it has {known}, and rank_paths for its compile")
+        raise ConfigError(
+            f"a program about graphs has no setting {min(settings)!r}; it has {known}, and rank_paths for its compile"
+        )
     return search, link, form

@@ -23,9 +23,9 @@ from experiments.saved import SavedProgram
 from experiments.traces import TraceFacts
 from experiments.tracking import DataInput, Run, sectioned
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from programs.kgqa import KGQA
-from programs.turns import PathDetail
-from programs.worlds.paths import PathTurn
+from programs.conversation import ConversationQA
+from programs.turns import GraphDetail
+from programs.worlds.graph import GraphTurn
 
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
@@ -54,7 +54,9 @@ class KGQuestions(Task):
 
     def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
         """Returns program, model, graph, data and limit."""
-        program: KGQA = saved.program
+        program: ConversationQA = saved.program.deepcopy()
+        assert program.evidence is not None
+        program.evidence = dataclasses.replace(program.evidence, answer="always")
         beam = program.config
         figures = {
             "program": saved.name,
@@ -75,12 +77,12 @@ class KGQuestions(Task):
         params = {name: value for name, value in figures.items() if not name.endswith("sha256")}
         return Description(program, figures, {**params, "seed": config.seed}, tags, figures, data)
 
-    def answer(self, program: KGQA, item: KGQuestion) -> Iterator[PathTurn]:
+    def answer(self, program: ConversationQA, item: KGQuestion) -> Iterator[GraphTurn]:
         """Yields the answer to a question."""
         given = () if self.link else item.topics
         yield program(question=item.question, graph=self.graph.graph, topics=given).turn
 
-    def score(self, item: KGQuestion, index: int, turn: PathTurn) -> tuple[KGQAScore, bool]:  # noqa: ARG002
+    def score(self, item: KGQuestion, index: int, turn: GraphTurn) -> tuple[KGQAScore, bool]:  # noqa: ARG002
         """Returns the score of an answer, and whether the first one is right."""
         score = score_question(item, turn)
         return score, score.rank == 1
@@ -124,9 +126,9 @@ class KGQuestions(Task):
         )
 
 
-def prediction_of(question: KGQuestion, turn: PathTurn) -> dict[str, Any]:
+def prediction_of(question: KGQuestion, turn: GraphTurn) -> dict[str, Any]:
     """Returns the line of the predictions file."""
-    detail = turn.detail or PathDetail()
+    detail = turn.detail or GraphDetail()
     return {
         "id": question.id,
         "question": question.question,

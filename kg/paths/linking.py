@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kg.graphs import GraphIndex
+from kg.graphs import FactGraph, GraphIndex
 from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
@@ -54,6 +54,35 @@ class QuestionGraph:
 
     index: GraphIndex
     other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graph: FactGraph) -> QuestionGraph:
+        """The names of typed facts, with the classes of each node; of nodes with one name, all but one have their IRI.
+
+        Args:
+            graph: The facts.
+        """
+        names: dict[str, int] = {}
+        for node in range(len(graph.values)):
+            name = graph.name(node)
+            names[name if name not in names else f"{name} <{graph.values[node].text}>"] = node
+        own = {node: name for name, node in names.items()}
+        facts = [
+            (name, graph.relations[relation].names[0], own[other])
+            for node, name in own.items()
+            for relation, inverse in graph.steps(node)
+            if not inverse
+            for other in graph.follow(node, relation)
+        ]
+        facts += [
+            (name, "is a", graph.classes[kind].names[0]) for node, name in own.items() for kind in graph.types[node]
+        ]
+        others: dict[str, list[str]] = {}
+        for node, name in own.items():
+            for other in graph.names[node]:
+                if other != name:
+                    others.setdefault(other, []).append(name)
+        return cls(GraphIndex.from_triples(facts), {label: tuple(owners) for label, owners in others.items()})
 
     def topics(self, question: str, given: Iterable[str] = ()) -> Topics:
         """The entities that a question is about: those that are given, by name or label, or else those it names."""

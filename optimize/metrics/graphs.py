@@ -21,8 +21,8 @@ import numpy as np
 
 from kg.errors import DataError
 from optimize.metrics.turns import with_intervals
-from programs.turns import PathDetail
-from programs.worlds.paths import PathTurn
+from programs.turns import GraphDetail
+from programs.worlds.graph import GraphTurn
 
 HIT_AT = (1, 3, 5, 10)
 """The depths at which it is asked whether a gold answer is among the answers."""
@@ -70,7 +70,7 @@ class KGQAScore:
         return {k: self.rank is not None and self.rank <= k for k in HIT_AT}
 
 
-def score_question(gold: Any, turn: PathTurn) -> KGQAScore:
+def score_question(gold: Any, turn: GraphTurn) -> KGQAScore:
     """Scores an answered question by its gold.
 
     Args:
@@ -83,11 +83,11 @@ def score_question(gold: Any, turn: PathTurn) -> KGQAScore:
     """
     if not gold.answers:
         raise DataError("has no answer to score against", place=f"question {gold.id!r}")
-    detail = turn.detail or PathDetail()
+    detail = turn.detail or GraphDetail()
     right = set(gold.answers)
     named = [answer for answer, _ in detail.answers]
     rank = next((place for place, answer in enumerate(named, start=1) if answer in right), None)
-    chosen = set(detail.chosen)
+    chosen = set(detail.nodes)
     precision = len(chosen & right) / len(chosen) if chosen else 0.0
     recall = len(chosen & right) / len(right)
     return KGQAScore(

@@ -225,21 +225,6 @@ class Resolution:
 
 
 @dataclass(frozen=True)
-class QueryDetail:
-    """The query of a question that was parsed over any graph.
-
-    Attributes:
-        path: The query, as a path of names and operations; empty without an answer.
-        facts: The triples that it rests on.
-        nodes: The names of the nodes that answer it, or that it counts.
-    """
-
-    path: str = ""
-    facts: tuple[str, ...] = ()
-    nodes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class TextDetail:
     """The grounds of an answer from texts.
 
@@ -263,26 +248,34 @@ def trace_of(statistics: SearchStatistics) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class PathDetail:
-    """The paths of a question that was answered by a search over a graph.
+class GraphDetail:
+    """The grounds of an answer from a graph: the query that was parsed, and the paths that a search took.
 
     Attributes:
-        predictions: The paths with their answers as GCR's evaluation reads them, best first.
-        answers: Answers with their confidences in [0, 1], best first.
+        path: The query, as a path of names and operations; empty where paths of entities answer.
+        facts: The triples that the query rests on.
+        nodes: The names that answer, or that are counted: the set to be compared with all gold answers.
+        answers: Names with their confidences in [0, 1], best first: those of ``nodes``, then others.
+        raw_paths: For each of these a path that leads to it, with its score (a log-probability).
         reasoning_trace: ``total_paths_explored``, ``completed_paths``, ``max_depth_reached``, ``backtrack_count``.
-        raw_paths: The paths as they were found, with their scores (log-probabilities), best first.
-        chosen: The selected answers, to be compared with all gold answers.
-        topics: The entities that the question is about, and how they were found.
-        left_out: The number of further answers, beyond those of ``chosen``.
+        topics: The entities from which paths were searched, and how they were found.
+        left_out: The number of further answers, beyond those of ``nodes``.
     """
 
-    predictions: tuple[str, ...] = ()
+    path: str = ""
+    facts: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
     answers: tuple[tuple[str, float], ...] = ()
-    reasoning_trace: dict[str, int] = field(default_factory=lambda: trace_of(SearchStatistics(0, 0, 0, 0)))
     raw_paths: tuple[tuple[str, float], ...] = ()
-    chosen: tuple[str, ...] = ()
+    reasoning_trace: dict[str, int] = field(default_factory=lambda: trace_of(SearchStatistics(0, 0, 0, 0)))
     topics: Topics = field(default_factory=Topics)
     left_out: int = 0
+
+    @property
+    def predictions(self) -> tuple[str, ...]:
+        """The paths with their answers as GCR's evaluation reads them, best first."""
+        pairs = zip(self.raw_paths, self.answers, strict=True)
+        return tuple(f"# Reasoning Path:\n{path}\n# Answer:\n{answer}" for (path, _), (answer, _) in pairs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -358,7 +351,7 @@ _NOT_OF_REPORTS = ("resolution", "context", "detail")
 
 @cache
 def _adapter() -> TypeAdapter[Turn[Any, Any]]:
-    return TypeAdapter(Turn[Answer | tuple[str, ...], PathDetail | QueryDetail | TextDetail])
+    return TypeAdapter(Turn[Answer | tuple[str, ...], GraphDetail | TextDetail])
 
 
 def turn_record(turn: Turn[Any, Any], candidates: int = KEPT_CANDIDATES) -> Record:

@@ -8,12 +8,15 @@ if TYPE_CHECKING:
     from programs.worlds.base import World
 
 
-def graph_world(graph: Any, config: Any, **about: Any) -> World:
-    """The world of a graph; a program's ``config`` counts if it is one for graphs."""
-    from programs.worlds.graph import GraphConfig, GraphWorld
+def graph_world(graph: Any, config: Any, reader: Any, **about: Any) -> World:
+    """The world of a graph or its index; a program's ``config`` and ``reader`` count if they are those for graphs."""
+    from kg.graphs import GraphIndex
+    from kg.paths import QuestionGraph
+    from programs.worlds.graph import GraphConfig, GraphReader, GraphWorld
 
-    given = {"config": config} if isinstance(config, GraphConfig) else {}
-    return GraphWorld(graph, **{**given, **about})
+    own: dict[str, Any] = {"config": config} if isinstance(config, GraphConfig) else {}
+    own |= {"paths": reader} if isinstance(reader, GraphReader) else {}
+    return GraphWorld(QuestionGraph(graph) if isinstance(graph, GraphIndex) else graph, **{**own, **about})
 
 
 def texts_world(texts: Any, **about: Any) -> World:

@@ -40,10 +40,10 @@ class Search(ABC):
     question: str
     candidates: tuple[Any, ...]
     nothing: str = "nothing fits the question"
-    signature: ClassVar[Any]
+    signature: Any
     attempts: ClassVar[int] = 1
     samples: ClassVar[bool] = False
-    tolerated: ClassVar[tuple[type[Exception], ...]] = ()
+    tolerated: tuple[type[Exception], ...] = ()
 
     @abstractmethod
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:

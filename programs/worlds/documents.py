@@ -19,7 +19,7 @@ import dspy
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.reports import Report
 from kg.search import Answer, Derivation, PastTurn
-from programs.turns import AnyTurn, Failure, Turn
+from programs.turns import AnyTurn, Failure, GraphDetail, Turn
 from programs.wording import written_answer
 
 
@@ -147,22 +147,28 @@ def prediction_of(turns: Sequence[AnyTurn]) -> dspy.Prediction:
 
     Attributes of the prediction: ``answer`` is a text that states the number exactly, ``derivation`` the calculation,
     ``path`` the way to the figures, ``confidence`` a probability in [0, 1], ``sources`` the cells and sentences, and
-    ``answers`` the answers of all turns. Without an answer they are ``None``, and ``sources`` is empty.
+    ``answers`` the answers of all turns. Without an answer they are ``None``, and ``sources`` is empty. About a graph,
+    ``answers`` are those of the last turn with their confidences, and ``predictions``, ``raw_paths`` and
+    ``reasoning_trace`` are its paths (:class:`programs.turns.GraphDetail`).
     """
     if not turns:
         return dspy.Prediction(turns=[])
     last = turns[-1]
     picked = last.candidates[last.pick] if last.pick is not None else None
-    return dspy.Prediction(
-        answer=_answer(last),
-        derivation=str(last.derivation) if last.derivation is not None else None,
-        path=picked.path if picked is not None else None,
-        confidence=last.confidence,
-        sources=list(dict.fromkeys(picked.sources)) if picked is not None else [],
-        answers=[_answer(turn) for turn in turns],
-        turns=list(turns),
-        turn=last,
-    )
+    record = ("predictions", "answers", "reasoning_trace", "raw_paths") if isinstance(last.detail, GraphDetail) else ()
+    outputs: dict[str, Any] = {
+        "question": last.question,
+        "answer": _answer(last),
+        "derivation": str(last.derivation) if last.derivation is not None else None,
+        "path": picked.path if picked is not None else None,
+        "confidence": last.confidence,
+        "sources": list(dict.fromkeys(picked.sources)) if picked is not None else [],
+        "answers": [_answer(turn) for turn in turns],
+        "turns": list(turns),
+        "turn": last,
+        **{name: getattr(last.detail, name) for name in record},
+    }
+    return dspy.Prediction(**outputs)
 
 
 def _answer(turn: AnyTurn) -> str | None:

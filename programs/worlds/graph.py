@@ -1,16 +1,27 @@
-"""Any graph as a world: a question is parsed to a query over the graph's own names, without annotation.
+"""Any graph as a world: queries that a parser finds, and paths of entities that a beam finds, are the candidates.
 
-    >>> world = GraphWorld(QuestionReader(graph, encoder.vectors), "films.ttl")
+    >>> world = GraphWorld(QuestionReader(graph, encoder.vectors), "films.ttl", paths=GraphReader(scorer))
     >>> program.ask(world.start(), "who made Alien?").turns[-1].words
     'Ridley Scott'
+    >>> world = GraphWorld(QuestionGraph(index), topics=("USA",), paths=GraphReader(scorer))
+    >>> turn = program.ask(world.start(), "who is the spouse of the 44th president of the USA?").turns[-1]
+    >>> print(turn.detail.predictions[0])
+    # Reasoning Path:
+    USA -> president -> Barack Obama -> spouse -> Michelle Obama
+    # Answer:
+    Michelle Obama
 
-The candidates are the parser's readings. A language model is asked where the parser has little confidence; it chooses a
-reading or writes a query of typed steps. The program abstains if its confidence is below ``answer_from``, and the
-message names the words that it does not know.
+A graph of typed facts has both kinds of candidates, an index of named triples has paths alone. Paths begin at the
+entities that a question names, or that are given with it. The more probable kind answers; over typed facts, paths
+answer only where their scorer is trained. The program abstains below ``answer_from`` and names what it does not know.
+
+A language model is asked where neither is probable enough: over typed facts it chooses a reading or writes a query of
+typed steps, over an index it controls the search (:mod:`programs.worlds.paths`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -26,23 +37,30 @@ from kg.algebra import facts_of, write
 from kg.errors import ConfigError, LMError
 from kg.graphs import EntityContext, FactGraph, GraphContext, Neighbour
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
-from kg.search import Answer
+from kg.paths import EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics
+from kg.paths import answer_question as answer_by_beam
+from kg.search import Answer, SearchStatistics
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
 from programs.graphs import Replies, ReplyConfidence, parse_answer, query_signature, shown_of
-from programs.turns import AnyTurn, Kept, QueryDetail, Resolution, State, Turn
+from programs.lm import stated
+from programs.turns import AnyTurn, Failure, GraphDetail, Kept, Resolution, State, Turn, trace_of
 from programs.worlds.base import Search, World
+from programs.worlds.paths import PathControl
+from signatures.paths import UnderstandPaths
 from signatures.queries import UnderstandGraph
 from signatures.understand import Understanding
 
-QueryTurn = Turn[Answer | tuple[str, ...], QueryDetail]
+GraphTurn = Turn[Answer | tuple[str, ...], GraphDetail]
 """A turn about any graph: a number, yes or no, or names and values."""
 
 _MOST_IN_PLAY, _MOST_NEIGHBOURS = 3, 30
+_LEAST = 1e-9
+_NO_PATHS = EntityPathAnswer((), (), (), (), SearchStatistics(0, 0, 0, 0))
 
 
 @dataclass(frozen=True)
-class GraphConfig:
-    """Settings of questions about any graph.
+class GraphConfig(PathConfig):
+    """Settings of questions about any graph, and of the beam over paths.
 
     Attributes:
         answer_from: The confidence in [0, 1] from which a question is answered.
@@ -55,9 +73,34 @@ class GraphConfig:
     today: date | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("answer_from", "trust"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} must be in [0, 1], got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class GraphReader:
+    """The fitted part of a program about graphs; a copy of the program shares it.
+
+    Attributes:
+        scorer: The scorer of relations.
+        ranker: Ranks whole paths in place of the beam; ``None`` for none.
+    """
+
+    scorer: LearnedRelationScorer = field(default_factory=LearnedRelationScorer.untrained)
+    ranker: PathRanker | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GraphReader:
+        return self
+
+    def search(
+        self, graph: QuestionGraph, question: str, topics: Sequence[str], config: PathConfig
+    ) -> EntityPathAnswer:
+        """The paths from some entities of a graph that answer a question."""
+        if self.ranker is None:
+            return answer_by_beam(graph.index, question, topics, self.scorer, config)
+        return self.ranker.answer(graph.index, question, topics, self.scorer.rules, config)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,35 +108,51 @@ class GraphWorld(World):
     """Any graph.
 
     Attributes:
-        graph: The reader of questions about it.
+        graph: A reader of questions about typed facts, or an index of named triples.
         name: Its name.
-        config: The limits of confidence.
+        config: The settings.
+        paths: The scorer of paths; without it only the parser reads questions.
+        topics: The entities that the questions are about; without any, those that a question names are found.
     """
 
-    graph: QuestionReader
+    graph: QuestionReader | QuestionGraph
     name: str = ""
     config: GraphConfig = field(default_factory=GraphConfig)
+    paths: GraphReader | None = None
+    topics: tuple[str, ...] = ()
     kind: ClassVar[str] = "graph"
+
+    @property
+    def reader(self) -> QuestionReader | None:
+        """The reader of questions; ``None`` over an index."""
+        return self.graph if isinstance(self.graph, QuestionReader) else None
+
+    @cached_property
+    def index(self) -> QuestionGraph:
+        """The named triples."""
+        return self.graph if isinstance(self.graph, QuestionGraph) else QuestionGraph.of(self.graph.graph)
 
     def start(self, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> GraphState:  # noqa: ARG002
         """See :meth:`programs.worlds.base.World.start`; earlier questions are read again, for what they refer to."""
         state = GraphState(self)
         for turn in turns:
-            search = self.search(state, turn.question)
-            same = (one for one in search.reading.parses if parse_answer(self.graph.graph, one) == turn.answer)
-            past = _past(search.reading, next(same, None) if turn.answer is not None else None)
-            state = replace(state, turns=(*state.turns, turn), past=(*state.past, past))
+            past: tuple[DialogueTurn, ...] = ()
+            if self.reader is not None:
+                reading = self.search(state, turn.question).reading
+                graph = self.reader.graph
+                same = (parse for parse in reading.parses if parse_answer(graph, parse) == turn.answer)
+                past = (_past(reading, next(same, None) if turn.answer is not None else None),)
+            state = replace(state, turns=(*state.turns, turn), past=(*state.past, *past))
         return state
 
     def search(self, state: GraphState, question: str) -> GraphSearch:
         """See :meth:`programs.worlds.base.World.search`."""
-        today = self.config.today if self.config.today is not None else date.today()
-        return GraphSearch(state, self.graph.read(question, state.past, today=today), today)
+        return GraphSearch(state, question)
 
-    def answered(self, question: str) -> QueryTurn:
+    def answered(self, question: str) -> GraphTurn:
         """The turn of one question without a language model."""
         search = self.search(self.start(), question)
-        return search.turn(search.combine(None))
+        return search.turn(search.combine(None), EvidenceConfig())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,28 +167,67 @@ class GraphSearch(Search):
 
     Args:
         state: The conversation before it.
-        reading: The question as the parser reads it.
-        today: The day to which a time lasts.
+        question: The question.
+
+    Attributes:
+        reading: The question as the parser reads it; without parses over an index.
+        topics: The entities from which paths are searched.
+        result: The paths.
     """
 
     signature = UnderstandGraph
-    tolerated = (AdapterParseError, DSPyLMError, LMError)
+    tolerated: tuple[type[Exception], ...] = (AdapterParseError, DSPyLMError, LMError)
 
     state: GraphState
 
-    def __init__(self, state: GraphState, reading: Reading, today: date) -> None:
-        self.state, self.world, self.reading, self.today = state, state.world, reading, today
-        self.question = reading.question
-        self.candidates: tuple[Parse, ...] = reading.parses
-        self._reader = state.world.graph
+    def __init__(self, state: GraphState, question: str) -> None:
+        world = state.world
+        self.state, self.world, self.question = state, world, question
+        if world.reader is None:  # a model controls the search; its errors are not passed over
+            self.signature, self.tolerated = UnderstandPaths, ()
+        self.today = world.config.today if world.config.today is not None else date.today()
+        self.reading = Reading(question, question, (), 0.0)
+        if world.reader is not None:
+            self.reading = world.reader.read(question, state.past, today=self.today)
+        self.topics, self.result, self._earlier = Topics(), _NO_PATHS, tuple[int, ...]()
+        if world.paths is not None and self.reading.asks == "set":
+            self._search_paths(world.paths)
+        self.candidates = (*self.reading.parses, *self.result.relation_paths)
+        self._control = PathControl(question, self.topics.entities, self.result, world.config)
+        self._parse: Parse | None = None
+        self._names: tuple[str, ...] = self.result.chosen
+        self._answers: list[tuple[str, str, float, float]] = []
+
+    def _search_paths(self, paths: GraphReader) -> None:
+        world, turns = self.world, self.state.turns
+        self.topics = world.index.topics(self.reading.canonical, world.topics)
+        if world.reader is None and not self.topics.entities and not self.topics.unknown:
+            # A question that names no entity is about the last answer.
+            answered = [number for number, turn in enumerate(turns) if turn.answer is not None][-1:]
+            self._earlier = tuple(answered)
+            names = tuple(name for number in answered for name in (turns[number].answer or ()))
+            self.topics = Topics(names[: world.config.beam_width])
+        if self.topics.entities:
+            self.result = paths.search(world.index, self.reading.canonical, self.topics.entities, world.config)
+
+    @property
+    def _path_confidence(self) -> float:
+        """The probability of the beam's answer; 0 over typed facts without training, where the parser knows more."""
+        paths = self.world.paths
+        is_fitted = paths is not None and bool(paths.scorer.trained_on or paths.ranker)
+        counts = bool(self.result.answers) and (is_fitted or self.world.reader is None)
+        return math.exp(self.result.answers[0][1]) if counts else 0.0
 
     @cached_property
     def _shown(self) -> Any:
-        return shown_of(self.question, self._reader, self.reading, self.state.past)
+        return shown_of(self.question, self.world.graph, self.reading, self.state.past)  # type: ignore[arg-type]
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
-        """Whether the parser leaves the question to a language model, and the graph has names to show."""
-        return lm is not None and self.reading.confidence < self.world.config.trust and self.has_names
+        """Whether the candidates leave the question to a language model, and there is something to show."""
+        if self.world.reader is None:
+            return lm is not None and bool(self.result.relation_paths)
+        confidence = max(self.reading.confidence, self._path_confidence)
+        return lm is not None and confidence < self.world.config.trust and self.has_names
 
     @property
     def has_names(self) -> bool:
@@ -138,73 +236,132 @@ class GraphSearch(Search):
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
+        if self.world.reader is None:
+            return self._control.prompt()
         shown = self._shown
         narrow = query_signature(shown.starts, list(shown.relations), len(shown.readings), predict.signature)
         return {**shown.inputs, "signature": narrow}
 
+    def reply(self, predict: Any, **inputs: Any) -> Any:
+        """See :meth:`programs.worlds.base.Search.reply`; a controller is asked once a depth."""
+        return predict(**inputs) if self.world.reader is not None else self._control.reply(predict, **inputs)
+
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
         """See :meth:`programs.worlds.base.Search.understanding`."""
-        query = reply.query.model_dump_json(exclude_defaults=True) if reply is not None else "none"
-        return Understanding(description=self.reading.canonical, calculation=query, refused=list(refused))
+        description, says = self.reading.canonical, {}
+        if self.world.reader is not None:
+            written = reply.query.model_dump_json(exclude_defaults=True) if reply is not None else "none"
+        else:
+            written = "; ".join(map(str, self._control.picked.values())) or "none"
+            says = {"confidence": stated(reply.confidence), "says_none": not self._control.picked}
+        understanding = Understanding(description=description, calculation=written, refused=list(refused))
+        return understanding.model_copy(update=says)
 
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
         """See :meth:`programs.worlds.base.Search.execute`; a query without nodes means that the graph has no answer."""
-        parse = Replies(self._reader.graph, self._shown, self.today).parse(reply.query)
         understanding = self.understanding(reply, refused)
+        if self.world.reader is None:
+            return Execution(understanding)
+        parse = Replies(self.world.reader.graph, self._shown, self.today).parse(reply.query)
         return Execution(understanding.model_copy(update={"says_none": parse.is_empty}), parse)
 
     def combine(self, execution: Execution | None) -> Choice:
-        """Joins the parser's confidence with the model's query."""
-        parse = execution.candidate if execution is not None else None
+        """The parser's first query, the beam's entities, or what a model names: the most probable of these."""
+        understanding = execution.understanding if execution is not None else None
         model = str(dspy.settings.lm.model) if dspy.settings.lm is not None else ""
-        self.reading = ReplyConfidence.of(model).joined(self.reading, parse)
-        confidence = self.reading.confidence
-        scores = ScoredCandidates((confidence,) if self.reading.parses else (), 1 - confidence)
-        return Choice(self.reading.parses, scores, understanding=execution.understanding if execution else None)
-
-    @property
-    def best(self) -> Parse | None:
-        """The parse that answers; ``None`` where the confidence is too low."""
-        answers = bool(self.reading.parses) and self.reading.confidence >= self.world.config.answer_from
-        return self.reading.parses[0] if answers else None
-
-    def turn(self, choice: Choice, config: EvidenceConfig | None = None) -> QueryTurn:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.turn`."""
-        graph, best = self._reader.graph, self.best
-        turn = QueryTurn(
-            self.question,
-            confidence=self.reading.confidence,
-            understanding=choice.understanding,
-            resolution=_resolution(graph, self.reading),
-            context=_context(graph, self.reading, best),
+        sure, lead = self._path_confidence, dict[str, tuple[str, float]]()
+        if execution is not None and execution.candidate is not None:
+            self.reading, sure = ReplyConfidence.of(model).joined(self.reading, execution.candidate), 0.0
+        elif understanding is not None and self.world.reader is None:
+            sure = understanding.confidence
+            lead = {name: (str(path), path.score) for name, path in self._control.picked.items()}
+            self._names = tuple(lead)
+        if self.reading.parses and self.reading.confidence >= sure:
+            self._parse, sure = self.reading.parses[0], self.reading.confidence
+            graph = self.world.graph.graph  # type: ignore[union-attr]
+            self._names = tuple(dict.fromkeys(graph.name(node) for node in self._parse.nodes))
+            lead = dict.fromkeys(self._names, (_path(graph, self._parse), math.log(max(sure, _LEAST))))
+        pairs = zip(self.result.paths, self.result.answers, strict=True)
+        beam = {path.answer: (str(path), path.score, math.exp(score)) for path, (_, score) in pairs}
+        self._answers = [(name, *beam.get(name, way)[:2], sure) for name, way in lead.items()]
+        rest = 1 - sure if lead else 1.0
+        self._answers += [
+            (name, path, score, rest * share) for name, (path, score, share) in beam.items() if name not in lead
+        ]
+        is_none = not self._names and self._parse is None
+        return Choice(
+            self.candidates, ScoredCandidates(() if is_none else (sure,), 1 - sure), understanding=understanding
         )
-        if best is None:
-            return replace(turn, failure="picked_none", message=self.nearest(), detail=QueryDetail())
-        names = tuple(dict.fromkeys(graph.name(node) for node in best.nodes))
-        path = write(best.query, graph) + (f" ({best.operation})" if best.operation else "")
-        detail = QueryDetail(path, tuple(facts_of(best.query, graph, best.nodes)), names)
-        return replace(turn, answer=parse_answer(graph, best), words=_words(graph, best), detail=detail)
+
+    def turn(self, choice: Choice, config: EvidenceConfig) -> GraphTurn:
+        """See :meth:`programs.worlds.base.Search.turn`."""
+        confidence = choice.scores.candidates[0] if choice.scores.candidates else 0.0
+        answers = confidence >= self.world.config.answer_from or config.answer == "always"
+        self._parse = self._parse if answers else None
+        graph = self.world.reader.graph if self.world.reader is not None else None
+        trace = trace_of(self.result.statistics)
+        trace["backtrack_count"] += self._control.backtracks
+        detail = GraphDetail(reasoning_trace=trace, topics=self.topics)
+        turn = GraphTurn(self.question, confidence=confidence, understanding=choice.understanding, detail=detail)
+        if graph is not None:
+            context = _context(graph, self.reading, self._parse)
+            turn = replace(turn, resolution=_resolution(graph, self.reading), context=context)
+        elif self._earlier:
+            resolution = Resolution(self.question, self.question, self.topics.entities, self._earlier)
+            turn = replace(turn, resolution=resolution)
+        if not choice.scores.candidates or not answers:
+            failure, message = self.nearest()
+            return replace(turn, failure=failure, message=message)
+        most = max(self.world.config.output_top_k, len(self._names))
+        detail = replace(
+            detail,
+            nodes=self._names,
+            answers=tuple((name, share) for name, _, _, share in self._answers[:most]),
+            raw_paths=tuple((path, score) for _, path, score, _ in self._answers[:most]),
+        )
+        if graph is None or self._parse is None:
+            left_out = self.result.left_out if self._names == self.result.chosen else 0
+            words = ", ".join(self._names) + (f" and {left_out} more" if left_out else "")
+            return replace(turn, answer=self._names, words=words, detail=replace(detail, left_out=left_out))
+        facts = tuple(facts_of(self._parse.query, graph, self._parse.nodes))
+        detail = replace(detail, path=_path(graph, self._parse), facts=facts)
+        answer = parse_answer(graph, self._parse)
+        return replace(turn, answer=answer, words=_words(graph, self._parse), detail=detail)
 
     def grounds(self, turn: AnyTurn) -> dict[str, str]:
         """See :meth:`programs.worlds.base.Search.grounds`."""
-        detail = turn.detail or QueryDetail()
-        return {"calculation": detail.path, "facts": "\n".join(detail.facts[:_MOST_NEIGHBOURS])}
+        detail = turn.detail or GraphDetail()
+        facts = detail.facts or tuple(path for path, _ in detail.raw_paths)
+        return {"calculation": detail.path or "none", "facts": "\n".join(facts[:_MOST_NEIGHBOURS])}
 
-    def nearest(self) -> str:
-        """Why there is no answer: words that nothing fits, or the likeliest query, which one may ask for in words."""
-        reading = self.reading
+    def nearest(self) -> tuple[Failure, str]:
+        """Why there is no answer: words that nothing fits, or the likeliest path, which one may ask for in words."""
+        reading, result = self.reading, self.result
         if reading.unknown:
-            return f"the graph does not say: nothing in it fits {', '.join(map(repr, reading.unknown))}"
-        if not reading.parses:
-            return "the graph has nothing that the question names"
-        path = self._reader.path(reading.parses[0])
-        share = f"{reading.confidence:.0%}"
-        return f'it is not certain what is asked: the likeliest query, "{path}", has a confidence of {share}'
+            words = ", ".join(map(repr, reading.unknown))
+            return "picked_none", f"the graph does not say: nothing in it fits {words}"
+        if self._control.shown and not self._names:
+            return "picked_none", f"the model took none of {self._control.shown} paths"
+        if reading.parses or result.paths:
+            parse = next(iter(reading.parses), None)
+            path = _path(self.world.graph.graph, parse) if parse is not None else str(result.paths[0])  # type: ignore[union-attr]
+            share = f"{max(reading.confidence, self._path_confidence):.0%}"
+            message = f'it is not certain what is asked: the likeliest path, "{path}", has a confidence of {share}'
+            return "picked_none", message
+        if self.topics.entities:
+            return "empty_beam", "no path from the topics leads to an answer"
+        if self.topics.unknown:
+            return "no_topic", f"the graph has no entity {', '.join(map(repr, self.topics.unknown))}"
+        return "no_topic" if self.world.reader is None else "picked_none", "the question names no entity of the graph"
 
     def after(self, turn: AnyTurn, choice: Choice) -> GraphState:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.after`."""
-        past = (*self.state.past, _past(self.reading, self.best))
-        return replace(self.state, turns=(*self.state.turns, turn), past=past)
+        past = (_past(self.reading, self._parse),) if self.world.reader is not None else ()
+        return replace(self.state, turns=(*self.state.turns, turn), past=(*self.state.past, *past))
+
+
+def _path(graph: FactGraph, parse: Parse) -> str:
+    return write(parse.query, graph) + (f" ({parse.operation})" if parse.operation else "")
 
 
 def _past(reading: Reading, best: Parse | None) -> DialogueTurn:

@@ -78,7 +78,7 @@ class TextSearch(Search):
     """
 
     signature = UnderstandTexts
-    tolerated: ClassVar[tuple[type[Exception], ...]] = (AdapterParseError, RecursionError)
+    tolerated = (AdapterParseError, RecursionError)
 
     def __init__(self, state: State[TextsWorld], question: str) -> None:
         self.state, self.question = state, question

@@ -17,7 +17,7 @@ from kg.graphs import FactGraph
 from kg.growing import GrowingGraph, graph_triples
 from kg.news import SpanAnswers, TextAnswer, stored_passages
 from kg.parsing import QuestionReader
-from programs.turns import QueryDetail
+from programs.turns import GraphDetail
 from programs.worlds.graph import GraphConfig, GraphWorld
 
 MOST_FACTS = 5
@@ -91,7 +91,7 @@ class GraphAnswers:
         turn = self._edges.answered(question) if self._edges is not None else None
         if turn is None or turn.answer in (None, "no") or not turn.words:
             return None
-        detail = turn.detail or QueryDetail()
+        detail = turn.detail or GraphDetail()
         values = turn.answer if isinstance(turn.answer, tuple) else (turn.words,)
         return SupportedAnswers(
             tuple(dict.fromkeys(map(str, values))),

@@ -20,13 +20,13 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.encoders import TextEncoder
 from kg.errors import ConfigError, TrackingError
 from kg.graphs import GraphIndex
-from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, QuestionMemory
+from kg.paths import LearnedRelationScorer, PathRanker, QuestionMemory
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.agent import AgentQA
 from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
 from programs.conversation import ConversationQA
-from programs.kgqa import KGQA
+from programs.worlds.graph import GraphConfig, GraphReader
 from programs.worlds.report import ReportReader
 
 REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("costs", "3", "2")), ())
@@ -213,12 +213,13 @@ def test_a_ranker_is_saved_with_its_program(tmp_path: Path, monkeypatch: pytest.
     (vector,) = TINY.vectors(["who made it"])
     memory = QuestionMemory(np.array([vector]), (((("directed_by",), 1.0),),), (("Big",),))
     ranker = PathRanker(TINY.vectors, {"same path": 20.0}, memory)
-    program = KGQA(LearnedRelationScorer.untrained(), PathConfig(max_depth=1), ranker=ranker)
-    config = saved._write_kgqa(program, tmp_path)
-    read = saved._read_kgqa(tmp_path, {**config, "files": {saved.RANKER: ""}})
+    reader = GraphReader(LearnedRelationScorer.untrained(), ranker)
+    program = ConversationQA.for_graphs(GraphConfig(max_depth=1), reader)
+    config = saved._write_graph_program(program, tmp_path)
+    read = saved._read_graph_program(tmp_path, {**config, "files": {saved.RANKER: "", saved.RELATIONS: ""}})
     assert read(question="who made Alien?", graph=GRAPH, topics=["Alien"]).answers[0][0] == "Scott"
     del config["ranker_encoder_sha256"]
     with pytest.raises(TrackingError, match="another encoder"):
-        saved._read_kgqa(tmp_path, {**config, "files": {saved.RANKER: ""}})
-    kept = saved._read_kgqa(tmp_path, {**config, "files": {}})
-    assert kept.ranker is None
+        saved._read_graph_program(tmp_path, {**config, "files": {saved.RANKER: "", saved.RELATIONS: ""}})
+    kept = saved._read_graph_program(tmp_path, {**config, "files": {saved.RELATIONS: ""}})
+    assert kept.turn.reader.ranker is None

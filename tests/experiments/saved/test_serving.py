@@ -15,8 +15,8 @@ from experiments.saved import SavedProgram, find_program, load_program, log_mode
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
-from kg.paths import LearnedRelationScorer, QuestionGraph
-from programs.kgqa import KGQA
+from kg.paths import QuestionGraph
+from programs.conversation import ConversationQA
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of an import of MLflow
 
@@ -56,7 +56,7 @@ def test_a_program_that_is_not_saved_is_logged_with_a_folder_of_its_own(tracker:
 
 
 def test_a_logged_graph_program_has_its_graph_or_takes_triples(tracker: Tracker, tmp_path: Path) -> None:
-    saved = load_program(save_program(KGQA(LearnedRelationScorer.untrained()), tmp_path / "program"))
+    saved = load_program(save_program(ConversationQA.for_graphs(), tmp_path / "program"))
     graph = QuestionGraph(GraphIndex.from_triples((s, p, o) for s, p, o in TRIPLES))
     own = _logged(tracker, saved, graph)
     [row] = own.predict({"questions": ["who directed Alien?"]})["answers"]

@@ -17,9 +17,9 @@ from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, load_program, save_program, with_graph_settings
 from experiments.tasks import KGQuestions
 from experiments.tracking import Tracker
-from kg.paths.space import PathConfig
 from optimize.metrics import KGQAScore
-from programs.kgqa import KGQA
+from programs.conversation import ConversationQA
+from programs.worlds.graph import GraphConfig
 from tests.experiments.films import GRAPH, QUESTIONS
 
 LOADED = LoadedQuestions(QUESTIONS, ("q.txt: line 9: is not UTF-8",), "q.txt", "0" * 64)
@@ -41,12 +41,12 @@ def evaluated(
 
 
 @pytest.fixture(scope="module")
-def program() -> KGQA:
-    return fit_graphs(GRAPH.graph, QUESTIONS, PathConfig(max_depth=2))
+def program() -> ConversationQA:
+    return fit_graphs(GRAPH.graph, QUESTIONS, GraphConfig(max_depth=2))
 
 
 @pytest.fixture
-def saved(program: KGQA) -> SavedProgram:
+def saved(program: ConversationQA) -> SavedProgram:
     return SavedProgram(program, "films-qa", Path(), {"scorer_sha256": "1" * 64})
 
 
@@ -93,7 +93,7 @@ def test_models_are_asked_and_counted(saved: SavedProgram, monkeypatch: pytest.M
     assert evaluation.figures["hit_at_1"] == 1.0
 
 
-def test_a_saved_program_answers_as_before(program: KGQA, tmp_path: Path) -> None:
+def test_a_saved_program_answers_as_before(program: ConversationQA, tmp_path: Path) -> None:
     folder = save_program(program, tmp_path / "mine", {"seed": 3})
     again = load_program(folder)
     assert (again.name, again.config["seed"]) == ("mine", 3)

@@ -7,8 +7,8 @@ import pytest
 
 from kg.errors import DataError
 from optimize.metrics.graphs import score_question, summarise_kgqa
-from programs.turns.turn import Failure, PathDetail, Usage
-from programs.worlds.paths import PathTurn
+from programs.turns.turn import Failure, GraphDetail, Usage
+from programs.worlds.graph import GraphTurn
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class Gold:
     gold_paths: tuple[str, ...] = ()
 
 
-def made(failure: Failure | None = None, message: str = "", usage: Usage = Usage(), **detail: Any) -> PathTurn:  # noqa: B008
-    return PathTurn("which?", failure=failure, message=message, usage=usage, detail=PathDetail(**detail))
+def made(failure: Failure | None = None, message: str = "", usage: Usage = Usage(), **detail: Any) -> GraphTurn:  # noqa: B008
+    return GraphTurn("which?", failure=failure, message=message, usage=usage, detail=GraphDetail(**detail))
 
 
 def test_the_first_right_answer_counts_for_hits_and_the_chosen_set_for_f1() -> None:
     found = made(
         answers=[("X", 0.5), ("B", 0.3), ("D", 0.2)],
-        chosen=["X", "B"],
+        nodes=["X", "B"],
     )
     score = score_question(Gold(("B", "D", "E", "F")), found)
     assert score.rank == 2
@@ -37,7 +37,7 @@ def test_the_first_right_answer_counts_for_hits_and_the_chosen_set_for_f1() -> N
 
 
 def test_exact_matching_is_of_whole_names() -> None:
-    found = made(answers=[("Florida", 1.0)], chosen=["Florida"])
+    found = made(answers=[("Florida", 1.0)], nodes=["Florida"])
     assert score_question(Gold(("Ida",)), found).rank is None
 
 
@@ -50,7 +50,7 @@ def test_no_answer_scores_nothing_and_keeps_its_reason() -> None:
 
 
 def test_questions_of_one_topic_are_drawn_together() -> None:
-    right = made(answers=[("B", 1.0)], chosen=["B"], usage=Usage(lm_calls=2, seconds=0.1))
+    right = made(answers=[("B", 1.0)], nodes=["B"], usage=Usage(lm_calls=2, seconds=0.1))
     wrong = made(failure="no_topic", message="?", usage=Usage(seconds=0.3))
     scores = [
         *(score_question(Gold(("B",), id=f"a{n}"), right) for n in range(10)),

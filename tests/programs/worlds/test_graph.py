@@ -16,7 +16,7 @@ from tests.programs.graphs.ships import ships
 
 
 def _conversation(answer_from: float = 0.5) -> Conversation:
-    program = ConversationQA.for_graphs(GraphConfig(answer_from, today=date(2026, 1, 1)))
+    program = ConversationQA.for_graphs(GraphConfig(answer_from=answer_from, today=date(2026, 1, 1)))
     return Conversation(program, program.world(graph=ships(), name="ships.csv"))
 
 
@@ -44,7 +44,7 @@ def test_a_program_abstains_and_names_the_words() -> None:
     uncertain = _conversation(1.0).ask("What is the length of the Bellwether?")
     assert '"Bellwether -> length", has a confidence of' in uncertain.message
     with pytest.raises(ConfigError, match=r"answer_from must be in \[0, 1\], got 2"):
-        GraphConfig(2)
+        GraphConfig(answer_from=2)
 
 
 def test_states_of_earlier_versions_load() -> None:

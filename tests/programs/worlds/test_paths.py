@@ -14,9 +14,10 @@ from dspy.utils import DummyLM
 
 from kg.graphs.index import GraphIndex
 from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
-from kg.paths.space import PathConfig
-from programs.kgqa import KGQA
-from programs.worlds.paths import PathTurn
+from programs.aggregate import EvidenceConfig
+from programs.beam import BeamQA
+from programs.worlds.graph import GraphConfig, GraphReader, GraphTurn
+from signatures.queries import UnderstandGraph
 
 INDEX_TRIPLES = [
     ("USA", "president", "Barack Obama"),
@@ -38,6 +39,7 @@ class Scripted:
     preferred: Sequence[tuple[str, ...]] = (SPOUSES, ("capital",))
     rules: TopicRules = field(default_factory=TopicRules)
     conditions: float = 5.0
+    trained_on: str = ""
 
     def open_words(self, question: str, topics: Sequence[str]) -> list[str]:
         return question.split()
@@ -58,15 +60,22 @@ class Scripted:
         return masked_log_softmax(scores)
 
 
-def ask(topics: Sequence[str] = ("USA",), question: str = QUESTION, **settings: Any) -> PathTurn:
-    program = KGQA(Scripted(**settings), PathConfig(beam_width=10, max_depth=2, answer_threshold=0.0))
-    result: PathTurn = program(question=question, graph=INDEX, topics=topics).turn
+def program_of(scorer: Any = None, config: GraphConfig | None = None) -> BeamQA:
+    """A program that never abstains."""
+    reader = GraphReader(scorer if scorer is not None else LearnedRelationScorer.untrained())
+    config = config if config is not None else GraphConfig()
+    return BeamQA(reader, config, EvidenceConfig(answer="always"), signature=UnderstandGraph)
+
+
+def ask(topics: Sequence[str] = ("USA",), question: str = QUESTION, **settings: Any) -> GraphTurn:
+    program = program_of(Scripted(**settings), GraphConfig(beam_width=10, max_depth=2, answer_threshold=0.0))
+    result: GraphTurn = program(question=question, graph=INDEX, topics=topics).turn
     return result
 
 
 def test_every_entity_that_the_chosen_path_reaches_is_an_answer() -> None:
     result = ask()
-    assert set(result.detail.chosen) == {"Michelle Obama", "Jill Biden"}
+    assert set(result.detail.nodes) == {"Michelle Obama", "Jill Biden"}
     assert {name for name, _ in result.detail.answers[:2]} == {"Jill Biden", "Michelle Obama"}
     assert all(0 <= confidence <= 1 for _, confidence in result.detail.answers)
     assert (
@@ -88,19 +97,20 @@ def test_every_entity_that_the_chosen_path_reaches_is_an_answer() -> None:
 def test_the_spouse_of_the_44th_president_is_one_person() -> None:
     index = GraphIndex.from_triples([*INDEX_TRIPLES, ("Barack Obama", "ordinal", "44"), ("Joe Biden", "ordinal", "46")])
     question = "who is the spouse of the 44th president of the USA?"
-    turn = KGQA(LearnedRelationScorer.untrained())(question=question, graph=index).turn
+    turn = program_of()(question=question, graph=index).turn
     assert turn.answer == ("Michelle Obama",)
     assert turn.detail.raw_paths[0][0] == "USA -> president -> Barack Obama -> spouse -> Michelle Obama"
 
 
 def test_a_question_that_names_no_entity_is_about_the_last_answer() -> None:
-    program = KGQA(LearnedRelationScorer.untrained())
+    program = program_of()
     index = GraphIndex.from_triples([*INDEX_TRIPLES, ("Barack Obama", "ordinal", "44")])
     state = program.ask(program.world(graph=index).start(), "who is the 44th president of the USA?")
     turn = program.ask(state, "and who is the spouse?").turns[-1]
     assert turn.answer == ("Michelle Obama",)
     assert (turn.resolution.referents, turn.resolution.turns) == (("Barack Obama",), (0,))
-    assert program.ask(state, "who is Atlantis?").turns[-1].failure == "no_topic"
+    program.evidence = EvidenceConfig()
+    assert program.ask(state, "who is Atlantis?").turns[-1].failure == "picked_none"
     again = program.world(graph=index).start(state.turns)
     assert program.ask(again, "and who is the spouse?").turns[-1].answer == turn.answer
 
@@ -108,7 +118,7 @@ def test_a_question_that_names_no_entity_is_about_the_last_answer() -> None:
 def test_topics_are_linked_where_none_are_given() -> None:
     result = ask(topics=())
     assert result.detail.topics.entities == ("USA",)
-    assert set(result.detail.chosen) == {"Michelle Obama", "Jill Biden"}
+    assert set(result.detail.nodes) == {"Michelle Obama", "Jill Biden"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +136,7 @@ def test_without_a_topic_there_is_a_typed_failure(topics: tuple[str, ...], quest
 def test_an_empty_beam_is_a_typed_failure() -> None:
     # Nothing leads on from there but back to the topic.
     index = GraphIndex.from_triples([("a", "r", "a")])
-    result = KGQA(Scripted())(question="a?", graph=index, topics=["a"]).turn
+    result = program_of(Scripted())(question="a?", graph=index, topics=["a"]).turn
     assert result.failure == "empty_beam"
     assert result.detail.reasoning_trace["completed_paths"] == 0
 
@@ -169,7 +179,7 @@ def test_a_model_follows_entities_that_the_beam_did_not() -> None:
     with dspy.context(
         lm=(lm := replies([step(1, "CONTINUE", "president")], [step(2, "CONTINUE", "spouse")], [step(1, "ANSWER")]))
     ):
-        program = KGQA(Scripted(capital), PathConfig(max_depth=2, beam_width=1, answer_threshold=0.5))
+        program = program_of(Scripted(capital), GraphConfig(max_depth=2, beam_width=1, answer_threshold=0.5))
         result = program(question="wife of the forty-sixth president of the USA?", graph=INDEX, topics=["USA"]).turn
     assert (result.answer, result.usage.lm_calls) == (("Jill Biden",), 3)
     assert list(numbers(lm, 2)) == [JILL]
@@ -177,13 +187,13 @@ def test_a_model_follows_entities_that_the_beam_did_not() -> None:
 
 
 def test_a_model_that_only_follows_on_stops_at_its_budget_and_one_that_backtracks_sees_the_next_paths() -> None:
-    settings = PathConfig(max_depth=2, output_top_k=1, answer_threshold=0.0)
+    settings = GraphConfig(max_depth=2, output_top_k=1, answer_threshold=0.0)
     chain = GraphIndex.from_triples([(f"n{place}", "next", f"n{place + 1}") for place in range(9)])
     with dspy.context(lm=replies(*[[step(1, "CONTINUE", "next")]] * 9)):
-        result = KGQA(Scripted(), settings)(question="the last?", graph=chain, topics=["n0"]).turn
+        result = program_of(Scripted(), settings)(question="the last?", graph=chain, topics=["n0"]).turn
     assert (result.failure, result.usage.lm_calls) == ("picked_none", 3)
     with dspy.context(lm=(lm := replies([step(1, "BACKTRACK")], [step(1, "ANSWER")]))):
-        result = KGQA(Scripted(), settings)(question=QUESTION, graph=INDEX, topics=["USA"]).turn
+        result = program_of(Scripted(), settings)(question=QUESTION, graph=INDEX, topics=["USA"]).turn
     assert (result.answer, list(numbers(lm, 1))) == (("Washington",), ["USA -> capital -> Washington"])
     assert result.detail.reasoning_trace["backtrack_count"] > 0
 
@@ -205,7 +215,7 @@ def test_what_a_model_names_that_is_not_there_is_a_typed_failure(steps: list[dic
 
 
 def test_an_empty_graph_and_a_cycle_are_typed_results() -> None:
-    program = KGQA(LearnedRelationScorer.untrained())
+    program = program_of()
     assert program(question="who?", graph=GraphIndex.from_triples([]), topics=["USA"]).turn.failure == "no_topic"
     ring = GraphIndex.from_triples([("a", "next", "b"), ("b", "next", "c"), ("c", "next", "a")])
     turn = program(question="what is next of a?", graph=ring, topics=["a"]).turn
