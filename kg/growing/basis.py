@@ -1,11 +1,11 @@
 """The facts that the rows of a query rest on, each with its sources and the passage that states it.
 
 >>> found = graph.query('SELECT ?n WHERE { ?p a type:Port ; edge:insured_by ?c . ?c rdfs:label ?n }')
->>> [str(fact) for fact in facts_behind(graph, query, found, QueryLimits())]
+>>> [str(fact) for fact in facts_behind(graph, found)]
 ['Port of Varna -> insured_by -> Meridian Re (inspect_document {"file": "ports.html"}: "Meridian Re insures ...")']
 
-The query's pattern is evaluated again in a process of its own, and its triples are filled in for the rows that
-were returned. Patterns under NOT EXISTS and MINUS state no fact.
+They are the triples of the query's pattern, filled in for the rows that were returned. Patterns under NOT EXISTS and
+MINUS state no fact.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from kg.growing import terms
 from kg.growing.graph import GrowingGraph
 from kg.growing.history import HistoryEntry
-from kg.growing.query import QueryLimits, QueryResult
+from kg.growing.query import QueryResult
 from kg.text import STOPWORDS, tokens
 
 _TRIVIAL = (terms.RDF_TYPE.value, terms.LABEL.value)
@@ -46,24 +46,18 @@ class BasicFact:
         return f"{self.statement} ({'; '.join(self.sources)}{quoted})"
 
 
-def facts_behind(graph: GrowingGraph, query: str, rows: QueryResult, limits: QueryLimits) -> tuple[BasicFact, ...]:
+def facts_behind(graph: GrowingGraph, result: QueryResult) -> tuple[BasicFact, ...]:
     """Returns the facts that the rows of a query rest on, at most :data:`MOST_FACTS`.
 
     Args:
         graph: The graph.
-        query: The query.
-        rows: Its rows.
-        limits: The limits of the second evaluation.
-
-    Raises:
-        QueryError: The second evaluation failed.
+        result: The rows, with the triples that lead to them.
     """
-    triples = graph.matched(query, rows, limits).rows
     names = {terms.node_term(node.key).value: node.key.name for node in graph.nodes()}
     entries = [entry for entry in graph.history() if not entry.undone]
-    telling = [triple for triple in triples if triple[1] not in _TRIVIAL]
+    telling = [triple for triple in result.triples if triple[1] not in _TRIVIAL]
     facts: dict[str, Sequence[str]] = {}
-    for triple in telling if telling else triples:
+    for triple in telling if telling else result.triples:
         facts.setdefault(_statement(names, *triple), triple)
     first = list(facts.items())[:MOST_FACTS]
     return tuple(_stated(statement, triple, entries) for statement, triple in first)

@@ -205,11 +205,3 @@ class GrowingGraph(GraphDatabase):
             QueryError: It is no SELECT or ASK, breaks the grammar, uses SERVICE, or takes too long.
         """
         return isolated_query(self.ntriples(), sparql, limits)
-
-    def matched(self, sparql: str, rows: QueryResult, limits: QueryLimits) -> QueryResult:
-        """Returns the triples of a query's pattern that led to its rows: edges, properties, classes and labels.
-
-        Raises:
-            QueryError: As :meth:`query` does.
-        """
-        return isolated_query(self.ntriples(), sparql, limits, rows)

@@ -26,8 +26,6 @@ from kg.growing import terms
 from kg.growing.store import GraphDatabase
 
 _CONTENT = NamedNode(terms.KG + "entryContent")
-_MOST = 3
-"""The most new nodes and edges that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -157,31 +155,18 @@ class History:
         return [entry for entry in reversed(live) if not set(texts).isdisjoint(entry.asserted)]
 
     def in_words(self, entry: HistoryEntry) -> str:
-        """Returns an entry in one line, with its number, its source and its changes.
+        """Returns an entry in one line: its number, its source, counts of what is new, and the values that it changed.
 
-        New nodes and edges are named, or counted where there are many ("12 nodes, 30 edges").
+        "2  wire.txt: 12 nodes, 30 edges; Company(Helixon Inc.) country: 'Germany' (a.txt) -> 'Malta'"
         """
         source = " ".join(part for part in (entry.document, entry.place) if part)
-        changes = "; ".join(self._changes(entry)) or "nothing new"
-        return f"{entry.number}  {source}: {changes}{' (undone)' if entry.undone else ''}"
-
-    def _changes(self, entry: HistoryEntry) -> list[str]:
-        """Returns the changes of an entry, each in words; none where it only confirms what was stored."""
         added = _quads_of(entry.added)
-        nodes = [quad.subject for quad in added if quad.predicate == terms.RDF_TYPE and _is_node(quad.subject)]
-        edges: dict[frozenset[object], Quad] = {}  # a symmetric edge has two triples
-        for quad in added:
-            if quad.predicate.value.startswith(terms.EDGE) and _is_node(quad.subject):
-                edges.setdefault(frozenset((quad.subject, quad.predicate, quad.object)), quad)
-        joined = {end for quad in edges.values() for end in (quad.subject, quad.object)}
-        changes = [f"new {self._name(node, entry)}" for node in nodes if node not in joined]
-        for quad in edges.values():
-            source, target = (self._name(end, entry) for end in (quad.subject, quad.object))
-            changes.append(f"{source} {quad.predicate.value.removeprefix(terms.EDGE)} {target}")
-        if len(nodes) + len(edges) > _MOST:
-            counts = ((len(nodes), "nodes"), (len(edges), "edges"))
-            changes = [", ".join(f"{count} {kind}" for count, kind in counts if count)]
-        return [*changes, *self._values(entry, added, set(nodes))]
+        new = {quad.subject for quad in added if quad.predicate == terms.RDF_TYPE}
+        nodes = sum(map(_is_node, new))
+        edges = sum(quad.predicate == terms.EDGE_TYPE for quad in added)
+        counts = [f"{count} {kind}{'s' * (count > 1)}" for count, kind in ((nodes, "node"), (edges, "edge")) if count]
+        changes = "; ".join(filter(None, (", ".join(counts), *self._values(entry, added, new)))) or "nothing new"
+        return f"{entry.number}  {source}: {changes}{' (undone)' if entry.undone else ''}"
 
     def _values(self, entry: HistoryEntry, added: Sequence[Quad], new: Collection[object]) -> Iterator[str]:
         """Yields the changed values of nodes that are not new, in words, each with the source of the former one."""

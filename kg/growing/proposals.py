@@ -10,9 +10,9 @@ only the meaning is near, the proposal may name the near type and so insist that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from kg.arrays import FloatArray
 from kg.errors import ConfigError, SchemaError
@@ -83,54 +83,17 @@ class TypeProposals:
             known = Schema((*self._graph.schema.types, *waiting))
             known.with_type(new)
             self._check_meaning(new, known, differs_from)
-            return self._decided(new)
-
-    def extend(self, name: str, properties: Mapping[str, Any], justification: str) -> Verdict:
-        """Takes a proposal of further properties of a type.
-
-        Args:
-            name: The type.
-            properties: The JSON Schema of each new property; none of them is required.
-            justification: Why the present properties do not suffice.
-
-        Raises:
-            SchemaError: It is refused; the message says why.
-        """
-        with self._graph.writing:
-            schema = self._graph.schema
-            edge = any(kind.name == name for kind in schema.edge_types())
-            current = schema.edge_type(name) if edge else schema.node_type(name)
-            taken = [own for own in properties if own in current.properties]
-            if taken or not properties:
-                raise SchemaError(
-                    f"{name!r} has {', '.join(taken)} already" if taken else "properties must not be empty"
-                )
-            if any(kind.name == name for kind in self.pending()):
-                raise SchemaError(f"a change of {name!r} waits for review: use its present properties until then")
-            rules = {**current.properties_schema.get("properties", {}), **properties}
-            changed = replace(
-                current,
-                properties_schema={**current.properties_schema, "properties": rules},
-                created_by="agent",
-                justification=justification,
-            )
-            schema.with_changed(changed)
-            return self._decided(changed)
+            if self.policy == "never":
+                raise SchemaError("new types are not allowed here: use an existing one")
+            if self.policy == "review":
+                self._graph.change_proposed(Schema((*waiting, new)))
+                return "pending"
+            self._graph.change_schema(Schema((*self._graph.schema.types, new)))
+            return "accepted"
 
     def pending(self) -> tuple[NodeType | EdgeType, ...]:
         """The proposals that wait, the oldest first."""
         return self._graph.proposed.types
-
-    def _decided(self, new: NodeType | EdgeType) -> Verdict:
-        """Adds a type, or keeps it for a person, by the policy."""
-        if self.policy == "never":
-            raise SchemaError("new types are not allowed here: use an existing one")
-        if self.policy == "review":
-            self._graph.change_proposed(Schema((*self.pending(), new)))
-            return "pending"
-        types = {kind.name: kind for kind in (*self._graph.schema.types, new)}
-        self._graph.change_schema(Schema(tuple(types.values())))
-        return "accepted"
 
     def _check_meaning(self, new: NodeType | EdgeType, schema: Schema, differs_from: Collection[str]) -> None:
         """Raises SchemaError where an existing type means the same and the proposal does not insist."""
@@ -149,21 +112,8 @@ class TypeProposals:
 
 
 def _comparable(new: NodeType, existing: NodeType) -> bool:
-    """Whether two types could be one.
-
-    Edges must have a common type at each end. A type that requires a number is none without any: "figure" is a number
-    in one schema and a person in another.
-    """
+    """Whether two types could be one: edges must have a common type at each end."""
     if isinstance(new, EdgeType) and isinstance(existing, EdgeType):
         ends = ((new.source_types, existing.source_types), (new.target_types, existing.target_types))
         return all(not one or not other or bool(set(one) & set(other)) for one, other in ends)
-    return all(
-        not _numbers(one).intersection(one.required) or bool(_numbers(other))
-        for one, other in ((new, existing), (existing, new))
-    )
-
-
-def _numbers(kind: NodeType) -> set[str]:
-    """Returns the properties of a type that are numbers."""
-    rules = kind.properties_schema.get("properties", {})
-    return {name for name, rule in rules.items() if rule.get("type") in ("number", "integer")}
+    return True

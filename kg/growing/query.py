@@ -50,28 +50,29 @@ class QueryResult:
         columns: The variables.
         rows: At most as many as the limit allows.
         more: Whether the limit left rows out.
+        triples: The triples of the query's pattern that lead to the rows: edges, properties, classes and labels.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: bool = False
+    triples: tuple[tuple[str, ...], ...] = ()
 
 
-def isolated_query(facts: str, sparql: str, limits: QueryLimits, matched: QueryResult | None = None) -> QueryResult:
+def isolated_query(facts: str, sparql: str, limits: QueryLimits) -> QueryResult:
     """Returns the rows of a SELECT, or the one row of an ASK.
 
     Args:
         facts: The graph as N-Triples.
         sparql: The query.
         limits: Its limits.
-        matched: The rows of an earlier run; the result is then the triples of the query's pattern that led to them.
 
     Raises:
         QueryError: The query is too long or no reading query, cannot be parsed, or took too long.
     """
     if len(sparql) > _LONGEST:
         raise QueryError(f"the query is longer than {_LONGEST} characters")
-    message = {"query": sparql, "start": _START, **asdict(limits), "matched": asdict(matched) if matched else None}
+    message = {"query": sparql, "start": _START, **asdict(limits)}
     slow = f"the query took longer than {limits.seconds:g} seconds and was stopped"
     try:
         done = subprocess.run(
@@ -95,4 +96,5 @@ def isolated_query(facts: str, sparql: str, limits: QueryLimits, matched: QueryR
     reply = json.loads(done.stdout)
     if "error" in reply:
         raise QueryError(f"the query cannot be answered: {reply['error']}")
-    return QueryResult(tuple(reply["columns"]), tuple(map(tuple, reply["rows"])), bool(reply["more"]))
+    rows, triples = (tuple(map(tuple, reply[name])) for name in ("rows", "triples"))
+    return QueryResult(tuple(reply["columns"]), rows, bool(reply["more"]), triples)

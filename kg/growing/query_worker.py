@@ -1,31 +1,29 @@
 """The process that runs a query written by a language model over a copy of a graph.
 
 Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one line of JSON, ``{"query":
-SPARQL, "rows": limit, "seconds": time, "start": seconds to load, "matched": null}``, and then the graph as N-Triples.
-It writes its answer as JSON. An alarm ends it after its time, also in the middle of a call. With the columns and rows
-of an answer in ``matched`` it does not write the query's rows, but the triples of its pattern that led to these rows.
+SPARQL, "rows": limit, "seconds": time, "start": seconds to load}``, and then the graph as N-Triples. It writes its
+answer as JSON: the rows, and the triples of the query's pattern that lead to them. An alarm ends it after its time,
+also in the middle of a call.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from pyoxigraph import QueryBoolean, QuerySolutions, RdfFormat, Store
-from rdflib import Graph
+from pyoxigraph import Quad, QueryBoolean, QuerySolutions, RdfFormat, Store
 from rdflib.plugins.sparql.algebra import translateQuery, traverse
-from rdflib.plugins.sparql.evaluate import evalPart
 from rdflib.plugins.sparql.parser import parseQuery
-from rdflib.plugins.sparql.sparql import QueryContext
-from rdflib.term import URIRef
+from rdflib.term import Literal, URIRef, Variable
 
 from kg.graphs import is_parse_error
-from kg.growing.terms import EDGE_TYPE, FROM, PREFIXES, PROPERTY, TO
+from kg.growing.terms import EDGE_TYPE, FROM, PREFIXES, PROPERTY, TO, text_of
 
 MEMORY = 4 * 1024**3
 """The most bytes that the process may map, where the system can limit it."""
@@ -47,15 +45,10 @@ def main() -> None:
     facts = sys.stdin.buffer.read()
     query, limit = message["query"], message["rows"]
     try:
-        if message["matched"] is None:
-            store = Store()
-            store.load(facts, format=RdfFormat.N_TRIPLES)
-            _set_alarm(message["seconds"])
-            answer = _answer(store, query, limit)
-        else:
-            graph = Graph().parse(data=facts, format="nt")
-            _set_alarm(message["seconds"])
-            answer = _matched(graph, query, message["matched"], limit)
+        store = Store()
+        store.load(facts, format=RdfFormat.N_TRIPLES)
+        _set_alarm(message["seconds"])
+        answer = _answer(store, query, limit)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         answer = {"error": str(error) or type(error).__name__}
     except Exception as error:
@@ -72,20 +65,22 @@ def _set_alarm(seconds: float) -> None:
 
 
 def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
-    _checked(query)
+    patterns = list(_triples(translateQuery(_checked(query)).algebra))
     found = store.query(query, prefixes=PREFIXES)
     if isinstance(found, QueryBoolean):
-        return {"columns": ["answer"], "rows": [[bool(found)]], "more": False}
+        return {"columns": ["answer"], "rows": [[bool(found)]], "more": False, "triples": []}
     assert isinstance(found, QuerySolutions)
     columns = [variable.value for variable in found.variables]
     rows: list[list[Any]] = []
     size = 0
     for row in islice(found, limit + 1):
-        rows.append([getattr(row[name], "value", None) for name in columns])
-        size += sum(len(value) for value in rows[-1] if value is not None)
+        rows.append([row[name] for name in columns])
+        size += sum(len(text_of(term)) for term in rows[-1] if term is not None)
         if size > MOST_CHARACTERS:
             raise ValueError(f"the rows have more than {MOST_CHARACTERS} characters: select less")
-    return {"columns": columns, "rows": rows[:limit], "more": len(rows) > limit}
+    texts = [[getattr(term, "value", None) for term in row] for row in rows[:limit]]
+    triples = list(islice(_grounds(store, query, patterns, columns, rows[:limit]), limit))
+    return {"columns": columns, "rows": texts, "more": len(rows) > limit, "triples": triples}
 
 
 def _checked(query: str) -> Any:
@@ -104,48 +99,39 @@ def _checked(query: str) -> Any:
     return parsed
 
 
-def _matched(graph: Graph, query: str, result: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """Returns the triples of a query's pattern that led to some rows, at most ``limit`` of them."""
-    translated = translateQuery(_checked(query))
-    pattern = _pattern(translated.algebra)
-    context = QueryContext(graph)
-    context.prologue = translated.prologue
-    wanted = list(_triples(pattern))
-    triples: dict[tuple[str, ...], None] = {}
-    for solution in evalPart(context, pattern):
-        bound = {str(name): str(value) for name, value in solution.items()}
-        if not any(_leads_to(bound, result["columns"], row) for row in result["rows"]):
-            continue
-        for triple in wanted:
-            subject, predicate, value = (solution.get(part, part) for part in triple)
-            if (subject, predicate, value) in graph:
-                triples |= dict.fromkeys(_directed(graph, subject, predicate, value))
-        if len(triples) >= limit:
-            break
-    rows = [list(triple) for triple in triples]
-    return {"columns": ["subject", "predicate", "object"], "rows": rows[:limit], "more": len(rows) > limit}
+def _grounds(
+    store: Store, query: str, patterns: Sequence[Any], columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> Iterator[tuple[str, ...]]:
+    """Yields the triples of a query's pattern that lead to some rows, by a query that constructs them.
 
-
-def _directed(graph: Graph, subject: Any, predicate: Any, value: Any) -> Iterator[tuple[str, str, str]]:
-    """Yields a triple; in place of one of an edge's own resource, the edge from node to node and its property."""
-    kind, source, target = (graph.value(subject, URIRef(term.value)) for term in (EDGE_TYPE, FROM, TO))
-    if kind is None:
-        yield str(subject), str(predicate), str(value)
+    Triples of blank nodes, such as ``[]``, and of paths over several relations are left out.
+    """
+    written = [triple for triple in patterns if all(isinstance(term, URIRef | Literal | Variable) for term in triple)]
+    names = {str(term) for triple in written for term in triple if isinstance(term, Variable)}
+    bound = [place for place, name in enumerate(columns) if name in names]
+    values = " ".join(f"({' '.join(str(row[place] or 'UNDEF') for place in bound)})" for row in rows)
+    if not written or not rows:
         return
-    yield str(source), str(kind), str(target)
-    if predicate.startswith(PROPERTY):
-        yield str(source), str(predicate), str(value)
+    template = " . ".join(" ".join(term.n3() for term in triple) for triple in written)
+    pattern = query[query.index("{") : query.rindex("}") + 1]
+    given = f"VALUES ({' '.join(f'?{columns[place]}' for place in bound)}) {{ {values} }}" if bound else ""
+    prologue = re.split(r"\b(?:SELECT|ASK)\b", query, maxsplit=1, flags=re.IGNORECASE)[0]
+    construct = f"{prologue} CONSTRUCT {{ {template} }} WHERE {{ {pattern} {given} }}"
+    with contextlib.suppress(SyntaxError):  # of a query whose pattern is not between its first and last brace
+        constructed: Any = store.query(construct, prefixes=PREFIXES)
+        for triple in sorted(set(constructed), key=str):
+            if Quad(*triple) in store:
+                yield from _directed(store, *triple)
 
 
-def _pattern(algebra: Any) -> Any:
-    """Returns the graph pattern of a query, below its projection, order, limit and aggregates."""
-    part = algebra.p
-    while part.name in ("Slice", "Distinct", "Reduced", "Project", "OrderBy"):
-        part = part.p
-    below = part
-    while below.name in ("Extend", "Filter"):
-        below = below.p
-    return below.p.p if below.name == "AggregateJoin" else part
+def _directed(store: Store, subject: Any, predicate: Any, value: Any) -> Iterator[tuple[str, ...]]:
+    """Yields a triple; in place of one of an edge's own resource, the edge from node to node and its property."""
+    about = {quad.predicate: quad.object for quad in store.quads_for_pattern(subject, None, None)}
+    triples = [(subject, predicate, value)]
+    if EDGE_TYPE in about:
+        triples = [(about[FROM], about[EDGE_TYPE], about[TO])]
+        triples += [(about[FROM], predicate, value)] if predicate.value.startswith(PROPERTY) else []
+    yield from (tuple(map(text_of, triple)) for triple in triples)
 
 
 def _triples(part: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -158,14 +144,6 @@ def _triples(part: Any) -> Iterator[tuple[Any, Any, Any]]:
     for key, value in part.items():
         if isinstance(value, dict) and key in ("p", "p1", "p2") and not (name == "Minus" and key == "p2"):
             yield from _triples(value)
-
-
-def _leads_to(bound: Mapping[str, str], columns: list[str], row: list[Any]) -> bool:
-    """Whether a solution agrees with a row in all columns that both have."""
-    return all(
-        name not in bound or value is None or bound[name] == str(value)
-        for name, value in zip(columns, row, strict=True)
-    )
 
 
 if __name__ == "__main__":

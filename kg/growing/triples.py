@@ -59,9 +59,7 @@ def graph_triples(graph: GrowingGraph) -> Iterator[Triple]:
 
 def _aliases(nodes: Iterable[Node], edges: Sequence[Edge]) -> defaultdict[NodeKey, list[str]]:
     """Returns the other names of nodes, tickers among them, that stand for one node alone."""
-    apart = {(edge.source, edge.target) for edge in edges if edge.type == "not_alias_of"}
-    pairs = {(edge.source, edge.target) for edge in edges if edge.type == "alias_of"} - apart
-    named = {(alias.name, key) for alias, key in pairs}
+    named = {(edge.source.name, edge.target) for edge in edges if edge.type == "alias_of"}
     named |= {(ticker, node.key) for node in nodes if (ticker := node.properties.get("ticker"))}
     count = Counter(name for name, _ in named)
     names: defaultdict[NodeKey, list[str]] = defaultdict(list)

@@ -45,8 +45,6 @@ _PUBLISHED = re.compile(r"(?:\b(?:published|posted|updated|written|released|issu
 """The beginning of a line with the day of publication."""
 
 _TIME = re.compile(r"[\s,|]*(?:at )?(?:\d{1,2}[:.]\d\d(?:[:.]\d\d)?)?\s*(?:[ap]\.?m\.?)?\s*\(?(?:[A-Z]{2,5})?\)?\W*")
-_LINE_WORDS = frozenset(("de", "del", "der", "di", "la", "le", "of", "on", "the", "und", "van", "von", "at", "in"))
-"""Words with small letters that lines of place and day have."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +173,7 @@ def _is_body(line: str) -> bool:
 def _in_prose(text: str, start: int) -> bool:
     """Whether words with small letters go before a day, so that it is in a sentence and in no line of place and day."""
     before = text[text.rfind("\n", 0, start) + 1 : start]
-    return any(word.islower() and word not in _LINE_WORDS for word in re.findall(r"[^\W\d_]+", before))
+    return any(map(str.islower, re.findall(r"[^\W\d_]+", before)))
 
 
 def _without_dateline(body: str, start: int, end: int) -> str:

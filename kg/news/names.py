@@ -26,28 +26,25 @@ _LEGAL_FORMS = frozenset(
         "kg kk pty holdings holding",
     )
 )
-_TITLES = frozenset(("Mr", "Mrs", "Ms", "Mx", "Dr", "Prof", "Professor", "Sir", "Dame", "Lord", "Lady"))
 
 
 @cache
 def plain_name(name: str) -> str:
-    """Returns a name in lower case without accents, punctuation, article, title and legal form."""
+    """Returns a name in lower case without accents, punctuation, article and legal form."""
     split = unicodedata.normalize("NFKD", name)
     text = "".join(letter for letter in split if not unicodedata.combining(letter))
     text = re.sub(r"['’]s\b", "", text).replace("S.p.A", "SpA").replace("A/S", "AS")
     words = re.findall(r"[\w&]+(?:-\w+)*", re.sub(r"\b([A-Z])\.([A-Z])\.?(?!\w)", r"\1\2", text))
     while len(words) > 1 and words[-1].lower() in _LEGAL_FORMS:
         words = words[:-1]
-    while len(words) > 1 and (words[0].lower() in _ARTICLES or words[0] in _TITLES):
+    while len(words) > 1 and words[0].lower() in _ARTICLES:
         words = words[1:]
     return " ".join(words).lower()
 
 
 def known_aliases(graph: GrowingGraph) -> list[tuple[NodeKey, NodeKey]]:
     """Returns the names with the entities that they stand for."""
-    apart = {(edge.source, edge.target) for edge in graph.edges(kind="not_alias_of")}  # of an earlier version
-    pairs = ((edge.source, edge.target) for edge in graph.edges(kind=STANDS_FOR))
-    return sorted((pair for pair in pairs if pair not in apart), key=str)
+    return sorted(((edge.source, edge.target) for edge in graph.edges(kind=STANDS_FOR)), key=str)
 
 
 def alias_key(graph: GrowingGraph, alias: str, entity: NodeKey) -> NodeKey:

@@ -148,7 +148,7 @@ class Retrieve(BeamQA):
         reply = work.ask(self.parse_solution, retrieved=retrieved)
         answer = reply.answer.strip() or None if reply is not None else None
         grounded = answer is None or (bool(rows.rows) and is_grounded(answer, retrieved, work.question))
-        facts = _facts(work, query, rows) if answer is not None and grounded else ()
+        facts = facts_behind(work.graph, rows) if answer is not None and grounded else ()
         explanation = self._explanation(work, answer, facts, calculation) if answer is not None else ""
         return work.result(
             forced=forced,
@@ -196,15 +196,6 @@ def _bound_rows(work: Work, query: str) -> QueryResult:
     """Returns the rows of a query but those without a value: a variable may be missing in the pattern."""
     rows = work.graph.query(query, work.config.limits)
     return replace(rows, rows=tuple(row for row in rows.rows if any(value is not None for value in row)))
-
-
-def _facts(work: Work, query: str, rows: QueryResult) -> tuple[BasicFact, ...]:
-    """Returns the facts that the rows rest on: triples of the query's pattern."""
-    try:
-        return facts_behind(work.graph, query, rows, work.config.limits)
-    except QueryError as error:
-        work.refused.append(f"the facts of the answer cannot be listed: {error}")
-        return ()
 
 
 def _unfenced(query: str) -> str:

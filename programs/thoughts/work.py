@@ -86,9 +86,8 @@ class Thoughts:
     @property
     def proposed(self) -> tuple[tuple[str, str], ...]:
         """The types that the model proposed, each with what became of it."""
-        names = {"create_node_type": "name", "create_edge_type": "name", "add_properties": "type_name"}
         return tuple(
-            (str(call.arguments.get(names[call.tool])), call.output) for call in self.tool_calls if call.tool in names
+            (str(call.arguments.get("name")), call.output) for call in self.tool_calls if call.tool in TYPE_TOOLS
         )
 
     @property
@@ -103,7 +102,7 @@ class Thoughts:
         return self.answer, ""
 
 
-TYPE_TOOLS = ("create_node_type", "create_edge_type", "add_properties")
+TYPE_TOOLS = ("create_node_type", "create_edge_type")
 """Tools that change the schema and return no facts."""
 
 NAVIGATION = ("list_documents", "extract_archive")

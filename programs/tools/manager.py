@@ -34,10 +34,6 @@ _CREATED = {
     "accepted": "{} is a type now",
     "pending": "{} is pending: a person will decide; use an existing type until then",
 }
-_EXTENDED = {
-    "accepted": "{} has these properties now",
-    "pending": "the change of {} is pending: a person will decide; use its present properties until then",
-}
 
 
 class TypeTools:
@@ -96,10 +92,6 @@ class TypeTools:
         }
         new = EdgeType(name, description, schema, example if example is not None else {}, "agent", **about)
         return _CREATED[self._proposals.propose(new, differs_from or ())].format(name)
-
-    def add_properties(self, type_name: str, properties: dict[str, Any], justification: str) -> str:
-        """Proposes further properties of an existing type, each with its JSON Schema."""
-        return _EXTENDED[self._proposals.extend(type_name, properties, justification)].format(type_name)
 
 
 LONGEST_OUTPUT = 20_000
@@ -251,7 +243,7 @@ _KINDS: tuple[tuple[str, str, Callable[[Any], object], tuple[str, ...]], ...] = 
         "types",
         "take proposals of types",
         lambda settings: TypeTools(settings.types),
-        ("create_node_type", "create_edge_type", "add_properties"),
+        ("create_node_type", "create_edge_type"),
     ),
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, QueryLimits, facts_behind
+from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, Origin, facts_behind
 from kg.investments import investment_schema
 
 
@@ -38,7 +38,11 @@ def graph() -> Iterator[GrowingGraph]:
             'SELECT ?s WHERE { ?c rdfs:label "Acme" ; edge:in_sector ?x . ?x rdfs:label ?s }',
             ["Acme -> in_sector -> Ships"],
         ),
-        ('SELECT ?s WHERE { [] rdfs:label "Acme" ; edge:in_sector [ rdfs:label ?s ] }', ["Acme -> in_sector -> Ships"]),
+        (
+            'SELECT ?s WHERE { { ?c rdfs:label "Acme" } UNION { ?c prop:country "Peru" } ?c edge:in_sector ?s }',
+            ["Acme -> in_sector -> Ships"],
+        ),
+        ("SELECT ?s WHERE { [] edge:in_sector [ rdfs:label ?s ] }", []),
         (
             'SELECT (COUNT(?c) AS ?n) WHERE { ?c a type:Company ; prop:country "USA" }',
             ["Borea: country USA", "Helixon: country USA"],
@@ -63,10 +67,10 @@ def graph() -> Iterator[GrowingGraph]:
 def test_only_the_facts_of_the_rows_are_named(graph: GrowingGraph, query: str, statements: list[str]) -> None:
     found = graph.query(query)
     assert found.rows
-    assert sorted(fact.statement for fact in facts_behind(graph, query, found, QueryLimits())) == statements
+    assert sorted(fact.statement for fact in facts_behind(graph, found)) == statements
 
 
 def test_a_fact_has_its_source_and_the_passage_that_states_it(graph: GrowingGraph) -> None:
     query = 'SELECT ?s WHERE { ?c rdfs:label "Acme" ; edge:in_sector ?x . ?x rdfs:label ?s }'
-    [fact] = facts_behind(graph, query, graph.query(query), QueryLimits())
+    [fact] = facts_behind(graph, graph.query(query))
     assert str(fact) == 'Acme -> in_sector -> Ships (Acme.txt: "Acme works in Ships.")'

@@ -192,7 +192,7 @@ def test_a_query_returns_at_most_its_rows_and_characters() -> None:
 
 def test_a_query_ends_without_the_process_that_started_it() -> None:
     """After `kill -9` of the parent nobody stops its query."""
-    message = {"query": ENDLESS, "rows": 1, "seconds": 0.3, "start": 60, "matched": None}
+    message = {"query": ENDLESS, "rows": 1, "seconds": 0.3, "start": 60}
     worker = subprocess.run(
         [sys.executable, "-m", "kg.growing.query_worker"],
         input=f"{json.dumps(message)}\n{ROWS}".encode(),

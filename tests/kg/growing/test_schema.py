@@ -143,24 +143,3 @@ def test_a_proposed_type_waits_for_review(graph: GrowingGraph) -> None:
     with pytest.raises(SchemaError, match="use 'Regulation'"):
         own.propose(replace(regulation, name="Regulations"))
     assert [one.name for one in own.pending()] == ["Regulation"]
-
-
-def test_a_type_that_requires_a_number_is_none_that_has_no_number(graph: GrowingGraph) -> None:
-    rules = {"name": {"type": "string"}, "value": {"type": "number"}}
-    counted = {"type": "object", "required": ["name", "value"], "properties": rules}
-    figure = NodeType("Figure", "A number that a source states.", counted, {"name": "x", "value": 1})
-    graph.change_schema(graph.schema.with_type(figure))
-    assert proposals(graph).propose(kind("Person", "A human being who is named in a source.")) == "accepted"
-
-
-def test_further_properties_change_a_type(graph: GrowingGraph) -> None:
-    tonnage = {"tonnage": {"type": "number"}}
-    with pytest.raises(SchemaError, match="has name already"):
-        proposals(graph).extend("Ship", {"name": {"type": "string"}}, "why")
-    assert proposals(graph, "review").extend("Ship", tonnage, "freight is weighed") == "pending"
-    assert graph.schema.node_type("Ship").properties == ("name",)
-    with pytest.raises(SchemaError, match="waits for review"):
-        proposals(graph, "review").extend("Ship", tonnage, "again")
-    assert [kind.properties for kind in proposals(graph).pending()] == [("name", "tonnage")]
-    assert proposals(graph).extend("Physician", {"licence": {"type": "string"}}, "why") == "accepted"
-    assert graph.schema.node_type("Physician").properties == ("name", "licence")
