@@ -9,7 +9,6 @@ shown, never what happened.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -19,22 +18,10 @@ from kg.errors import DataError
 from kg.growing import GrowingGraph, Node, NodeKey, node_term
 from kg.investments import event_date, grouped_events, insights_about
 from kg.news import number_of, stored_passages
+from kg.text import tokens
+from programs.advisor.reading import event_kinds
 
 TOLERANCES = ("conservative", "moderate", "aggressive")
-
-_RISKS = frozenset(
-    ("lawsuit", "rating", "guidance", "investigation", "fine", "accident", "recall", "strike", "bankruptcy")
-)
-_GOALS = {
-    "income": frozenset(("dividend",)),
-    "dividend": frozenset(("dividend",)),
-    "dividends": frozenset(("dividend",)),
-    "growth": frozenset(("earnings", "guidance", "product", "contract", "site")),
-    "preservation": _RISKS,
-    "safety": _RISKS,
-    "retirement": frozenset(("dividend", "guidance")),
-}
-"""The kinds of events that matter for a goal, by a word of the goal."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +31,8 @@ class Profile:
     Attributes:
         risk_tolerance: conservative, moderate or aggressive.
         horizon: As written: "10 years", "18 months", "long".
-        goals: Goals as words: "income".
-        preferences: Preferences by name.
+        goals: Goals as words; those that name a kind of event matter.
+        preferences: Preferences by name, likewise.
 
     Raises:
         DataError: The risk tolerance is none of the three.
@@ -62,10 +49,10 @@ class Profile:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of events that matter for the goals and preferences."""
+        """The kinds of events that goals and preferences name: "dividends" names the kind ``dividend``."""
         liked = [name for name, value in self.preferences.items() if value]
-        words = re.findall(r"[a-z]+", " ".join((*self.goals, *liked)).lower())
-        return frozenset(kind for word in words for kind in _GOALS.get(word, ()))
+        words = set(tokens(" ".join((*self.goals, *liked)).replace("_", " ")))
+        return frozenset(kind for kind in event_kinds() if words.issuperset(tokens(kind.replace("_", " "))))
 
 
 @dataclass(frozen=True)

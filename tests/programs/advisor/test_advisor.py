@@ -202,7 +202,7 @@ def given(graph: GrowingGraph) -> list[Any]:
     ("profile", "symbols"),
     [
         (Profile("conservative"), ["CLDS", "OSPR"]),
-        (Profile("moderate", goals=("income",)), ["OSPR", "CLDS"]),
+        (Profile("moderate", goals=("dividends",)), ["OSPR", "CLDS"]),
         (Profile("aggressive"), []),
     ],
 )
