@@ -15,8 +15,8 @@ from pathlib import Path
 from experiments.compiling import fit_graphs
 from experiments.data import load_graph, load_questions
 from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.kgqa import KGQuestions
 from experiments.saved import SavedProgram
-from experiments.tasks import KGQuestions
 from optimize.fitting import folds_of
 from optimize.metrics import KGQAScore, summarise_kgqa
 from programs.worlds.graph import GraphConfig

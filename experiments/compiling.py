@@ -149,7 +149,11 @@ def compile_program(
         for data in job.data:
             run.log_data(data)
         printed, begun = here / "printed.log", time.perf_counter()
-        with stages.stage(f"compile {name}"), autologged(tracker, run), _printed_to(printed) as tell:
+        with (
+            stages.stage(f"compile {name}"),
+            autologged(run, log_compiles=True, log_evals=True, log_traces_from_compile=True),
+            _printed_to(printed) as tell,
+        ):
             fit = job.fit(tell)
         figures = {**fit.figures, "compile_seconds": time.perf_counter() - begun, "run_id": run.id}
         origin = {**job.origin, "run_id": run.id, "python": describe_environment().python}

@@ -12,49 +12,61 @@ continues with the other items.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+import logging
 import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 from threadpoolctl import threadpool_limits
 
-from experiments.console import progress, say
+from experiments.console import figures_table, progress, say, write_answer
+from experiments.data import ConversationRecord, LoadedData
 from experiments.lms import LMConfig, reach_lm
+from experiments.runs import REPORT_TAG, RunRecord
 from experiments.saved import SavedProgram
-from experiments.traces import CONVERSATION_TAG, Span, TraceFacts, TraceWriter, TurnRecorder, search_traces
 from experiments.tracking import (
     REVISION_TAG,
     DataInput,
     Run,
     RunKind,
-    RunRecord,
+    TraceFacts,
     Tracker,
+    autologged,
     describe_environment,
-    is_written,
     open_run,
+    sectioned,
+    traced,
+    write_trace,
 )
-from kg.errors import ConfigError, TrackingError
+from kg.errors import ConfigError, DataError, TrackingError
 from kg.files import cache_folder
+from kg.locks import BusyError, FileLock
+from optimize.metrics import TurnScore, score_record, score_turn, summarise, verdict
+from programs.conversation import ConversationQA
 from programs.lm import EXPENSES, GuardedLM
-from programs.turns import concurrently, read_turn, turn_record
+from programs.turns import Turn, concurrently, read_turn, turn_record
+
+logger = logging.getLogger(__name__)
 
 KEY_TAG = "finpath.key"
 """The tag with the hash of an evaluation's settings."""
 
-TURNS, DETAILS = "turns", "details"
-"""The tables of an evaluation's run: one row a turn with its scores, and one with the program's whole result."""
+TURNS, DETAILS, ONTOLOGY = "turns", "details", "ontology.ttl"
+"""The artifacts of an evaluation: a row a turn with its scores, and one with its whole result; the ontology."""
 
-ONTOLOGY = "ontology.ttl"
-"""The artifact with the ontology of the program."""
+Judgement = tuple[dict[str, str], dict[str, tuple[bool | float, str]], dict[str, Any]]
+"""The tags of a turn's trace, its verdicts with their reasons, and its gold."""
+
+_CANDIDATES_IN_ROW = 5
 
 
 @dataclass(frozen=True)
@@ -96,9 +108,6 @@ class Scored:
         turn: The program's result.
         score: Its score.
         right: Whether the answer is right.
-        spans: The calls of modules, tools and language models.
-        start: Its start, in nanoseconds since 1970.
-        end: Its end.
     """
 
     item: str
@@ -106,9 +115,6 @@ class Scored:
     turn: Any
     score: Any
     right: bool
-    spans: Sequence[Span] = ()
-    start: int = 0
-    end: int = 0
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,7 @@ class Task(ABC):
 
     @abstractmethod
     def items(self, limit: int | None = None) -> Sequence[Any]:
-        """Returns the items, at most ``limit``, each with an ``id`` of its own.
+        """Returns the items, at most ``limit``, each with an ``id`` of its own and ``questions``.
 
         Raises:
             DataError: There are none, or an item has no gold.
@@ -161,10 +167,7 @@ class Task(ABC):
 
     @abstractmethod
     def answer(self, program: Any, item: Any) -> Iterator[Any]:
-        """Yields the turns of an item.
-
-        A turn that fails is a turn too; an exception ends the whole evaluation.
-        """
+        """Yields a turn for each question of an item, also for one that fails; an exception ends the evaluation."""
 
     @abstractmethod
     def score(self, item: Any, index: int, turn: Any) -> tuple[Any, bool]:
@@ -176,11 +179,161 @@ class Task(ABC):
 
     @abstractmethod
     def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
-        """Logs figures, tables and pages; also called for a part of the items, after a stop, and without tracking."""
+        """Logs figures and tables; also called for a part of the items, after a stop, and without tracking."""
 
     @abstractmethod
     def trace(self, scored: Scored) -> TraceFacts:
         """Returns the content of a turn's trace in addition to its calls."""
+
+
+class ConversationTask(Task):
+    """Conversations about reports; the parts that do not depend on the kind of gold.
+
+    Args:
+        data: The conversations.
+        answer: Whether a program with a fitted confidence may abstain.
+    """
+
+    run_kind: RunKind = "evaluate"
+
+    def __init__(self, data: LoadedData, answer: Literal["confident", "always"] = "always") -> None:
+        self.data, self.abstention, self.name = data, answer, data.name
+        self.reports = {conversation.id: conversation.report for conversation in data.conversations}
+
+    def items(self, limit: int | None = None) -> Sequence[ConversationRecord]:
+        """Returns the conversations."""
+        conversations = self.data.conversations[:limit]
+        if not conversations:
+            raise DataError("has no conversation that can be evaluated", file=self.name)
+        if any(conversation.answers is None and conversation.gold is None for conversation in conversations):
+            raise DataError("has no gold answers to evaluate against", file=self.name)
+        return conversations
+
+    def _program(self, saved: SavedProgram) -> Any:
+        """Returns the program with the task's rule for abstention."""
+        evidence, scorer = (getattr(saved.program, name, None) for name in ("evidence", "scorer"))
+        if evidence is None or scorer is None or scorer.confidence is None or evidence.answer == self.abstention:
+            return saved.program
+        program = saved.program.deepcopy()
+        program.evidence = replace(evidence, answer=self.abstention)
+        return program
+
+    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
+        """Returns program, model, data, limit and seed."""
+        program, data, lm = self._program(saved), self.data, config.lm
+        settings = dataclasses.asdict(program.config)
+        about = {"data": data.name, "data_sha256": data.sha256, "split": data.split}
+        scorer = program.scorer.sha256 if program.scorer is not None else "none"
+        key = {
+            "program": dict(saved.config.get("files", {})) or saved.name,
+            "settings": [program.kind, settings, program.ontology.sha256, program.unmapped, self.abstention],
+            "evidence": program.evidence.to_dict() if program.evidence is not None else {},
+            "lm": [lm.name, lm.api_base, lm.temperature, lm.max_tokens],
+            "data": [data.sha256, config.limit, config.seed],
+        }
+        params = {
+            "program": saved.name,
+            "kind": program.kind,
+            "unmapped": program.unmapped,
+            "abstention": self.abstention,
+            **{f"settings.{name}": value for name, value in settings.items()},
+            **lm.params(),
+            "limit": config.limit if config.limit is not None else "all",
+            "seed": config.seed,
+            "threads": config.thread_count,
+            "data": data.name,
+            "split": data.split,
+            "optimizers": ",".join(step["name"] for step in saved.config.get("optimizers", [])) or "none",
+        }
+        compiled_by = saved.config.get("run_id")
+        tags = {**about, "ontology_sha256": program.ontology.sha256, "scorer_sha256": scorer}
+        tags |= {"compiled_by": str(compiled_by)} if compiled_by else {}
+        figures = {"program": saved.name, "lm": lm.name, "limit": config.limit, **about}
+        figures["data_problems"] = len(data.problems)
+        used = DataInput(data.name, data.sha256, data.split, len(data.conversations[: config.limit]))
+        own = {f"finpath.{name}": value for name, value in tags.items()}
+        return Description(program, key, params, own, figures, used)
+
+    def answer(self, program: ConversationQA, item: ConversationRecord) -> Iterator[Turn]:
+        """Yields the turns of a conversation.
+
+        After a turn that raises, the conversation continues as after any turn without an answer.
+        """
+        state: Any = None
+        for question in item.questions:
+            try:
+                state = state if state is not None else program.start(program.world(item.report))
+                state = program.ask(state, question)
+                turn = state.turns[-1]
+            except Exception as error:  # noqa: BLE001 - any error costs this turn only; it is counted
+                message = f"{type(error).__name__}: {error}"
+                logger.warning("a turn about %s failed: %s", item.report.id, message)
+                turn = Turn(question, failure="error", message=message)
+                state = state.after(turn) if state is not None else None
+            yield turn
+
+    def trace(self, scored: Scored) -> TraceFacts:
+        """Returns the trace of a turn with its gold and its verdict."""
+        turn, report = scored.turn, self.reports[scored.item].id
+        tags, verdicts, expected = self.judgement(scored)
+        if turn.confidence is not None:
+            verdicts = {**verdicts, "confidence": (turn.confidence, "")}
+        return TraceFacts(
+            {"question": turn.question, "report": report},
+            {
+                "answer": write_answer(turn.answer),
+                "program": str(turn.derivation) if turn.derivation is not None else None,
+                "failure": turn.message if turn.failure is not None else None,
+                "understanding": turn.understanding,
+                "path": turn.candidates[turn.pick].path if turn.pick is not None else None,
+            },
+            {REPORT_TAG: report, **tags},
+            turn.message if turn.failure in ("lm_error", "error") else None,
+            verdicts,
+            expected,
+        )
+
+    @abstractmethod
+    def judgement(self, scored: Scored) -> Judgement:
+        """Returns the verdict on a turn."""
+
+
+class ConvFinQA(ConversationTask):
+    """Conversations with gold programs, scored by ConvFinQA's official metric."""
+
+    def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[TurnScore, bool]:
+        """Returns the score of a turn, and whether its answer is right."""
+        score = score_turn(item, index, turn)
+        return score, score.exact
+
+    def figures(self, scored: Sequence[Scored], *, seed: int) -> dict[str, Any]:
+        """Returns the official figures, costs and failures."""
+        return summarise([own.score for own in scored], seed=seed)
+
+    def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
+        """Logs figures, the ontology, and both tables."""
+        if run.id is None:
+            return
+        run.log_metrics(sectioned(figures))
+        run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
+        run.log_description(figures_table([run.name], [figures]))
+        run.log_table(TURNS, [self._row(own) for own in scored])
+        keys = [{"conversation_id": own.item, "turn_index": own.index} for own in scored]
+        run.log_table(DETAILS, [{**key, **turn_record(own.turn)} for key, own in zip(keys, scored, strict=True)])
+
+    def _row(self, scored: Scored) -> dict[str, Any]:
+        candidates = [
+            f"{place}. {write_answer(candidate.answer)} = {candidate.derivation} ({candidate.score:.2f})"
+            for place, candidate in enumerate(scored.turn.candidates[:_CANDIDATES_IN_ROW], start=1)
+        ]
+        more = {"candidates": "; ".join(candidates), "tool_calls": len(scored.turn.tool_calls)}
+        return {"report": self.reports[scored.item].id, **score_record(scored.score), **more}
+
+    def judgement(self, scored: Scored) -> Judgement:
+        """Returns the stage, the verdict in words, and the gold program and its answer."""
+        score = scored.score
+        expected = {"answer": write_answer(score.gold_answer), "program": score.gold_program}
+        return {"finpath.stage": score.stage}, {"exe_accuracy": (score.exact, verdict(score))}, expected
 
 
 @dataclass(frozen=True)
@@ -218,7 +371,6 @@ def evaluate(
     parent: Run | None = None,
     run_name: str | None = None,
     resume: bool = False,
-    lm: Mapping[str, Any] | None = None,
 ) -> Evaluation:
     """Runs a program on a task and scores every turn.
 
@@ -232,32 +384,39 @@ def evaluate(
             that of the data.
         resume: Whether to continue the newest stopped evaluation of the same program, data and settings. Without one,
             the evaluation starts from the beginning.
-        lm: The settings of ``dspy.context`` with a language model that is ready; by default those of ``config.lm``.
 
     Raises:
         DataError: The data has no gold, or no item.
-        ConfigError: The program cannot be evaluated on this task, or the evaluation is under way in another process.
+        ConfigError: The program cannot be evaluated on this task.
+        TrackingError: The evaluation to resume is under way in another process, or another revision began it.
         LMError: The language model does not answer at all.
     """
     config = config if config is not None else EvaluationConfig()
-    items = task.items(config.limit)
+    items = {item.id: item for item in task.items(config.limit)}
     about = task.describe(saved, config)
     saved = replace(saved, program=about.program)
     shaped = json.dumps({**about.key, "finpath": describe_environment().finpath}, sort_keys=True, default=str)
     key = hashlib.sha256(shaped.encode()).hexdigest()[:32]
-    settings = lm if lm is not None else reach_lm(config.lm, saved.program)
+    settings = reach_lm(config.lm, saved.program)
     name = run_name if run_name is not None else f"{_named(saved, config)} on {task.name}"
-    stopped = _stopped(tracker, task.run_kind, key, resume=resume)
+    stopped = _stopped(tracker, task.run_kind, key) if resume else None
     tags = {"finpath.seed": str(config.seed), **about.tags, KEY_TAG: key}
-    resumed = stopped.id if stopped is not None else None
-    with open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed) as run:
-        writer = TraceWriter(tracker, run) if tracker is not None and config.traces else None
-        work = _Work(saved, task, {item.id: item for item in items}, config, about, run, settings, writer)
-        if stopped is None or tracker is None:
+    with ExitStack() as stack:
+        journal = Journal(stopped.id) if stopped is not None else None
+        if journal is not None:
+            stack.enter_context(journal.locked())
+        resumed = stopped.id if stopped is not None else None
+        run = stack.enter_context(open_run(tracker, task.run_kind, name, parent=parent, tags=tags, resumed=resumed))
+        if journal is None:
+            journal = Journal(run.id)
+            stack.enter_context(journal.locked())
+        stack.enter_context(autologged(run) if config.traces else nullcontext())
+        work = _Work(saved, task, items, config, about, run, settings, journal)
+        if stopped is None:
             run.log_params(about.params)
             run.log_data(about.data)
         else:
-            work.load(stopped, tracker)
+            work.load(stopped)
         try:
             work.answer_all()
         except BaseException:
@@ -265,7 +424,7 @@ def evaluate(
                 work.log_end()
             raise
         figures = work.log_end()
-    work.journal.remove()
+    journal.remove()
     turns = {(scored.item, scored.index): scored.turn for scored in work.all()}
     return Evaluation(name, figures, [scored.score for scored in work.all()], turns)
 
@@ -276,6 +435,20 @@ def _named(saved: SavedProgram, config: EvaluationConfig) -> str:
     different += [f"first {config.limit}"] if config.limit is not None else []
     different += saved.changes
     return f"{saved.name} ({', '.join(different)})" if different else saved.name
+
+
+def _stopped(tracker: Tracker | None, kind: RunKind, key: str) -> RunRecord | None:
+    """Returns the newest stopped evaluation of this key that has answered items, if any.
+
+    Raises:
+        TrackingError: A process of this machine writes a run of this key at the moment.
+    """
+    for record in tracker.search((kind,), tags={KEY_TAG: key}, without=("FINISHED",)) if tracker is not None else ():
+        with Journal(record.id).locked():
+            if Journal(record.id).read():
+                return record
+    say("note: no evaluation with these settings was stopped; this one starts from the beginning")
+    return None
 
 
 @dataclass
@@ -289,21 +462,19 @@ class _Work:
     about: Description
     run: Run
     settings: Mapping[str, Any]
-    writer: TraceWriter | None
+    journal: Journal
 
     def __post_init__(self) -> None:
-        self.journal = journal_of(self.run.id)
         self._done: dict[str, list[Scored]] = {}
         self._lock = threading.Lock()
         self._resumed, self._spent_before, self._start = 0, dict[str, float](), time.perf_counter()
 
-    def load(self, stopped: RunRecord, tracker: Tracker) -> None:
+    def load(self, stopped: RunRecord) -> None:
         """Takes over the answered items of a stopped run."""
         for line in self.journal.read():
             try:
-                item = self.items[line["item"]]
-                turns = enumerate(line["turns"])
-                self._done[item.id] = [self._scored(item, place, read_turn(own["turn"]), own) for place, own in turns]
+                item, turns = self.items[line["item"]], map(read_turn, line["turns"])
+                self._done[item.id] = [self._scored(item, place, turn) for place, turn in enumerate(turns)]
             except (KeyError, TypeError, ValueError) as error:
                 rule = f"another revision of finpath wrote it ({type(error).__name__}: {error})"
                 raise TrackingError(f"the journal {self.journal.path} cannot be resumed: {rule}") from error
@@ -314,9 +485,6 @@ class _Work:
             say(f"note: the code has changed since the stop ({before or 'unknown'} then, {now or 'unknown'} now)")
         self.run.log_tags({"finpath.resumed": f"with {self._resumed} turns done by revision {before or 'unknown'}"})
         say(f"* going on with the run {stopped.id}, of which {self._resumed} turns are done")
-        if self.writer is not None:
-            known = {trace.info.tags.get(CONVERSATION_TAG) for trace in search_traces(tracker, stopped)}
-            self._trace(scored for scored in self.all() if scored.item not in known)
 
     def answer_all(self) -> None:
         """Answers and keeps all items that are not done."""
@@ -333,12 +501,10 @@ class _Work:
             except BaseException:
                 stop.set()
                 raise
-            times = [{"spans": own.spans, "start": own.start, "end": own.end} for own in turns]
-            kept = [{"turn": turn_record(own.turn), **about} for own, about in zip(turns, times, strict=True)]
             with self._lock:
                 self._done[item.id] = turns
+                kept = [turn_record(scored.turn) for scored in turns]
                 self.journal.append({"item": item.id, "turns": kept, "spent": self._spent()})
-            self._trace(turns)
             bar.update()
             done = self.all()
             bar.set_postfix_str(f"{100 * sum(scored.right for scored in done) / len(done):.1f}% right")
@@ -349,22 +515,21 @@ class _Work:
                 pass
 
     def _answer(self, item: Any) -> list[Scored]:
-        """Returns the turns of an item."""
+        """Returns the turns of an item; each is a trace."""
         answers, turns = self.task.answer(self.saved.program, item), list[Scored]()
-        while True:
-            recorder = TurnRecorder()
-            with recorder.recording():
-                turn = next(answers, None)
-            if turn is None:
-                return turns
-            spans = recorder.spans if self.config.traces else ()
-            about = {"spans": spans, "start": recorder.start, "end": recorder.end}
-            turns.append(self._scored(item, len(turns), turn, about))
+        for index in range(len(item.questions)):
+            with traced(self.run, f"{item.id} turn {index + 1}") if self.config.traces else nullcontext() as span:
+                scored = self._scored(item, index, next(answers))
+                if span is not None:
+                    facts = self.task.trace(scored)
+                    tags = {"finpath.program": self.saved.name, "finpath.correct": str(scored.right).lower()}
+                    write_trace(span, self.run, item.id, index, replace(facts, tags={**tags, **facts.tags}))
+            turns.append(scored)
+        return turns
 
-    def _scored(self, item: Any, index: int, turn: Any, about: Mapping[str, Any]) -> Scored:
+    def _scored(self, item: Any, index: int, turn: Any) -> Scored:
         """Scores a turn; those of the journal are scored again."""
-        score, right = self.task.score(item, index, turn)
-        return Scored(item.id, index, turn, score, right, about["spans"], about["start"], about["end"])
+        return Scored(item.id, index, turn, *self.task.score(item, index, turn))
 
     def log_end(self) -> dict[str, Any]:
         """Logs the items that are done, all of them or a part; returns their figures."""
@@ -381,10 +546,6 @@ class _Work:
             "seed": self.config.seed,
         }
         self.task.log(self.run, self.saved, figures, done)
-        if self.writer is not None:
-            self.writer.flush()
-            if self.writer.failed:
-                self.run.log_metrics({"traces_failed": self.writer.failed})
         return figures
 
     def all(self) -> list[Scored]:
@@ -399,34 +560,44 @@ class _Work:
         now = {"seconds": time.perf_counter() - self._start, **spent}
         return {name: value + self._spent_before.get(name, 0) for name, value in now.items()}
 
-    def _trace(self, turns: Iterable[Scored]) -> None:
-        for scored in turns if self.writer is not None else ():
-            facts = self.task.trace(scored)
-            tags = {"finpath.program": self.saved.name, "finpath.correct": str(scored.right).lower(), **facts.tags}
-            assert self.writer is not None
-            place = scored.item, scored.index
-            self.writer.add(place, replace(facts, tags=tags), scored.spans, scored.start, scored.end)
-
 
 class Journal:
-    """Lines of JSON in an append-only file.
+    """The answered items of a run: lines of JSON in an append-only file of the user's cache, with a lock.
 
     Args:
-        path: The file; ``None`` for no journal.
+        run_id: The run; ``None`` for no journal.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
+    def __init__(self, run_id: str | None) -> None:
+        self.path = cache_folder() / "evaluations" / f"{run_id}.jsonl" if run_id is not None else None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps other processes away while the block lasts.
+
+        Raises:
+            TrackingError: Another process has the lock.
+        """
+        if self.path is None:
+            yield
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = FileLock(self.path.with_suffix(".lock"), wait=False)
+        except BusyError as error:
+            raise TrackingError(f"the run {self.path.stem} is written by another process") from error
+        try:
+            yield
+        finally:
+            lock.release(remove=True)
 
     def append(self, line: Mapping[str, Any]) -> None:
         """Adds a line; it is on the disk when this returns."""
-        if self.path is None:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            file.write(json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        if self.path is not None:
+            with self.path.open("ab") as file:
+                file.write(json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
 
     def read(self) -> list[dict[str, Any]]:
         """Returns all lines; one that a killed process did not finish is removed, and a broken one is reported."""
@@ -448,36 +619,3 @@ class Journal:
         """Removes the file; the run has its content."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
-
-
-def journal_of(run_id: str | None) -> Journal:
-    """Returns the journal of a run; one without a file for a run that is not tracked."""
-    return Journal(cache_folder() / "evaluations" / f"{run_id}.jsonl" if run_id is not None else None)
-
-
-def find_stopped(tracker: Tracker, key: str, kind: RunKind = "evaluate") -> RunRecord | None:
-    """Returns the newest stopped evaluation of this key that has answered items.
-
-    Raises:
-        ConfigError: A process of this machine runs an evaluation of this key at the moment.
-    """
-    for record in tracker.search((kind,), tags={KEY_TAG: key}, without=("FINISHED",)):
-        if is_written(record.id):
-            raise ConfigError(f"the run {record.id} with these settings is under way in another process: wait for it")
-        if journal_of(record.id).read():
-            return record
-    return None
-
-
-def _stopped(tracker: Tracker | None, kind: RunKind, key: str, *, resume: bool) -> RunRecord | None:
-    """Returns the run to resume, if any; marks killed runs on the way."""
-    if tracker is None:
-        if resume:
-            say("note: nothing is tracked, so there is nothing to resume")
-        return None
-    for record in tracker.mark_killed():
-        say(f"note: the run {record.name} ({record.id}) was killed; --resume continues an evaluation")
-    stopped = find_stopped(tracker, key, kind) if resume else None
-    if resume and stopped is None:
-        say("note: no evaluation with these settings was stopped; this one starts from the beginning")
-    return stopped

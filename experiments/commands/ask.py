@@ -39,8 +39,8 @@ from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError, DataError, FinpathError
 
 if TYPE_CHECKING:
+    from experiments.asking import QuestionLog
     from experiments.facade import Subject
-    from experiments.traces import QuestionLog
     from experiments.tracking import Tracker
     from programs.turns import AnyTurn, Conversation
 
@@ -75,8 +75,8 @@ def _asking(
     """Yields the subject that some words name and the log of its questions, with the language model set in DSPy."""
     import dspy
 
+    from experiments.asking import asked
     from experiments.facade import find_subject
-    from experiments.traces import asked
 
     with waiting("read what the questions are about"):
         subject = find_subject(words, data, program, settings)

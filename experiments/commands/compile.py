@@ -108,7 +108,7 @@ def compile_command(
     """
     from experiments.compiling import compile_program
     from experiments.evaluation import evaluate
-    from experiments.tasks import kgqa_table
+    from experiments.kgqa import kgqa_table
 
     _refuse_unused(program)
     is_kgqa, stages = program == "kgqa", Stages()
@@ -171,7 +171,7 @@ def _report_job(
     """The compile of a program for reports, and its evaluation on a dev split, if there is one."""
     from experiments.compiling import report_job
     from experiments.data import join_loaded, read_dialogues
-    from experiments.tasks import ConvFinQA
+    from experiments.evaluation import ConvFinQA
     from optimize.optimizers import parse_optimizers
 
     of_optimizers = {key: value for key, value in settings.items() if "." in key}
@@ -218,7 +218,7 @@ def _graph_job(
     """The compile of a program for questions about a graph, and its evaluation."""
     from experiments.compiling import graph_job
     from experiments.data import graph_and_questions
-    from experiments.tasks import KGQuestions
+    from experiments.kgqa import KGQuestions
     from optimize.fitting import read_value
     from programs.worlds.graph import GraphConfig
 

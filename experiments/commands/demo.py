@@ -33,17 +33,16 @@ def run_demo(out: str, write_figures: WriteFigures) -> None:
     from experiments.compare import compare
     from experiments.compiling import compile_program, report_job
     from experiments.data import load_conversations
-    from experiments.evaluation import EvaluationConfig, evaluate
+    from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
     from experiments.pages import describe_comparison
     from experiments.saved import find_program
-    from experiments.tasks import ConvFinQA
     from optimize.optimizers import parse_optimizers
 
     stages = Stages()
     config = EvaluationConfig()
     tracker = open_tracker(writes=True)
     with stages.stage("load the libraries and open the tracking store"):
-        tracker.open()
+        _ = tracker.experiment_id
     with stages.stage("read the sample (conversations that ship with finpath)"):
         train, dev = load_conversations("sample:train"), load_conversations("sample:dev")
     run_ids: list[str | None] = []

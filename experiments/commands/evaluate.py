@@ -105,8 +105,8 @@ def evaluate_program(
     if data is not None:
         return _evaluate_reports(program, data, settings, run, lm, write_figures)
     from experiments.data import graph_and_questions
+    from experiments.kgqa import KGQuestions
     from experiments.saved import find_program, with_graph_settings
-    from experiments.tasks import KGQuestions
 
     search, link, form = read_search(form, settings)
     tracker = run.tracker()
@@ -122,8 +122,8 @@ def evaluate_program(
 def _evaluate_reports(
     program: str, data: str, settings: dict[str, str], run: RunOptions, lm: LMConfig, write_figures: WriteFigures
 ) -> int:
+    from experiments.answers import conversation_task
     from experiments.saved import GRAPH_KINDS, find_program, with_program_settings
-    from experiments.tasks import conversation_task
     from optimize.fitting import read_value
 
     changes = tuple(f"{key}={value}" for key, value in settings.items())  # the run's name shows them
@@ -147,8 +147,9 @@ def _evaluate(
     write_figures: WriteFigures,
 ) -> int:
     """Evaluates, shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
+    from experiments.answers import answers_table
     from experiments.evaluation import evaluate
-    from experiments.tasks import answers_table, kgqa_table
+    from experiments.kgqa import kgqa_table
 
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     table = {"kgqa": kgqa_table, "answers": answers_table}.get(task.run_kind, figures_table)

@@ -29,7 +29,7 @@ from experiments.lms import LMConfig, lm_settings
 from kg.errors import DataError, FinpathError
 
 if TYPE_CHECKING:
-    from experiments.traces import QuestionLog
+    from experiments.asking import QuestionLog
     from experiments.tracking import Tracker
     from kg.growing import GrowingGraph
     from kg.news import NewsDocument
@@ -105,9 +105,9 @@ def ingest_documents(
     """
     import dspy
 
+    from experiments.asking import asked
     from experiments.data import SAMPLE_NEWS, read_documents, recorded_replies
     from experiments.facade import open_graph, use_types
-    from experiments.traces import asked
     from programs.advisor import Advisor
 
     if (undo is None) == (not documents and types is None):

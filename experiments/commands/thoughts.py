@@ -156,9 +156,9 @@ def ask_thoughts(
     """
     import dspy
 
+    from experiments.asking import asked
     from experiments.data import read_types
     from experiments.facade import open_graph
-    from experiments.traces import asked
     from kg.growing import GrowingGraph
 
     if not question.strip():

@@ -23,7 +23,8 @@ A conversation that breaks a rule is left out and named in ``problems``; the oth
 
 The pages of ConvFinQA are in ASCII: where a page had a typographic character, its files have the character's code
 point, mostly without the spaces around it. The characters that are certain are put back (:func:`repaired_text`) in
-reports whose id names a page (``UPS/2009/page_33.pdf``): ``the company 2019s`` is ``the company’s``.
+reports whose id names a page (``UPS/2009/page_33.pdf``): ``the company 2019s`` is ``the company’s``. A dash, ``2014``,
+is restored in a cell of its own whose row or column has figures and no other year.
 """
 
 from __future__ import annotations
@@ -303,9 +304,10 @@ def read_report(record: Any) -> Report:
     report = Report.from_dict(record)
     if _PAGE.fullmatch(report.id) is None:
         return report
-    texts = (tuple(map(repaired_text, part)) for part in (report.pre_text, report.post_text, *report.table))
-    pre_text, post_text, *table = texts
-    return replace(report, pre_text=pre_text, post_text=post_text, table=tuple(table))
+    pre_text, post_text = (tuple(map(repaired_text, texts)) for texts in (report.pre_text, report.post_text))
+    places = ((row, range(len(cells))) for row, cells in enumerate(report.table))
+    table = tuple(tuple(_repaired_cell(report.table, row, column) for column in columns) for row, columns in places)
+    return replace(report, pre_text=pre_text, post_text=post_text, table=table)
 
 
 def conversation_examples(conversations: Sequence[ConversationRecord]) -> list[dspy.Example]:
@@ -455,3 +457,20 @@ def repaired_text(text: str) -> str:
     for pattern, character in _CHARACTERS:
         text = pattern.sub(character, text)
     return text
+
+
+_DASHES = {"2013": "–", "2014": "—"}
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_FIGURE = re.compile(r"(?=\D*\d)[\s$€£¥().,'’%\d-]+")
+
+
+def _repaired_cell(table: Sequence[Sequence[str]], row: int, column: int) -> str:
+    """A cell; the code of a dash is one with a currency's sign, and among figures where there is no other year."""
+    cell = table[row][column]
+    code = cell.replace("$", "").strip()
+    if code not in _DASHES or not row or not column:
+        return repaired_text(cell)
+    others = [text.strip() for text in (*table[row][1:], *(line[column] for line in table[1:]))]
+    years = {text for text in others if _YEAR.fullmatch(text)} - {code}
+    has_figures = any(_FIGURE.fullmatch(text) and not _YEAR.fullmatch(text) for text in others)
+    return cell.replace(code, _DASHES[code]) if "$" in cell or (has_figures and not years) else cell

@@ -56,6 +56,11 @@ class KGQuestion:
     answers: tuple[str, ...]
     gold_paths: tuple[str, ...] = ()
 
+    @property
+    def questions(self) -> tuple[str]:
+        """The question alone: a conversation of one turn."""
+        return (self.question,)
+
 
 @dataclass(frozen=True)
 class LoadedQuestions:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from experiments.asking import QuestionLog
 from experiments.commands.ask import Chat
 from experiments.facade import find_subject
-from experiments.traces import QuestionLog
 from tests.demonstrations import needs_reader
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "conversations.md"
@@ -18,7 +18,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "conversations.m
 @needs_reader
 def test_the_transcript_is_what_the_chat_says(capsys: pytest.CaptureFixture[str]) -> None:
     transcript = re.findall(r"```text\n(> Which countries.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
-    chat = Chat(find_subject(["geography"]), QuestionLog(tracked=False))
+    chat = Chat(find_subject(["geography"]), QuestionLog())
     for line in transcript.splitlines():
         if line.startswith("> "):
             print(line)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from experiments.asking import QuestionLog
 from experiments.commands.ask import Chat, talk, talk_at_terminal
 from experiments.facade import Subject, find_subject
-from experiments.traces import QuestionLog
 from kg.errors import ConfigError, DataError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +27,7 @@ def subject() -> Subject:
 
 
 def _chat(subject: Subject) -> Chat:
-    return Chat(subject, QuestionLog(tracked=False))
+    return Chat(subject, QuestionLog())
 
 
 def _said(subject: Subject, *lines: str) -> str:

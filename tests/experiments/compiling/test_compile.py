@@ -14,11 +14,9 @@ from experiments.commands import main as cli
 from experiments.compiling import CompileJob, compile_program, fit_graphs, report_job
 from experiments.console import SHIPPED_FOLDER
 from experiments.data import LoadedData, load_conversations
-from experiments.evaluation import evaluate
+from experiments.evaluation import ConvFinQA, evaluate
 from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program
-from experiments.tasks import ConvFinQA
-from experiments.traces import read_traces
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError, UnmappedRowError
 from optimize.optimizers import parse_optimizers
@@ -96,8 +94,8 @@ def test_prompts_evaluations_and_calls_are_on_the_run(
     scores = tracker.client.get_metric_history(run.id, "eval_full")
     assert len(scores) == 3
     assert scores[0].value == pytest.approx(100 * compiled.fit.figures["val_score_0_start"], abs=0.1)
-    assert read_traces(tracker, run)
-    assert "BETTERTOGETHER" in tracker.text(run, "printed.log")
+    assert tracker.client.search_traces(locations=[tracker.experiment_id], run_id=run.id)
+    assert "BETTERTOGETHER" in tracker.download(f"runs:/{run.id}/printed.log").read_text("utf-8")
     inputs = tracker.client.get_run(run.id).inputs.dataset_inputs
     assert train.sha256[:16] in [one.dataset.digest for one in inputs]
 

@@ -54,7 +54,20 @@ def test_the_texts_and_cells_of_a_page_are_repaired() -> None:
     report = read_report(PAGE)
     assert report.pre_text == ("the company’s plans to acquire ( “acme” ) .",)
     assert report.post_text == ("it paid €3 million .",)
-    assert report.table[1:] == (("us 2014net", "40", "$ 2014"), ("the company’s", "2", "2013"))
+    assert report.table[1:] == (("us 2014net", "40", "$ —"), ("the company’s", "2", "–"))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [["", "amount", "maturity"], ["note a", "40", "2014"], ["note b", "2", "2013"]],
+        [["", "opened", "size"], ["a", "2014", "5"], ["b", "2011", "6"]],
+        [["", "2014", "2013"], ["sales", "5", "6"]],
+        [["notes", "due"], ["a", "2014"]],
+    ],
+)
+def test_years_in_cells_stay(table: list[list[str]]) -> None:
+    assert [list(row) for row in read_report({**PAGE, "table": table}).table] == table
 
 
 def test_other_reports_stay() -> None:

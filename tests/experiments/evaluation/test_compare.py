@@ -8,10 +8,9 @@ import pytest
 from experiments.commands.main import main
 from experiments.compare import compare
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
 from experiments.pages import describe_comparison
 from experiments.saved import SavedProgram
-from experiments.tasks import ConvFinQA
 from experiments.tracking import RunRecord, Tracker
 from kg.errors import TrackingError
 

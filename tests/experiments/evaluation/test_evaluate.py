@@ -5,9 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from experiments.data import LoadedData
-from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, evaluate
+from experiments.evaluation import DETAILS, TURNS, ConvFinQA, EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
-from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import DataError
 
@@ -66,7 +65,7 @@ def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: L
     record = tracker.find("latest")
     assert record.id == evaluation.run_id
     assert (record.kind, record.status, record.name) == ("evaluate", "FINISHED", "scripted on dev.json")
-    assert record.metrics["ci/exe_accuracy_low"] == pytest.approx(evaluation.figures["exe_accuracy_low"])
+    assert record.metrics["details/exe_accuracy_low"] == pytest.approx(evaluation.figures["exe_accuracy_low"])
     assert record.params["seed"] == "7"
     assert record.params["settings.beam_width"] == "3"
     assert record.tags["finpath.data_sha256"] == data.sha256

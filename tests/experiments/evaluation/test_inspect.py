@@ -9,9 +9,8 @@ import pytest
 from experiments.commands.main import finpath
 from experiments.compare import choose_turn, read_turns
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
 from experiments.saved import SavedProgram
-from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import TrackingError
 

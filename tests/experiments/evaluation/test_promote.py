@@ -10,10 +10,9 @@ import pytest
 
 from experiments import promote as module
 from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
 from experiments.promote import promote
 from experiments.saved import SavedProgram, find_program
-from experiments.tasks import ConvFinQA
 from experiments.tracking import RunRecord, Tracker
 from kg.errors import TrackingError
 

@@ -10,10 +10,9 @@ import pytest
 
 from experiments.commands.main import main
 from experiments.data import LoadedData, load_conversations
-from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.saved import SavedProgram, find_program, save_program
-from experiments.tasks import ConvFinQA
 from experiments.tracking import Tracker
 from kg.errors import ConfigError, LMError
 from programs.lm import EmbeddedEngine, EngineSettings, GuardedLM
@@ -154,7 +153,7 @@ def test_what_a_model_took_is_on_the_run(serve: Serve, tracker: Tracker) -> None
         assert len(server.bodies) == figures["lm_calls"]
         assert figures["lm_prompt_tokens"] == sum(map(len, server.bodies)) > 0
         server.bodies.clear()
-        assert tracker.find("latest").metrics["cost/lm_calls"] == figures["lm_calls"]
+        assert tracker.find("latest").metrics["details/lm_calls"] == figures["lm_calls"]
         assert "lm_usd" in figures
 
 

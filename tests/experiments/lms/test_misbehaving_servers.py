@@ -11,10 +11,9 @@ import dspy
 import pytest
 
 from experiments.data import load_conversations
-from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
 from experiments.lms.config import make_lm
 from experiments.saved import find_program
-from experiments.tasks import ConvFinQA
 from tests.experiments.lms.servers import GOOD, BadServer, Reply, asked
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.answers import OpenAnswers, conversation_task
 from experiments.data import LoadedData
-from experiments.evaluation import evaluate
+from experiments.evaluation import ConvFinQA, evaluate
 from experiments.saved import SavedProgram
-from experiments.tasks import ConvFinQA, OpenAnswers, conversation_task
 from experiments.tracking import Tracker
 
 

@@ -13,9 +13,9 @@ from dspy.utils import DummyLM
 from experiments.compiling import fit_graphs
 from experiments.data import LoadedGraph, LoadedQuestions
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
+from experiments.kgqa import KGQuestions
 from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, load_program, save_program, with_graph_settings
-from experiments.tasks import KGQuestions
 from experiments.tracking import Tracker
 from optimize.metrics import KGQAScore
 from programs.conversation import ConversationQA

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,116 +10,87 @@ from typing import Any
 import dspy
 import pytest
 
+from experiments.asking import asked
 from experiments.commands import main as cli
 from experiments.data import LoadedData
-from experiments.evaluation import EvaluationConfig, evaluate
+from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
+from experiments.runs import RunRecord
 from experiments.saved import SavedProgram
-from experiments.tasks import ConvFinQA
-from experiments.traces import TraceWriter, TurnRecorder, asked, read_traces
-from experiments.tracking import Tracker, TrackingConfig
-from kg.errors import TrackingError
+from experiments.tracking import TraceFacts, Tracker, TrackingConfig, autologged, traced, write_trace
 
 Make = Callable[..., SavedProgram]
 
 
-def spans_of(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    spans: list[dict[str, Any]] = trace["data"]["spans"]
-    return spans
+def traces_of(tracker: Tracker, record: RunRecord) -> list[Any]:
+    return list(tracker.client.search_traces(locations=[tracker.experiment_id], run_id=record.id))
 
 
-def test_an_error_is_on_its_span() -> None:
-    recorder = TurnRecorder()
+@pytest.mark.parametrize("threads", [1, 4])
+def test_each_run_has_its_own_traces(make_saved: Make, data: LoadedData, tracker: Tracker, threads: int) -> None:
+    for name in ("one", "two"):
+        config = EvaluationConfig(threads=threads)
+        evaluate(make_saved(name), ConvFinQA(data), config, tracker=tracker, run_name=name)
+    for name in ("one", "two"):
+        record = tracker.find(name)
+        traces = traces_of(tracker, record)
+        assert len(traces) == 5
+        for trace in traces:
+            tags = trace.info.tags
+            assert tags["finpath.run"] == record.id
+            assert tags["finpath.program"] == name
+            assert tags["finpath.report"] in tags["finpath.conversation"]
+        assert {trace.info.tags["finpath.turn"] for trace in traces} == {"0", "1"}
 
+
+def test_a_trace_has_question_gold_and_verdict(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
+    evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
+    record = tracker.find("latest")
+    [trace] = [
+        one for one in traces_of(tracker, record) if one.info.tags["finpath.conversation"] == data.conversations[1].id
+    ][-1:]
+    assert trace.data.spans[0].parent_id is None
+    assert trace.data.spans[0].inputs["question"] == "costs?"
+    info = trace.info
+    assert (info.request_preview, info.response_preview) == ("costs?", "4")
+    told = {assessment.name: assessment for assessment in info.assessments}
+    assert told["exe_accuracy"].value is False
+    assert told["exe_accuracy"].rationale == "right answer not found; wrong figures"
+    assert told["confidence"].value == 0.9
+    assert (told["answer"].value, told["program"].value) == ("3", "3")
+    assert info.tags["finpath.correct"] == "false"
+    assert info.tags["finpath.stage"] == "not_in_beam"
+
+
+def test_calls_and_errors_are_on_spans_of_their_own(tracker: Tracker) -> None:
     class Broken(dspy.Module):
         def forward(self) -> None:
             raise RuntimeError("broke")
 
-    with recorder.recording(), pytest.raises(RuntimeError):
-        Broken()()
-    assert recorder.spans[0]["error"] == "RuntimeError: broke"
-
-
-@pytest.mark.parametrize("threads", [1, 4])
-def test_traces_of_runs_in_one_process_do_not_mix(
-    make_saved: Make, data: LoadedData, tracker: Tracker, threads: int
-) -> None:
-    """Two evaluations at the same time, each with threads: MLflow's autologging would put both on either run."""
-    names = ["one", "two"]
-
-    def work(name: str) -> None:
-        evaluate(make_saved(name), ConvFinQA(data), EvaluationConfig(threads=threads), tracker=tracker, run_name=name)
-
-    workers = [threading.Thread(target=work, args=(name,)) for name in names]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    for name in names:
-        record = tracker.find(name)
-        traces = read_traces(tracker, record)
-        assert len(traces) == 5
-        for trace in traces:
-            tags = trace["info"]["tags"]
-            assert tags["finpath.run"] == record.id
-            assert tags["finpath.program"] == name
-            assert tags["finpath.report"] in tags["finpath.conversation"]
-        assert {trace["info"]["tags"]["finpath.turn"] for trace in traces} == {"0", "1"}
-
-
-def test_a_trace_has_question_gold_and_what_the_search_proposed(
-    make_saved: Make, data: LoadedData, tracker: Tracker
-) -> None:
-    evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
-    record = tracker.find("latest")
-    [trace] = read_traces(tracker, record, conversation=data.conversations[1].id, turn_index=0)
-    root, search = spans_of(trace)
-    assert root["parent_span_id"] is None
-    assert search["parent_span_id"] == root["span_id"]
-    assert '"costs?"' in str(root["attributes"]["mlflow.spanInputs"])
-    info = trace["info"]
-    assert (info["request_preview"], info["response_preview"]) == ("costs?", "4")
-    told = {one["assessment_name"]: one for one in info["assessments"]}
-    assert told["exe_accuracy"]["feedback"]["value"] is False
-    assert told["exe_accuracy"]["rationale"] == "right answer not found; wrong figures"
-    assert told["confidence"]["feedback"]["value"] == 0.9
-    assert (told["answer"]["expectation"]["value"], told["program"]["expectation"]["value"]) == ("3", "3")
-    assert trace["info"]["tags"]["finpath.correct"] == "false"
-    assert trace["info"]["tags"]["finpath.stage"] == "not_in_beam"
+    with tracker.run("evaluate", "calls") as run, autologged(run), traced(run, "x turn 1") as span:
+        with pytest.raises(RuntimeError):
+            Broken()()
+        write_trace(span, run, "x", 0, TraceFacts({"question": "?"}, {"answer": None}, error="broke"))
+    [trace] = traces_of(tracker, tracker.find("calls"))
+    root, call = trace.data.spans
+    assert (root.status.status_code, call.parent_id) == ("ERROR", root.span_id)
+    assert call.name == "Broken.forward"
 
 
 @pytest.mark.parametrize(("kept", "count"), [(False, 0), (True, 5)])
 def test_traces_are_kept_as_asked(make_saved: Make, data: LoadedData, tracker: Tracker, kept: bool, count: int) -> None:
     saved = make_saved(costs="4", revenue=None)
     evaluate(saved, ConvFinQA(data), EvaluationConfig(traces=kept), tracker=tracker)
-    assert len(read_traces(tracker, tracker.find("latest"))) == count
-
-
-def test_a_store_that_takes_no_traces_costs_the_traces_only(
-    make_saved: Make, data: LoadedData, tracker: Tracker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(TraceWriter, "_write", refuse)
-    evaluation = evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
-    assert evaluation.figures["exe_accuracy"] == 1
-    assert tracker.find("latest").metrics["traces_failed"] == 5
-
-
-def test_a_quote_in_a_conversation_cannot_reach_the_query(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
-    evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
-    with pytest.raises(TrackingError, match="quote"):
-        read_traces(tracker, tracker.find("latest"), conversation="a' OR '1' = '1")
+    assert len(traces_of(tracker, tracker.find("latest"))) == count
 
 
 FILMS = "Alien\tdirected by\tRidley Scott\nDuel\tdirected by\tSteven Spielberg\n"
 
 
-def traces(uri: str, kind: str = "ask") -> list[Any]:
-    """The traces of the newest run of a kind."""
+def traces(uri: str) -> list[Any]:
+    """The traces of the newest run of questions."""
     tracker = Tracker(TrackingConfig(uri))
-    [record] = tracker.search([kind], limit=1)
-    return list(tracker.client.search_traces(locations=[tracker.experiment_id], run_id=record.id))
+    [record] = tracker.search(["ask"], limit=1, without=())
+    return traces_of(tracker, record)
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ from experiments.console import figures_table, write_text
 from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
 from experiments.evaluation import Description, EvaluationConfig, Scored, Task
 from experiments.saved import SavedProgram
-from experiments.traces import TraceFacts
-from experiments.tracking import DataInput, Run, sectioned
+from experiments.tracking import DataInput, Run, TraceFacts, sectioned
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
 from programs.conversation import ConversationQA
 from programs.turns import GraphDetail
@@ -117,7 +116,6 @@ class KGQuestions(Task):
         """Returns the question's trace with its gold."""
         score = scored.score
         return TraceFacts(
-            name=score.id,
             inputs={"question": score.question, "graph": self.graph.name},
             outputs={"answer": score.answer, "failure": score.message or None},
             error=score.message if score.failure in ("lm_error", "error") else None,

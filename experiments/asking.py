@@ -1,0 +1,97 @@
+"""The run of a command that answers questions one by one: a trace in MLflow for each question.
+
+with asked(tracker, "ask", "films.ttl") as log, log.turn("who made Alien?") as seen:
+    turn = conversation.ask("who made Alien?")
+    seen.outputs, seen.failure = {"answer": turn.words}, turn.failure
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.runs import REPORT_TAG
+from experiments.tracking import Run, TraceFacts, Tracker, autologged, open_run, traced, write_trace
+
+_NAME_LENGTH = 60
+
+
+@dataclass
+class AnsweredQuestion:
+    """A question while it is answered: the answer and its basis as JSON, and the reason of one that is missing."""
+
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    failure: str | None = None
+
+
+class QuestionLog:
+    """The questions of a command while they are answered.
+
+    Args:
+        run: The run that their traces belong to; by default nothing is logged.
+        command: The command.
+        about: The report or graph of the questions.
+    """
+
+    def __init__(self, run: Run | None = None, command: str = "", about: str = "") -> None:
+        self.run, self.command, self.about = run if run is not None else Run(None, None, ""), command, about
+        self.count = self.answered = 0
+
+    @property
+    def run_id(self) -> str | None:
+        """The run in MLflow."""
+        return self.run.id
+
+    @contextmanager
+    def turn(self, question: str, place: int | None = None) -> Iterator[AnsweredQuestion]:
+        """Records the calls inside as the trace of a question.
+
+        Args:
+            question: The question.
+            place: Its place among the questions; by default it is the next one.
+        """
+        seen, place = AnsweredQuestion(), place if place is not None else self.count
+        self.count += 1
+        with traced(self.run, " ".join(question.split())[:_NAME_LENGTH]) as span:
+            error: str | None = None
+            try:
+                yield seen
+            except Exception as problem:
+                error = f"{type(problem).__name__}: {problem}"
+                raise
+            finally:
+                is_answered = error is None and seen.failure is None
+                self.answered += is_answered
+                if span is not None:
+                    tags = {REPORT_TAG: self.about, "finpath.command": self.command}
+                    tags["finpath.answered"] = str(is_answered).lower()
+                    outputs = {**seen.outputs, "failure": seen.failure}
+                    facts = TraceFacts({"question": question, "about": self.about}, outputs, tags, error)
+                    write_trace(span, self.run, self.about, place, facts)
+
+
+@contextmanager
+def asked(
+    tracker: Tracker | None, command: str, about: str, params: Mapping[str, object] | None = None
+) -> Iterator[QuestionLog]:
+    """Yields a log of questions that are asked one by one, whose traces belong to a run of the kind ``ask``.
+
+    Args:
+        tracker: The tracking store; ``None`` to log nothing.
+        command: The command.
+        about: The report or graph of the questions.
+        params: Settings of the run.
+    """
+    start = time.perf_counter()
+    with open_run(tracker, "ask", f"{command} {about}"[:200]) as run, autologged(run):
+        log = QuestionLog(run, command, about)
+        try:
+            yield log
+        finally:
+            if tracker is not None:
+                run.log_params({**(params or {}), "command": command, "about": about})
+                seconds = time.perf_counter() - start
+                run.log_metrics({"questions": log.count, "answered": log.answered, "seconds": seconds})
