@@ -55,11 +55,11 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _quantized_readers() -> Iterator[None]:
     """The readers' quantized files are in one cache for all tests: each file takes seconds to make."""
-    from kg.encoders import weights
+    from kg.encoders import transformer
 
-    folder = weights.cache_folder()
+    folder = transformer.cache_folder()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weights, "cache_folder", lambda: folder)
+        patch.setattr(transformer, "cache_folder", lambda: folder)
         yield
 
 

@@ -5,10 +5,15 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
     from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
-    from kg.calculations.final_ranker import FINAL_FEATURES, FinalRanker, feature_matrix
     from kg.calculations.forms import FormScorer, ParsedForm, history_terms, past_turn, question_terms, question_words
+    from kg.calculations.linear_models import (
+        CONFIDENCE_FEATURES,
+        FINAL_FEATURES,
+        ConfidenceModel,
+        FinalRanker,
+        feature_matrix,
+    )
     from kg.calculations.names import as_float, same_name
     from kg.calculations.network import ChoiceNetwork
     from kg.calculations.operand_features import (

@@ -4,33 +4,29 @@ The search points at two ends of a run. Here each row and each column of compara
 (:mod:`kg.calculations.lines`), and each reading of the question over a line is a comparison::
 
     which region grew most in 2019?     argmax_change("north america"=(120, 110), "europe"=(80, 85))
-    in which years was it above 100?    above(const_100, "2019"=120, "2018"=110)
 
 They join the candidates of the search (:mod:`kg.calculations.naming`), and the final ranking selects among all
-(:class:`kg.calculations.final_ranker.FinalRanker`).
+(:class:`kg.calculations.linear_models.FinalRanker`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
-from kg.arrays import FloatArray
+from kg.arrays import FloatArray, IntArray
 from kg.calculations.forms import ParsedForm
-from kg.calculations.line_pointers import NAMED, LinePointers
-from kg.calculations.lines import FigureLine, written_labels
+from kg.calculations.lines import FigureLine, TableLines, written_labels
 from kg.calculations.names import month_of, spoken_names
-from kg.calculations.question_names import Bounds
-from kg.calculations.report_index import ReportIndex
 from kg.calculations.series import compared
 from kg.calculations.space import DerivationSpace
 from kg.reports import SentenceSource
 from kg.search import Constant, Derivation
-from kg.text import find_dates
+from kg.text import content_tokens, find_dates, years
 
 MOST = 160
 """Comparisons that are scored in full, those with the best template and first figure."""
@@ -38,9 +34,13 @@ MOST = 160
 MOST_DATES = 8
 """Dates of the text that are scored."""
 
+FIGURES_OF_OPTION = 3
+"""Figures that are compared for each thing of a choice at the most."""
+
+NAMED = 0.6
+"""The least share of a label's words that a question which names it has."""
+
 _LEAST = -12.0
-_OPTION = 0.25
-"""The least share of a label's words for the two labels that come nearest to a question with "or"."""
 
 _EXTREMES = ("argmax", "argmin")
 _TEMPLATES = tuple(f"{name}{suffix}" for name in _EXTREMES for suffix in ("", "_difference", "_change"))
@@ -51,23 +51,16 @@ class LineComparison:
     """One reading of a question over a line.
 
     Attributes:
-        operation: One of :data:`kg.search.LABELLED_OPERATIONS`.
-        template: The operation whose template and pointers score it, such as ``argmax_change``.
+        operation: One of :data:`kg.search.NAMED_OPERATIONS`, whose template and pointers score it.
         line: The line; of two columns the later one.
         earlier: The figures from which those of the line changed; empty if their values are compared.
-        constants: Counts, ranks and bounds.
+        constants: How many names are asked for, if more than one.
     """
 
     operation: str
-    template: str
     line: FigureLine
     earlier: tuple[int, ...] = ()
     constants: tuple[Constant, ...] = ()
-
-    @property
-    def is_filter(self) -> bool:
-        """Whether bounds select the names."""
-        return "arg" not in self.operation
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -75,7 +68,7 @@ class LineComparison:
         return (self.earlier[0] if self.earlier else self.line.cells[0], self.line.cells[-1])
 
 
-class LineComparisons(LinePointers):
+class LineComparisons:
     """The comparisons of a question.
 
     Args:
@@ -83,8 +76,15 @@ class LineComparisons(LinePointers):
     """
 
     def __init__(self, space: DerivationSpace) -> None:
-        super().__init__(space)
+        self.space = space
+        self.index = space.index
         self.asked = space.asked
+        self.history = int(np.argmax(space.priors))
+        self.years = space.question.years
+        self.table = TableLines(space.index)
+        self.words = set(content_tokens(space.question.questions[-1]))
+        self.item = np.flatnonzero(self.index.variant == 0)
+        self._pointed: dict[tuple[str, int, int], FloatArray] = {}
         self._masses: dict[tuple[str, tuple[int, ...], tuple[int, ...], int], float] = {}
         self._of_lines: dict[FigureLine, dict[str, float]] = {}
 
@@ -93,7 +93,7 @@ class LineComparisons(LinePointers):
     @cached_property
     def all(self) -> tuple[LineComparison, ...]:
         """The readings with the best template and first figure."""
-        found = [one for line in self._lines() for one in self._readings(line) if one.template in self._templates]
+        found = [one for line in self._lines() for one in self._readings(line) if one.operation in self._templates]
         found += self._dates()
         if len(found) <= MOST:
             return tuple(found)
@@ -109,22 +109,63 @@ class LineComparisons(LinePointers):
                 if 2 <= len(places) < len(line.cells):
                     yield line.part(places, "named")
         if self.asked.options:
-            yield from self.optional(self.asked.options, self._looked_up)
+            yield from self._optional(self.asked.options)
 
     def _parts(self, line: FigureLine) -> Iterator[list[int]]:
-        """The places of the figures that the question names, or that it does not leave out."""
-        shares = self.named_shares(line)
-        named = [place for place, share in enumerate(shares) if share >= NAMED]
-        yield named
-        if self.asked.excepts:
-            yield [place for place in range(len(line.cells)) if place not in named]
-        if self.asked.either:
-            best = np.argsort(-np.array(shares), kind="stable")[:2].tolist()
-            if min(shares[place] for place in best) >= _OPTION:
-                yield sorted(best)
+        """The places of the figures that the question names, and of those within its years."""
+        yield [place for place, share in enumerate(self._named_shares(line)) if share >= NAMED]
         if line.dated and len(self.years) >= 2:
             least, most = min(self.years), max(self.years)
             yield [place for place, label in enumerate(line.labels) if least <= int(label) <= most]
+
+    def _named_shares(self, line: FigureLine) -> list[float]:
+        """The share of each label that the question names, in [0, 1], by the words that not all labels have."""
+        if line.dated:
+            return [float(int(label) in self.years) for label in line.labels]
+        own = [set(content_tokens(label)) for label in line.labels]
+        shared = set.intersection(*own)
+        totals = [self._weight(words - shared) for words in own]
+        named = [self._weight((words - shared) & self.words) for words in own]
+        return [part / total if total else 0.0 for part, total in zip(named, totals, strict=True)]
+
+    def _weight(self, words: Iterable[str]) -> float:
+        return sum(map(self.index.idf, words))
+
+    def _optional(self, options: Sequence[str]) -> Iterator[FigureLine]:
+        """Figures of the table or the text, one for each thing between which the question asks to choose."""
+        own = [set(content_tokens(option)) for option in options]
+        shared = set.intersection(*own) if own else set()
+        own = [words - shared for words in own]
+        if not all(own) or all(map(years, options)):
+            return
+        found = [self._figures_of(words, set.union(*own) - words) for words in own]
+        for chosen in product(*found):
+            observations = [self.index.observations[cell] for cell in chosen]
+            if len(set(chosen)) == len(chosen) and len({one.quantity.unit for one in observations}) == 1:
+                in_table = self.index.row[list(chosen)] >= 0
+                if in_table.any() and not (in_table.all() and self._in_line(chosen)):
+                    continue
+                by_row = in_table.all() and len({one.label for one in observations}) == len(chosen)
+                labels = [one.label for one in observations] if by_row else options
+                yield FigureLine(tuple(chosen), tuple(labels), False, False, False, "options")
+
+    def _in_line(self, cells: Sequence[int]) -> bool:
+        """Whether cells are of one row or of one column."""
+        return 1 in (len({int(of[cell]) for cell in cells}) for of in (self.index.row, self.index.column))
+
+    def _figures_of(self, words: set[str], others: set[str]) -> list[int]:
+        """The most probable figures near which most of the words of one thing are, and fewer of the other things."""
+        held = self._holding(words)
+        less = self._holding(others)
+        places = np.flatnonzero((held >= NAMED) & (held > less) & self.index.is_figure)
+        score = self._looked_up[places] + 4 * (held[places] - less[places])
+        return [int(place) for place in places[np.argsort(-score, kind="stable")[:FIGURES_OF_OPTION]]]
+
+    def _holding(self, words: set[str]) -> FloatArray:
+        """The share of some words that each observation's labels or clause have, in [0, 1]."""
+        vector, fields = self.index.vector(list(words)), self.index.fields
+        said = np.where(self.index.row >= 0, fields["sentence"].overlap(vector), fields["clause"].overlap(vector))
+        return (said / (self._weight(words) or 1.0)).astype(np.float32)
 
     def _readings(self, line: FigureLine) -> Iterator[LineComparison]:
         yield from self._compared(line, "", ())
@@ -134,19 +175,19 @@ class LineComparisons(LinePointers):
 
     def _dates(self) -> list[LineComparison]:
         """The dates of the text whose sentences share most with a question that asks for a time."""
-        time, template = self.asked.time, "argmax"
-        if not time or template not in self._templates:
+        time = self.asked.time
+        if not time or "argmax" not in self._templates:
             return []
         is_year = (self.index.period >= 0) & (self.index.amounts == self.index.period) & ~self.index.is_figure
         places = np.array([place for place in np.flatnonzero(is_year) if self._is_written(int(place))], dtype=np.int64)
-        score = self.said["sentence"][places] + self.said["label"][places]
+        score = self._said["sentence"][places] + self._said["label"][places]
         named: dict[str, int] = {}
         for place in places[np.argsort(-score, kind="stable")].tolist():
             named.setdefault(self._date(place), place)
         finer = time in ("month", "date", "day")
         kept = [(name, place) for name, place in named.items() if not finer or month_of(name) is not None]
         lines = [FigureLine((place,), (name,), False, True, False, "date") for name, place in kept[:MOST_DATES]]
-        return [LineComparison(template, template, line) for line in lines]
+        return [LineComparison("argmax", line) for line in lines]
 
     def _is_written(self, place: int) -> bool:
         """Whether a year is a word of its own in a sentence: a lost apostrophe reads "the company 2019s shares"."""
@@ -165,27 +206,9 @@ class LineComparisons(LinePointers):
         return str(self.index.period[place])
 
     def _compared(self, line: FigureLine, suffix: str, earlier: tuple[int, ...]) -> Iterator[LineComparison]:
-        asked = self.asked
-        size = len(line.cells)
-        for name in _EXTREMES:
-            template = name + suffix
-            if asked.rank > 1:
-                if asked.rank <= size:
-                    rank = (Constant(f"const_{asked.rank}"),)
-                    yield LineComparison(f"nth_{template}", template, line, earlier, rank)
-                continue
-            count = min(asked.count, size) if asked.count > 1 else size if asked.every else 1
-            constants = (Constant(f"const_{count}"),) if count > 1 else ()
-            yield LineComparison(template, template, line, earlier, constants)
-        if asked.bounds is not None:
-            bound = _constants(asked.bounds, self.index, line.cells[0])
-            above = asked.bounds.operation in ("above", "at_least", "between")
-            if bound is not None and suffix != "_change":
-                template = _EXTREMES[0 if above else 1] + suffix
-                yield LineComparison(asked.bounds.operation + suffix, template, line, earlier, bound)
-        elif not asked.extreme and suffix != "_change":
-            for name, template in (("above", "argmax"), ("below", "argmin")):
-                yield LineComparison(name + suffix, template + suffix, line, earlier, (Constant("const_0"),))
+        count = min(self.asked.count, len(line.cells))
+        constants = (Constant(f"const_{count}"),) if count > 1 else ()
+        yield from (LineComparison(name + suffix, line, earlier, constants) for name in _EXTREMES)
 
     def _changes(self, line: FigureLine) -> Iterator[tuple[tuple[int, ...], FigureLine]]:
         """The earlier figures of a line's changes, with the line of the later ones."""
@@ -197,12 +220,32 @@ class LineComparisons(LinePointers):
             return
         if line.across:
             return
-        period = self.period_of(line.cells)
-        for old in self.earlier_columns(period):
+        for old in self._earlier_columns(self._period_of(line.cells)):
             rows = [int(self.index.row[cell]) for cell in line.cells]
             kept = [place for place, row in enumerate(rows) if (row, old) in self.table.cell_at]
             if len(kept) >= 2:
                 yield tuple(self.table.cell_at[rows[place], old] for place in kept), line.part(kept, line.extent)
+
+    def _period_of(self, cells: Sequence[int]) -> int:
+        """The one period of some figures; -1 for none or several."""
+        found = {int(self.index.period[cell]) for cell in cells}
+        return found.pop() if len(found) == 1 else -1
+
+    @cached_property
+    def _periods_of_columns(self) -> dict[int, int]:
+        """The period of each column that has one."""
+        found: dict[int, set[int]] = {}
+        for (_, column), cell in self.table.cell_at.items():
+            found.setdefault(column, set()).add(int(self.index.period[cell]))
+        return {column: min(own) for column, own in found.items() if len(own) == 1 and min(own) >= 0}
+
+    def _earlier_columns(self, period: int) -> list[int]:
+        """The column of the period before, and those of earlier years that the question names."""
+        earlier = {own: other for other, own in self._periods_of_columns.items() if own < period}
+        if period < 0 or not earlier:
+            return []
+        named = [year for year in self.years if year in earlier]
+        return [earlier[year] for year in dict.fromkeys([*named, max(earlier)])]
 
     # Features
 
@@ -221,23 +264,37 @@ class LineComparisons(LinePointers):
 
     def _form(self, one: LineComparison) -> float:
         """The log-probability of the template."""
-        return self._templates[one.template][1]
+        return self._templates[one.operation][1]
 
     def _mass(self, one: LineComparison, position: int) -> float:
         """The log-probability that a template points at a figure of the comparison."""
-        key = (one.template, one.line.cells, one.earlier, position)
+        key = (one.operation, one.line.cells, one.earlier, position)
         if key not in self._masses:
-            form = self._templates[one.template][0]
+            form = self._templates[one.operation][0]
             cells = list(one.earlier if one.earlier and not position else one.line.cells)
             if one.earlier and one.line.dated:
                 cells = sorted({*one.earlier, *one.line.cells})
             first = -1
             if position:
                 before = list(one.earlier) or list(one.line.cells)
-                first = before[int(np.argmax(self.logs(form, 0, -1)[before]))]
-            total = np.logaddexp.reduce(self.logs(form, position, first)[cells])
+                first = before[int(np.argmax(self._logs(form, 0, -1)[before]))]
+            total = np.logaddexp.reduce(self._logs(form, position, first)[cells])
             self._masses[key] = max(float(total), _LEAST)
         return self._masses[key]
+
+    def _logs(self, form: ParsedForm, position: int, first: int) -> FloatArray:
+        """The log-probabilities of all observations as an operand."""
+        key = (form.name, position, first)
+        if key not in self._pointed:
+            item = int(self.item[first]) if first >= 0 else -1
+            pointers = self.space.pointers
+            # Of the second figure the pointers alone are asked, which is faster.
+            logs = pointers.operands(self.history, form, position, item) if pointers is not None and position else None
+            if logs is None:
+                state: IntArray = np.array([self.history, self.space.scorer.parsed.index(form), max(item, 0), 0])
+                logs = self.space.operands(state, position)[1]
+            self._pointed[key] = logs[self.item]
+        return self._pointed[key]
 
     def log_probability(self, one: LineComparison) -> float:
         """Returns the log-probability of the template and of the figures at which it points first and second."""
@@ -247,60 +304,41 @@ class LineComparisons(LinePointers):
         """Returns the features of a comparison but those of its answer, by the names of ``NAME_FEATURES``."""
         if one.line not in self._of_lines:
             self._of_lines[one.line] = self._of_line(one.line)
-        bounded = self.asked.bounds is not None
         return self._of_lines[one.line] | {
             "form": self._form(one) / 3,
             "first": self._mass(one, 0) / 3,
             "second": self._mass(one, 1) / 3,
             "difference": float(one.operation.endswith("_difference")),
             "change": float(one.operation.endswith("_change")),
-            "bounded": float(one.is_filter and bounded),
-            "unbounded": float(not one.is_filter and bounded),
-            "signed": float(one.is_filter and not bounded),
-            **self._signs(one),
-        }
-
-    def _signs(self, one: LineComparison) -> dict[str, float]:
-        """Whether the largest or the smallest is asked for among figures below zero, and where a loss is asked for."""
-        below = float((self.index.signed[list(one.line.cells)] < 0).mean()) if not one.earlier else 0.0
-        largest = one.template.startswith("argmax")
-        falls = float(self.asked.falls)
-        plain = float(not one.earlier)
-        return {
-            "largest_below": below * largest,
-            "smallest_below": below * (not largest),
-            "falls_largest": falls * plain * largest,
-            "falls_below": falls * float(below > 0) * (not largest),
         }
 
     def _of_line(self, line: FigureLine) -> dict[str, float]:
         """The features of a line."""
         asked = self.asked
         time = bool(asked.time)
-        period = -1 if line.across or line.dated else self.period_of(line.cells)
+        period = -1 if line.across or line.dated else self._period_of(line.cells)
         named = line.extent == "named"
         cells = list(line.cells)
         fixed, other = ("label", "column") if line.named_by == "column" else ("column", "label")
-        latest = max(self.periods_of_columns.values(), default=-1)
+        latest = max(self._periods_of_columns.values(), default=-1)
         looked_up = self._looked_up[cells]
         return {
             "timed_asked": float(line.timed and time),
-            "timed_unasked": float(line.timed and not time and not asked.names_time),
+            "timed_unasked": float(line.timed and not time),
             "untimed_asked": float(not line.timed and time),
             "named": float(named),
-            "named_share": float(np.mean(self.named_shares(line))) if named else 0.0,
-            "section": float(line.extent == "section"),
+            "named_share": float(np.mean(self._named_shares(line))) if named else 0.0,
             "options": float(line.extent == "options"),
             **(self._of_date(line.cells[0]) if line.extent == "date" else {}),
             "part": float(line.extent == "part"),
-            "fixed_words": float(self.overlaps[fixed][cells].mean()),
-            "fixed_agreement": float(self.overlaps[f"{fixed}_agreement"][cells].mean()),
-            "other_words": float(self.overlaps[other][cells].mean()),
+            "fixed_words": float(self._overlaps[fixed][cells].mean()),
+            "fixed_agreement": float(self._overlaps[f"{fixed}_agreement"][cells].mean()),
+            "other_words": float(self._overlaps[other][cells].mean()),
             "year_fits": float(period >= 0 and period in self.years),
             "latest": float(period >= 0 and not self.years and period == latest),
             "across": float(line.across),
             "size": float(np.log(len(cells))),
-            "spread": min(self.spread(line.cells), 6.0) / 3,
+            "spread": min(self._spread(line.cells), 6.0) / 3,
             "structural": 1.0,
             "looked_up": max(float(np.logaddexp.reduce(looked_up)), _LEAST) / 3,
             "weakest": max(float(looked_up.min()), _LEAST) / 3,
@@ -312,8 +350,8 @@ class LineComparisons(LinePointers):
         return {
             "date": 1.0,
             "date_extreme": float(self.asked.extreme),
-            "date_sentence": float(self.said["sentence"][place]),
-            "date_near": float(self.said["label"][place]),
+            "date_sentence": float(self._said["sentence"][place]),
+            "date_near": float(self._said["label"][place]),
         }
 
     @cached_property
@@ -322,7 +360,34 @@ class LineComparisons(LinePointers):
         form = next((form for form in self.space.scorer.parsed if form.name == "select(A)"), None)
         if form is None:
             return np.full(len(self.index.observations), _LEAST, dtype=np.float32)
-        return self.logs(form, 0, -1)
+        return self._logs(form, 0, -1)
+
+    @cached_property
+    def _overlaps(self) -> dict[str, FloatArray]:
+        """The share of the question in each observation's labels, and their agreement; relative to the best."""
+        vector = self.index.vector(list(self.words))
+        found = {}
+        for name in ("label", "column"):
+            field = self.index.fields[name]
+            shared = field.overlap(vector)
+            agreement = 2 * shared / np.maximum(field.mass + np.float32(self.space.question.mass), np.float32(0.5))
+            in_table = self.index.row >= 0
+            for key, values in ((name, shared), (f"{name}_agreement", agreement)):
+                found[key] = np.minimum(values / max(float(values[in_table].max(initial=0.0)), 1e-6), 1.0)
+        return found
+
+    @cached_property
+    def _said(self) -> dict[str, FloatArray]:
+        """The share of the question in each observation's sentence and in its label."""
+        vector = self.index.vector(list(self.words))
+        mass = np.float32(self.space.question.mass)
+        return {name: self.index.fields[name].overlap(vector) / mass for name in ("sentence", "label")}
+
+    def _spread(self, cells: Sequence[int]) -> float:
+        """The orders of magnitude between figures."""
+        sizes = self.index.amounts[list(cells)]
+        sizes = sizes[sizes > 0]
+        return float(np.log10(sizes.max() / sizes.min())) if len(sizes) else 0.0
 
     def derivation(self, one: LineComparison) -> Derivation:
         """Returns the calculation of a comparison."""
@@ -337,16 +402,3 @@ def _forms(template: str) -> tuple[str, ...]:
     """The names of the forms of a template; two figures have one of their own."""
     name = f"{template}(A, A)"
     return (name, f"{template}_pair(A, A)") if template in _EXTREMES else (name,)
-
-
-def _constants(bounds: Bounds, index: ReportIndex, cell: int) -> tuple[Constant, ...] | None:
-    """The bounds in the scale of a cell; ``None`` for another unit."""
-    own = index.observations[cell].quantity
-    found = []
-    for figure in bounds.figures:
-        if (figure.unit == "percent") != (own.unit == "percent"):
-            return None
-        value = figure.value * figure.scale / own.scale if figure.scale > 1 else figure.value
-        digits = f"{abs(value).normalize():f}"
-        found.append(Constant(f"const_{'m' if value < 0 else ''}{digits}"))
-    return tuple(found)

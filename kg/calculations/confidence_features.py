@@ -1,11 +1,11 @@
-"""The features from which :class:`kg.calculations.confidence.ConfidenceModel` judges the result of a search."""
+"""The features from which :class:`kg.calculations.linear_models.ConfidenceModel` judges the result of a search."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import softmax
 
-from kg.calculations.confidence import CONFIDENCE_FEATURES
+from kg.calculations.linear_models import CONFIDENCE_FEATURES
 from kg.calculations.operand_features import JOINT_NAMES
 from kg.calculations.pointers import MORE_JOINT
 from kg.calculations.turn_search import TurnSearch

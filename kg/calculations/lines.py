@@ -31,7 +31,7 @@ _TOTAL = frozenset(tokens("total totals subtotal"))
 _NO_PART = frozenset(tokens("balance balances thereafter"))
 _KIND_OF_UNIT = {"percent": 1, "shares": 2, "per-share": 3, "ratio": 4, "years": 5}
 
-Extent = Literal["whole", "section", "part", "named", "options", "date"]
+Extent = Literal["whole", "part", "named", "options", "date"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class FigureLine:
         timed: Whether all names speak of a time.
         across: Whether it is a row.
         named_by: The label that names the figures; the other one is what they share.
-        extent: All figures of the row or column, those under one heading, those between two totals, some that a
+        extent: All figures of the row or column, those between two totals, some that a
             question names, or one for each of the things between which it asks to choose. A date in the text is a
             line of its own.
     """
@@ -123,20 +123,6 @@ class TableLines:
         found = frozenset(column for column, words in named.items() if words & (_TOTAL | _NO_PART))
         return found if len(found) < len(self._columns) - 1 else frozenset()
 
-    @cached_property
-    def closing_labels(self) -> frozenset[str]:
-        """The labels of total rows, and of the first row of a part whose total has the same words but for its time."""
-        found: set[str] = set()
-        opening: dict[frozenset[str], list[str]] = {}
-        for row, cells in self._rows.items():
-            label = self.index.observations[cells[0]].label
-            untimed = frozenset(word for word in self._words(cells, across=True) if not word.isdigit())
-            if row in self.total_rows:
-                found.update((label, *opening.get(untimed, ())))
-            if untimed:
-                opening.setdefault(untimed, []).append(label)
-        return frozenset(found)
-
     def _words(self, cells: Sequence[int], *, across: bool) -> set[str]:
         """The words of the label of a row or a column: of the label that its figures share."""
         rows, columns = written_labels(self.index, cells, "label"), written_labels(self.index, cells, "column")
@@ -179,7 +165,7 @@ class TableLines:
         yield run
 
     def _down(self, cells: Sequence[int]) -> Iterator[tuple[Sequence[int], Extent]]:
-        """The figures of a column: all but totals, its balances, and those of each section and part."""
+        """The figures of a column: all but totals, its balances, and those of each part."""
         parts: list[list[int]] = [[]]
         for cell in cells:
             if int(self.index.row[cell]) in self.total_rows:
@@ -190,10 +176,6 @@ class TableLines:
         yield whole, "whole"
         rows = ((cell, self._rows[int(self.index.row[cell])]) for cell in cells)
         yield [cell for cell, row in rows if self._words(row, across=True) & _NO_PART], "part"
-        sections: dict[str, list[int]] = {}
-        for cell in whole:
-            sections.setdefault(self.index.observations[cell].section, []).append(cell)
-        yield from ((own, "section") for name, own in sections.items() if name)
         yield from ((part, "part") for part in parts)
 
     def _by_kind(self, cells: Sequence[int]) -> list[list[int]]:

@@ -1,7 +1,12 @@
-"""The names of rows, columns and periods: when two of them mean the same.
+"""The names of rows, columns and periods: when two of them mean the same, and the demands of a question on them.
 
 >>> same_name("Other assets ( b )", "other assets"), same_name("2009", "december 31, 2009")
 (True, True)
+>>> read_names("which were the three largest segments?").count
+3
+
+The words of demands are those of English grammar for counts and time. Whether "mildest" asks for the largest or the
+smallest figure is for the learned weights of the search.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from operator import eq
 
 from kg.arrays import BoolArray, DoubleArray
@@ -28,6 +34,29 @@ _BRACKETS = re.compile(r"\([^()]*\)")
 _SPAN = re.compile(r"\b\d{1,2}\b|[-,\u2013]|\b(?:to|through)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\d{4}")
 _HYPHENS = re.compile(r"(?<=[a-z])-|-(?=[a-z])", re.IGNORECASE)
+
+_COUNTS = {word: number for number, word in enumerate(("two", "three", "four", "five", "six"), start=2)}
+_SUPERLATIVE = (
+    r"(?:most|least|top|bottom"
+    r"|(?!(?:inter|inv|rein|reinv|harv|requ|for|prot|cont|sugg|man|mod|hon|dig|cr|r|t|w|n|gu|qu)est\b)\w+est)"
+)
+_COUNTED = re.compile(
+    rf"\b(?:top|bottom|first|last)\s+({'|'.join(_COUNTS)}|[2-6])\b|\b({'|'.join(_COUNTS)}|[2-6])\s+{_SUPERLATIVE}\b",
+    re.IGNORECASE,
+)
+_EXTREME = re.compile(rf"\b{_SUPERLATIVE}\b|\bpeak", re.IGNORECASE)
+_TIMES = ("year", "quarter", "month", "date", "period", "day", "week")
+_TIME = re.compile(rf"\b(when|{'|'.join(_TIMES)})s?\b", re.IGNORECASE)
+_TIME_ASKED = re.compile(
+    rf"\bwhen\b|\b(?:which|what)\b(?:\s+(?!the\b|was\b|were\b|is\b|did\b|had\b)[\w-]+){{0,3}}?\s+(?:{'|'.join(_TIMES)})s?\b",
+    re.IGNORECASE,
+)
+
+_WH = r"(?:which|what|who|whose|when|where|did|does|do|was|were|is|are|has|have|had|rank|list|name|by)"
+_PAUSE = re.compile(r"\s*[,;:?]\s*|\s+[-\u2013\u2014]\s+")
+_JOINED = (re.compile(r"\s+(?:or|vs\.?|versus)\s+", re.IGNORECASE), re.compile(r"\s+and\s+", re.IGNORECASE))
+_LEADING = re.compile(r"^(?:(?:and|or|of|between|among|from|the|its|their|either|both)\s+)+", re.IGNORECASE)
+_MOST_OPTIONS = 6
 
 
 def _words_of(name: str) -> str:
@@ -114,3 +143,49 @@ def is_name_code(values: DoubleArray) -> BoolArray:
     """Returns which values stand for names: the numbers that :func:`as_float` gives to them."""
     names: BoolArray = (values >= _NAME_CODE) & (values <= 2 * _NAME_CODE)
     return names
+
+
+@dataclass(frozen=True)
+class AskedNames:
+    """The demands of a question on names.
+
+    Attributes:
+        count: How many names, at least 1.
+        extreme: Whether it has a superlative.
+        time: The unit of time that it asks for, ``when``, or empty: the question asks for no time.
+        options: The things that it names for a choice: "fixed" and "variable".
+    """
+
+    count: int
+    extreme: bool
+    time: str
+    options: tuple[str, ...] = ()
+
+
+def read_names(question: str) -> AskedNames:
+    """Reads a question."""
+    counted, asked = _COUNTED.search(question), _TIME_ASKED.search(question)
+    number = (counted[1] or counted[2]).lower() if counted is not None else "1"
+    return AskedNames(
+        count=_COUNTS.get(number) or int(number),
+        extreme=_EXTREME.search(question) is not None,
+        time="" if asked is None else (_TIME.findall(asked[0]) or ["when"])[-1].lower(),
+        options=_options(question),
+    )
+
+
+def _options(question: str) -> tuple[str, ...]:
+    """The parts of the clause of a question that has no verb of its own: "a, b or c"."""
+    parts = [part for part in _PAUSE.split(question.strip()) if part]
+    plain = [re.search(rf"\b{_WH}\b", part, re.IGNORECASE) is None for part in parts]
+    for joined in _JOINED:
+        for place, part in enumerate(parts):
+            if not plain[place] or not joined.search(part):
+                continue
+            start = place
+            while start and plain[start - 1]:
+                start -= 1
+            names = [name for clause in parts[start : place + 1] for name in joined.split(clause)]
+            found = [name for name in (_LEADING.sub("", one).strip() for one in names) if name]
+            return tuple(found) if 2 <= len(found) <= _MOST_OPTIONS else ()
+    return ()

@@ -9,12 +9,10 @@ see it as they see every other candidate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from kg.calculations.comparisons import LineComparison, LineComparisons
-from kg.calculations.final_ranker import NAME_FEATURES, feature_matrix
+from kg.calculations.linear_models import NAME_FEATURES, feature_matrix
 from kg.calculations.lines import is_total
 from kg.calculations.names import as_float, is_name_code
 from kg.calculations.ranking import Pool, answered_at
@@ -38,7 +36,7 @@ def expected_names(space: DerivationSpace) -> float:
 def with_comparisons(space: DerivationSpace, beam: Pool) -> Pool:
     """Returns a pool with the comparisons of a question that may ask for a name; the same pool for other questions."""
     share = expected_names(space)
-    if space.scorer.final is None or (share < LEAST_NAMES and not space.asked.demands_time):
+    if space.scorer.final is None or share < LEAST_NAMES:
         return beam
     comparisons = LineComparisons(space)
     executed = list(_executed(comparisons))
@@ -56,7 +54,7 @@ def with_comparisons(space: DerivationSpace, beam: Pool) -> Pool:
         rows[len(beam) + number] = comparisons.features_of(comparison)
     for place, names in answers.items():
         own = {"expected": max(float(np.log(max(share, 1e-6))), _LEAST) / 3}
-        rows[place] |= own | _of_answer(comparisons, names, rows[place], supported=as_float(names) in known)
+        rows[place] |= own | _of_answer(comparisons, names, supported=as_float(names) in known)
     return Pool(pool.states, pool.scores, pool.values, pool.compared, feature_matrix(rows, NAME_FEATURES), answers)
 
 
@@ -81,7 +79,7 @@ def _joined(beam: Pool, comparisons: LineComparisons, executed: list[tuple[LineC
     forms = [form.name for form in space.scorer.parsed]
     states = np.array(
         [
-            (comparisons.history, forms.index(f"{one.template}(A, A)"), items[one.ends[0]], items[one.ends[1]])
+            (comparisons.history, forms.index(f"{one.operation}(A, A)"), items[one.ends[0]], items[one.ends[1]])
             for one, _, _ in executed
         ],
         dtype=np.int64,
@@ -96,35 +94,14 @@ def _joined(beam: Pool, comparisons: LineComparisons, executed: list[tuple[LineC
     )
 
 
-def _of_answer(
-    comparisons: LineComparisons, answer: Names, row: Mapping[str, float], *, supported: bool
-) -> dict[str, float]:
+def _of_answer(comparisons: LineComparisons, answer: Names, *, supported: bool) -> dict[str, float]:
     """The features of a candidate's names, which are ``supported`` if the beam without comparisons gives them, too."""
     asked = comparisons.asked
-    demanding = asked.rank > 1 or asked.every or asked.excepts or asked.bounds is not None
-    plural = asked.plural and not asked.extreme and not asked.options
-    fits, differs = _length(comparisons, len(answer))
     return {
         "name": 1.0,
-        "demanded": float(asked.demands_time),
         "unsupported": float(not supported),
         "total": float(any(map(is_total, answer))),
-        "closing": float(any(name in comparisons.table.closing_labels for name in answer)),
-        "length_fits": fits,
-        "length_differs": differs,
-        "demands": float(demanding and not row.get("structural", 0.0)),
-        "plural_one": float(plural and len(answer) == 1),
-        "plural_several": float(plural and len(answer) > 1),
+        "length_fits": float(1 < asked.count == len(answer)),
+        "length_differs": float(1 < asked.count != len(answer)),
         "several": float(len(answer) > 1),
     }
-
-
-def _length(comparisons: LineComparisons, size: int) -> tuple[float, float]:
-    """Whether the number of names is the one that is asked for, and whether it is another one."""
-    asked = comparisons.asked
-    if asked.count > 1 or asked.rank > 1:
-        wanted = asked.count if asked.rank == 1 else 1
-        return float(size == wanted), float(size != wanted)
-    if asked.every:
-        return float(size > 1), float(size == 1)
-    return 0.0, 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from kg.arrays import DoubleArray, FloatArray, IntArray, log_softmax
 from kg.calculations.candidate_features import joint_features
 from kg.calculations.conversions import conversions
-from kg.calculations.final_ranker import NAME_FEATURES
+from kg.calculations.linear_models import NAME_FEATURES
 from kg.calculations.names import VERDICT
 from kg.calculations.pointers import MORE_JOINT
 from kg.calculations.space import CONSTANT, DerivationSpace

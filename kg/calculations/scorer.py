@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.calculations.confidence import ConfidenceModel
 from kg.calculations.figure_relations import PAIR_FEATURES
-from kg.calculations.final_ranker import FinalRanker
 from kg.calculations.forms import FormScorer, ParsedForm
+from kg.calculations.linear_models import ConfidenceModel, FinalRanker
 from kg.calculations.network import ChoiceNetwork
 from kg.calculations.operand_features import (
     FAILED,

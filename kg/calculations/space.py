@@ -14,10 +14,10 @@ import numpy as np
 
 from kg.arrays import FloatArray, IntArray, log_softmax
 from kg.calculations.forms import ParsedForm
+from kg.calculations.names import AskedNames, read_names
 from kg.calculations.operand_features import FAILED, HistoryTurn, operand_rows
 from kg.calculations.pointers import Pointers
 from kg.calculations.question_features import QuestionFeatures
-from kg.calculations.question_names import AskedNames, read_names
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer, role_features
 from kg.calculations.series import SeriesReader

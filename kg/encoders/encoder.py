@@ -17,9 +17,8 @@ import numpy as np
 
 from kg.arrays import FloatArray, IntArray, read_arrays
 from kg.encoders.heads import WIDTH, EncodedPage, EncodedQuestion, Heads
-from kg.encoders.pieces import WordPiece
 from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
-from kg.encoders.session import inference_session, mean_vectors, padded, states_of
+from kg.encoders.session import WordPiece, inference_session, mean_vectors, padded, states_of
 from kg.errors import DataError
 from kg.reports import Observation
 

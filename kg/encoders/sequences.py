@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kg.encoders.pieces import WordPiece
+from kg.encoders.session import WordPiece
 from kg.reports import CellSource, Observation, SentenceSource
 
 SPECIALS = 64

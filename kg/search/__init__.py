@@ -15,7 +15,6 @@ from kg.search.history import (
 )
 from kg.search.space import Action, Expansion, Frontier, Space
 from kg.search.steps import (
-    LABELLED_OPERATIONS,
     LONG_OPERATIONS,
     NAMED_OPERATIONS,
     Answer,

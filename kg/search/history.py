@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from kg.search.derivation import Derivation
 from kg.search.steps import (
-    LABELLED_OPERATIONS,
     LONG_OPERATIONS,
     NAMED_OPERATIONS,
     Answer,
@@ -108,7 +107,7 @@ def collapse(derivation: Derivation, past: Sequence[Derivation | None]) -> TurnO
     trees = [None if earlier is None else earlier.tree() for earlier in past]
     root = derivation.steps[-1]
     whole = _latest(derivation.tree(), trees)
-    if root.operation in LONG_OPERATIONS or root.operation in LABELLED_OPERATIONS:
+    if root.operation in LONG_OPERATIONS or root.operation in NAMED_OPERATIONS:
         return None  # an operation over a series
     if root.operation == "select":
         operand = root.operands[0]

@@ -161,29 +161,12 @@ NAMED_OPERATIONS = {
 }
 """Operations over labelled figures, by name: how many figures a label has, and the measure that is compared."""
 
-_WITHIN: dict[str, Callable[..., bool]] = {
-    "above": lambda value, bound: value > bound,
-    "at_least": lambda value, bound: value >= bound,
-    "below": lambda value, bound: value < bound,
-    "at_most": lambda value, bound: value <= bound,
-    "between": lambda value, lower, upper: lower <= value <= upper,
-}
-SELECTING_OPERATIONS = {
-    f"{name}{suffix}": measure
-    for suffix, measure in _MEASURES.items()
-    for name in ("nth_argmax", "nth_argmin", *_WITHIN)
-}
-"""Operations that select labels by their rank or by bounds, which are constants; values as NAMED_OPERATIONS."""
-
-LABELLED_OPERATIONS = NAMED_OPERATIONS | SELECTING_OPERATIONS
-"""All operations whose result is names."""
-
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)%?")
 _FIGURE = rf"(?:{_NUMBER.pattern}|#\d+)"
 _FIGURES = rf"{_FIGURE}(?:\s*,\s*{_FIGURE})*"
 _LABELLED = re.compile(rf'\s*("(?:[^"\\]|\\.)*")\s*=\s*(?:({_FIGURE})|\(\s*({_FIGURES})\s*\))\s*(,|\))')
 _CONSTANT = re.compile(r"const_m?\d+(?:\.\d+)?")
-_NAMED_STEP = re.compile(rf"\s*({'|'.join(LABELLED_OPERATIONS)})\(\s*((?:{_CONSTANT.pattern}\s*,\s*)*)")
+_NAMED_STEP = re.compile(rf"\s*({'|'.join(NAMED_OPERATIONS)})\(\s*((?:{_CONSTANT.pattern}\s*,\s*)*)")
 _STEP = re.compile(r"\s*([a-z_]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:,|$)")
 
 
@@ -207,7 +190,7 @@ def _parse_step(operation: str, arguments: str, place: int, program: str) -> Ste
             raise ProgramError(f"{program!r}: {operation} takes a row label and 'none', got {arguments!r}")
         return Step(operation, (RowLabel(label.strip()),))
     if operation not in BINARY_OPERATIONS and operation not in LONG_OPERATIONS:
-        known = ", ".join([*BINARY_OPERATIONS, *LONG_OPERATIONS, *TABLE_OPERATIONS, *LABELLED_OPERATIONS])
+        known = ", ".join([*BINARY_OPERATIONS, *LONG_OPERATIONS, *TABLE_OPERATIONS, *NAMED_OPERATIONS])
         raise ProgramError(f"{program!r}: unknown operation {operation!r}; the operations are {known}")
     parts = [part.strip() for part in arguments.split(",")]
     if operation in BINARY_OPERATIONS and len(parts) != 2:
@@ -219,16 +202,15 @@ def _named_step(match: re.Match[str], place: int, program: str) -> tuple[Step, i
     """The step over labelled figures that begins at a match, and the position after it."""
     operation, position = match[1], match.end()
     operands: list[Operand] = [Constant(name) for name in _CONSTANT.findall(match[2])]
-    expected = (0, 1) if operation in NAMED_OPERATIONS else (2,) if operation.startswith("between") else (1,)
-    if len(operands) not in expected:
-        raise ProgramError(f"{program!r}: {operation} takes {expected[-1]} constants before its labelled figures")
+    if len(operands) > 1:
+        raise ProgramError(f"{program!r}: {operation} takes one constant at most before its labelled figures")
     closing = ","
     while closing == ",":
         one = _LABELLED.match(program, position)
         if one is None:
             raise ProgramError(f"{program!r}: {operation} takes labelled figures, got {program[position:]!r}")
         texts = [text.strip() for text in (one[2] or one[3]).split(",")]
-        wanted = LABELLED_OPERATIONS[operation][0]
+        wanted = NAMED_OPERATIONS[operation][0]
         if len(texts) != wanted:
             raise ProgramError(f"{program!r}: {operation} takes {wanted} figures a label, got {len(texts)}")
         figures = [_parse_operand(text, place, program) for text in texts]
@@ -279,7 +261,7 @@ def execute_step(step: Step, results: Sequence[Answer], table: Sequence[Sequence
     """
     if step.operation in TABLE_OPERATIONS:
         return TABLE_OPERATIONS[step.operation](_row_values(str(step.operands[0]), table))
-    if step.operation in LABELLED_OPERATIONS:
+    if step.operation in NAMED_OPERATIONS:
         return _names(step, results)
     values = [_number(operand, results) for operand in step.operands]
     if step.operation == "select":
@@ -290,28 +272,14 @@ def execute_step(step: Step, results: Sequence[Answer], table: Sequence[Sequence
 
 
 def _names(step: Step, results: Sequence[Answer]) -> Names:
-    """The labels that a comparison selects: by rank in their order, by bounds in the order of the operands.
-
-    Labels with equal measures share a rank.
-    """
-    measure = LABELLED_OPERATIONS[step.operation][1]
+    """The labels that a comparison selects, in their order; labels with equal measures share a rank."""
+    measure = NAMED_OPERATIONS[step.operation][1]
     labelled = [operand for operand in step.operands if isinstance(operand, Labelled)]
     constants = [operand.value for operand in step.operands if isinstance(operand, Constant)]
     values = [measure(*(_number(figure, results) for figure in one.numbers)) for one in labelled]
-    within = _WITHIN.get(step.operation.removesuffix("_difference").removesuffix("_change"))
-    if within is not None:
-        found = tuple(one.label for one, value in zip(labelled, values, strict=True) if within(value, *constants))
-        if not found:
-            raise ProgramError(f"{step.operation}: no label is within its bounds")
-        return found
     rank = int(constants[0]) if constants else 1
     sign = -1 if "argmax" in step.operation else 1
     ranked = sorted((sign * value, one.label) for value, one in zip(values, labelled, strict=True))
-    if step.operation.startswith("nth_"):
-        distinct = sorted({value for value, _ in ranked})
-        if not 1 <= rank <= len(distinct):
-            raise ProgramError(f"{step.operation}: there is no label of rank {rank}")
-        return tuple(label for value, label in ranked if value == distinct[rank - 1])
     last = ranked[min(rank, len(ranked)) - 1][0]
     return tuple(label for value, label in ranked if value <= last)
 

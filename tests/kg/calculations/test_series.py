@@ -6,7 +6,6 @@ import pytest
 
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.series import SeriesReader
-from kg.errors import ProgramError
 from kg.reports import build_ontology
 from kg.search.derivation import Derivation
 from tests.kg.calculations.pages import table_index
@@ -92,28 +91,3 @@ def test_compound_growth_is_over_the_years_between_two_periods(index: ReportInde
     read = SeriesReader(index).collapse(Derivation.parse(steps))
     assert read is not None
     assert (read.form, [str(one) for one in read.operands]) == ("compound_growth(A, A)", ["11", "10"])
-
-
-@pytest.mark.parametrize(
-    ("program", "names"),
-    [
-        ('above(const_2.5, "a"=1, "b"=5, "c"=3)', ("b", "c")),
-        ('at_least(const_3, "a"=1, "b"=5, "c"=3)', ("b", "c")),
-        ('below_difference(const_0, "a"=(1, 2), "b"=(3, 1))', ("a",)),
-        ('at_most(const_1, "a"=1, "b"=5)', ("a",)),
-        ('between(const_1, const_3, "a"=1, "b"=5, "c"=3)', ("a", "c")),
-        ('above_change(const_m1, "a"=(1, 2), "b"=(3, 1))', ("a", "b")),
-        ('nth_argmax(const_2, "a"=1, "b"=5, "c"=3)', ("c",)),
-        ('nth_argmin(const_2, "a"=1, "b"=1, "c"=3)', ("c",)),
-    ],
-)
-def test_labels_are_selected_by_bounds_and_by_rank(program: str, names: tuple[str, ...]) -> None:
-    derivation = Derivation.parse(program)
-    assert str(derivation) == program
-    assert derivation.execute() == names
-
-
-@pytest.mark.parametrize("program", ['above(const_9, "a"=1)', 'nth_argmax(const_3, "a"=1, "b"=2)'])
-def test_a_selection_of_no_label_has_no_result(program: str) -> None:
-    with pytest.raises(ProgramError, match="no label"):
-        Derivation.parse(program).execute()

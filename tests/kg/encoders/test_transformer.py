@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kg.encoders import weights, word_pieces
+from kg.encoders import transformer, word_pieces
 from kg.errors import DataError
 
 
@@ -19,17 +19,17 @@ def test_the_pieces_are_those_of_bert_after_four_special_ones() -> None:
 
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(transformer, "cache_folder", lambda: tmp_path)
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not installed"):
-        weights.installed_weights()
+        transformer.installed_weights()
     (tmp_path / "models").mkdir()
-    with zipfile.ZipFile(tmp_path / "models" / weights.ARCHIVE, "w") as archive:
+    with zipfile.ZipFile(tmp_path / "models" / transformer.ARCHIVE, "w") as archive:
         archive.writestr("all-mpnet-base-v2/model.safetensors", b"other")
     with pytest.raises(DataError, match="others than expected"):
-        weights.installed_weights()
+        transformer.installed_weights()
 
 
 def test_arrays_are_quantized_once_for_each_fitted_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,11 +39,11 @@ def test_arrays_are_quantized_once_for_each_fitted_content(tmp_path: Path, monke
         built.append(int(fitted["number"]))
         return {"values": np.zeros(1 << 20, dtype=np.int8)}
 
-    monkeypatch.setattr(weights, "installed_weights", dict)
-    monkeypatch.setattr(weights, "quantized", quantized)
+    monkeypatch.setattr(transformer, "installed_weights", dict)
+    monkeypatch.setattr(transformer, "quantized", quantized)
     for number in (1, 1, 2):
         np.savez(tmp_path / "fitted.npz", number=number)
-        arrays = weights.quantized_file(tmp_path / "fitted.npz")
+        arrays = transformer.quantized_file(tmp_path / "fitted.npz")
     assert built == [1, 2]
     assert arrays["values"].shape == (1 << 20,)
-    assert not weights.quantized_file(tmp_path / "fitted.npz")["values"].flags.writeable  # it is in the file
+    assert not transformer.quantized_file(tmp_path / "fitted.npz")["values"].flags.writeable  # it is in the file

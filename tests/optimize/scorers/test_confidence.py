@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kg.calculations.confidence import CONFIDENCE_FEATURES, ConfidenceModel
+from kg.calculations.linear_models import CONFIDENCE_FEATURES, ConfidenceModel
 from kg.errors import DataError
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 

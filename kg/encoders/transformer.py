@@ -1,16 +1,15 @@
-"""The weights of all-mpnet-base-v2 (Song et al., 2020; Reimers and Gurevych, 2019), 110 million numbers, in 8 bits.
+"""The transformer of readers, all-mpnet-base-v2 in 8 bits, with a low-rank change of its matrices (Hu et al., 2022).
 
->>> weights = installed_weights()
->>> weights["words"].shape, weights["linear_4.matrix"].shape
-((30527, 768), (768, 3072))
->>> arrays = quantized_file(Path("reader.npz"))
->>> arrays["wide_0.matrix"].dtype, arrays["wide_0.scale"].shape
-(dtype('int8'), (3072,))
+>>> class Reader(LowRankTransformer):
+...     file = Path("reader.npz")
+>>> Reader.load().states([[0, 2044, 15311, 2]])[0].shape
+(4, 768)
 
-The archive of the weights is in the cache (``experiments.lms.fetch_reader``). The weights with the low-rank change of a
-reader are quantized once and kept in the cache too. A matrix has a scale for each column. A few inputs of a matrix are
-much larger than the others, always the same ones, as the normalization before it makes them so. They are divided, and
-their rows multiplied, by the square root of how much larger they are (Xiao et al., 2023).
+The archive of the weights (Song et al., 2020; Reimers and Gurevych, 2019) is in the cache
+(``experiments.lms.fetch_reader``). The weights with the change of a reader are quantized once and kept there too. A
+matrix has a scale for each column. A few inputs of a matrix are much larger than the others, always the same ones, as
+the normalization before it makes them so. They are divided, and their rows multiplied, by the square root of how much
+larger they are (Xiao et al., 2023). The session is from a graph without weights (``network.onnx``, built by onnx).
 """
 
 from __future__ import annotations
@@ -19,15 +18,17 @@ import hashlib
 import json
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kg.arrays import FloatArray, read_arrays
+from kg.arrays import FloatArray, IntArray, read_arrays
+from kg.encoders.session import inference_session, padded, states_of, word_pieces
 from kg.errors import DataError
 from kg.files import UNREADABLE, cache_folder, replacing
 
@@ -40,6 +41,14 @@ SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """The hash of the weights; other weights are refused."""
 
 LAYERS, HEADS, WIDTH = 12, 12, 768
+
+FIRST_POSITION = 2
+"""The row of the first piece in the table of positions."""
+
+BUCKETS, FURTHEST = 32, 128
+"""Buckets of the distances between two pieces, and the distance from which all are in one bucket."""
+
+BATCH = 8
 
 KEPT = 4
 """Quantized files in the cache, those that were written last; each has about 140 MB."""
@@ -182,3 +191,88 @@ def _smoothing(weights: Arrays, norm: int) -> FloatArray:
 def _with_scale(name: str, matrix: NDArray[Any]) -> dict[str, NDArray[Any]]:
     scale = np.maximum(abs(matrix).max(axis=0), np.float32(1e-8)) / np.float32(127)
     return {f"{name}.matrix": np.round(matrix / scale).astype(np.int8), f"{name}.scale": scale}
+
+
+class LowRankTransformer:
+    """A reader by the changed transformer; a subclass has the file of the fitted arrays.
+
+    Attributes:
+        file: The fitted arrays.
+    """
+
+    file: ClassVar[Path]
+
+    @classmethod
+    @cache
+    def load(cls) -> Self | None:
+        """Returns the reader, or ``None`` if the weights of the transformer are not installed."""
+        return cls() if installed_archive() is not None else None
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """The arrays of :func:`quantized`, those of the head among them.
+
+        Raises:
+            DataError: The weights are others than expected.
+        """
+        return quantized_file(self.file)
+
+    def states(self, sequences: Sequence[Sequence[int]]) -> list[FloatArray]:
+        """Returns for each sequence the states of its pieces, shape ``(pieces, WIDTH)``.
+
+        Args:
+            sequences: The numbers of their pieces.
+
+        Raises:
+            DataError: The weights are others than expected.
+        """
+        return states_of(self._run, sequences, size=BATCH)
+
+    def span_scores(self, sequences: Sequence[Sequence[int]], spans: Sequence[tuple[int, int]]) -> FloatArray:
+        """Returns for each sequence the score of a span by the head.
+
+        Args:
+            sequences: The numbers of their pieces.
+            spans: The first and last piece of the span of each sequence.
+
+        Raises:
+            DataError: The weights are others than expected.
+        """
+        ends = [states[[first, last, 0]] for states, (first, last) in zip(self.states(sequences), spans, strict=True)]
+        joined = np.array(ends, dtype=np.float32).reshape(-1, 3 * WIDTH)
+        hidden = np.maximum(joined @ self.arrays["hidden"] + self.arrays["hidden_bias"], 0)
+        scores: FloatArray = hidden @ self.arrays["out"] + self.arrays["out_bias"]
+        return scores
+
+    @cached_property
+    def _session(self) -> Any:
+        # the others are those of the embeddings, of distances and of the head
+        inside = {name: values for name, values in self.arrays.items() if "." in name}
+        return inference_session(Path(__file__).with_name("network.onnx").read_bytes(), inside)
+
+    def _run(self, sequences: Sequence[Sequence[int]]) -> FloatArray:
+        tokens, mask = padded(sequences, word_pieces().numbers["<pad>"])
+        length = tokens.shape[1]
+        places = self.arrays["positions"][FIRST_POSITION : FIRST_POSITION + length]
+        relative = self.arrays["relative"][relative_buckets(length)].transpose(2, 0, 1)[None]
+        given = {
+            "embeddings": self.arrays["words"][tokens].astype(np.float32) + places,
+            "relative": np.ascontiguousarray(relative),
+            "mask": mask.astype(np.int32),
+        }
+        states: FloatArray = self._session.run(None, given)[0]
+        return states
+
+
+def relative_buckets(length: int) -> IntArray:
+    """Returns the bucket of the distance from each piece to each other; shape ``(length, length)``.
+
+    Half of the buckets are of later pieces. Half of those have one distance each, the others more and more of them.
+    """
+    places = np.arange(length)
+    distances = places[None, :] - places[:, None]
+    near = BUCKETS // 4
+    steps = np.log(np.maximum(abs(distances), 1) / near) / np.log(FURTHEST / near) * near
+    far = np.minimum(near + steps.astype(np.int64), BUCKETS // 2 - 1)
+    result: IntArray = np.where(distances > 0, BUCKETS // 2, 0) + np.where(abs(distances) < near, abs(distances), far)
+    return result

@@ -1,0 +1,137 @@
+"""The linear models of a search's candidates: their final ranking, and the confidence in the best one.
+
+Candidates are the calculations that the beam completed, and comparisons over whole lines of a table. The score of the
+network, what the encoder reads, and what a comparison looks like are the columns of one matrix. Two logistic models
+then judge the result: how far the search prefers its best candidate, how well that explains the question's words and
+years, and how near the words come that the encoder listens to::
+
+    >>> ranker.scores(features)
+    array([-1.2, 3.4], dtype=float32)
+    >>> model.judge(confidence_features(found))
+    Confidence(answerable=0.98, right=0.91)
+
+Both are fitted by :mod:`optimize.encoders.held_out` on reports that neither the network nor the encoder was fitted on,
+with questions that they answer and questions that they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kg.arrays import FloatArray
+from kg.calculations.pointers import MORE_JOINT
+from kg.logistic import LogisticModel
+
+NAME_FEATURES = (
+    "name", "expected",
+    "form", "first", "second", "timed_asked", "timed_unasked", "untimed_asked", "named",
+    "named_share", "part", "fixed_words", "fixed_agreement", "other_words", "year_fits",
+    "latest", "across", "size", "spread", "difference", "change", "structural",
+    "unsupported", "total", "looked_up", "weakest", "years_unused",
+    "length_fits", "length_differs", "options",
+    "several", "date", "date_extreme", "date_sentence", "date_near",
+)  # fmt: skip
+"""The features of a candidate whose answer is a name; they are 0 for numbers."""
+
+FINAL_FEATURES = ("ranker", *(f"read_{name}" for name in MORE_JOINT), *NAME_FEATURES)
+"""The features of a candidate: the network's score, what the encoder reads, and those of names."""
+
+CONFIDENCE_FEATURES = (
+    "best", "margin", "rest", "entropy", "near_words", "years_used", "unknown_words", "rarest_unknown",
+    "unknown_years", "form_margin", "pointed", "coverage", "least_coverage", "figures", "is_look_up",
+    "is_series", "uses_answer", "first_turn", "earlier", "words",
+    "ranker_share", "encoder_share", "is_name",
+    "elsewhere", "years_asked", "year_missed",
+)  # fmt: skip
+"""The features of a search's result (:mod:`kg.calculations.confidence_features`), of the order of 1."""
+
+_MODELS = ("answerable", "right")
+
+
+def feature_matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> FloatArray:
+    """Returns named features as rows of numbers, 0 where a feature is missing; shape ``(rows, names)``."""
+    columns = [[row.get(name, 0.0) for name in names] for row in rows]
+    return np.array(columns, dtype=np.float32).reshape(len(rows), len(names))
+
+
+@dataclass(frozen=True)
+class FinalRanker:
+    """The weights of the final ranking.
+
+    Attributes:
+        weights: Of each of :data:`FINAL_FEATURES`; 0 where one is missing.
+        fitted_on: Description of the data.
+    """
+
+    weights: Mapping[str, float]
+    fitted_on: str = ""
+
+    def scores(self, features: FloatArray) -> FloatArray:
+        """Returns the unnormalised log-probability of each row of features."""
+        weights = np.array([self.weights.get(name, 0.0) for name in FINAL_FEATURES], dtype=np.float32)
+        result: FloatArray = features @ weights
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the weights with four digits."""
+        return {"weights": LogisticModel(self.weights).to_dict(), "fitted_on": self.fitted_on}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> FinalRanker:
+        """Reads what :meth:`to_dict` wrote.
+
+        Raises:
+            DataError: A weight is no number, or of no feature.
+            KeyError: A part is missing.
+        """
+        return cls(LogisticModel.from_dict(record["weights"], FINAL_FEATURES).weights, str(record["fitted_on"]))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Probabilities in [0, 1].
+
+    Attributes:
+        answerable: That the report answers the question.
+        right: That the best candidate is the answer, of a question that the report answers.
+    """
+
+    answerable: float
+    right: float
+
+
+@dataclass(frozen=True)
+class ConfidenceModel:
+    """Both models, and the threshold of abstention.
+
+    Attributes:
+        answerable: Whether the report answers.
+        right: Whether the best candidate is right.
+        least_answerable: The program abstains below this probability.
+        fitted_on: Description of the data.
+    """
+
+    answerable: LogisticModel
+    right: LogisticModel
+    least_answerable: float
+    fitted_on: str = ""
+
+    def judge(self, features: Mapping[str, float]) -> Confidence:
+        """Returns the probabilities for :func:`confidence_features`; the second is at most the first."""
+        answerable = self.answerable.probability(features)
+        return Confidence(answerable, min(self.right.probability(features), answerable))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the weights with four digits."""
+        models = {name: getattr(self, name).to_dict() for name in _MODELS}
+        return {**models, "least_answerable": round(self.least_answerable, 4), "fitted_on": self.fitted_on}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> ConfidenceModel:
+        """Reads what :meth:`to_dict` wrote; raises as :meth:`FinalRanker.from_dict` does."""
+        answerable, right = (LogisticModel.from_dict(record[name], CONFIDENCE_FEATURES) for name in _MODELS)
+        return cls(answerable, right, float(record["least_answerable"]), str(record["fitted_on"]))
