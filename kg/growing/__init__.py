@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kg.growing.store import Edge, Node
     from kg.growing.support import supporting_span
     from kg.growing.terms import NODE, node_term
-    from kg.growing.triples import graph_triples
+    from kg.growing.triples import graph_triples, without_legal_form
     from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 else:
     __getattr__ = lazy_exports(__name__, __file__)

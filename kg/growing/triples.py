@@ -10,7 +10,6 @@ also known without its legal form: "Helixon" is "Helixon Inc.".
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -27,13 +26,51 @@ _TYPE = terms.RDF_TYPE.value
 _LEFT_OUT = frozenset(("Statement", "Alias", "Passage"))
 """Types that repeat what sources say; :mod:`kg.news` answers from them."""
 
-_LEGAL_FORM = re.compile(r",? (?:Inc|Corp|Co|Ltd|LLC|plc|PLC|AG|SE|SA|NV|BV|AB|AS|ASA|Oyj|SpA|GmbH|AD)\.?$")
+_LEGAL_FORMS = frozenset(
+    [
+        "inc",
+        "corp",
+        "corporation",
+        "co",
+        "ltd",
+        "limited",
+        "llc",
+        "lp",
+        "plc",
+        "as",
+        "aps",
+        "oy",
+        "srl",
+        "sarl",
+        "bhd",
+        "ltda",
+        "ad",
+        "ag",
+        "se",
+        "sa",
+        "nv",
+        "bv",
+        "ab",
+        "asa",
+        "oyj",
+        "spa",
+        "gmbh",
+        "kg",
+        "kk",
+        "pty",
+        "holdings",
+        "holding",
+    ]
+)
 _NAME, _MIDNIGHT = "name", "T00:00:00Z"
 
 
 def without_legal_form(name: str) -> str:
     """Returns a company's name without its legal form: "Helixon" of "Helixon Inc."."""
-    return _LEGAL_FORM.sub("", name)
+    words = name.split()
+    while len(words) > 1 and words[-1].strip(".,").lower() in _LEGAL_FORMS:
+        words.pop()
+    return " ".join(words).rstrip(",")
 
 
 def graph_triples(graph: GrowingGraph) -> Iterator[Triple]:

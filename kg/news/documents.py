@@ -34,9 +34,6 @@ _HEADER = re.compile(r"^[ \t]*(Headline|Source|Date):(.*)$", re.MULTILINE)
 _LINES = 600
 """Characters at the beginning of a text in which its date is."""
 
-_LONGEST_HEADLINE = 30
-"""Words of a headline."""
-
 _LONG_AGO = 730
 """Days before the last day of a text on which it was not published."""
 
@@ -113,7 +110,7 @@ def _published_text(text: str, name: str, today: date) -> NewsDocument:
     if not text:
         raise DataError("has no text", file=name)
     headline, _, body = text.partition("\n")
-    if not body.strip() or _is_body(headline):
+    if not body.strip():
         headline, body = "", text
     past = [period.first for _, _, period in (*periods(body), *last_periods(body, today)) if period.first <= today]
     last = max(past, default=today)
@@ -161,13 +158,6 @@ def _stated_day(headline: str, body: str, dated: bool) -> tuple[date, int, int] 
             return (period.first, line_start, end + len(after)) if is_line else (period.first, 0, 0)
     ends = [period.first for _, end, period in periods(headline) if end >= len(headline.rstrip(" .)"))]
     return (ends[-1], 0, 0) if ends and ends[-1] and not dated and re.search(r"\d\W*$", headline) else None
-
-
-def _is_body(line: str) -> bool:
-    """Whether a line is of the text, and no headline: it is long, ends as a sentence, or begins with place and day."""
-    dates = [*periods(line[:60]), *last_periods(line[:60], date.max)]
-    follows = any(re.search(r"[-–—:]\s+\S", line[end:]) for _, end, _ in dates)
-    return len(line.split()) > _LONGEST_HEADLINE or line.rstrip(" \"”'’").endswith(".") or follows
 
 
 def _in_prose(text: str, start: int) -> bool:

@@ -1,10 +1,9 @@
-"""Facts that documents state, as statements of a growing graph: each with its sentence, newer over older.
+"""Facts that documents state, as statements of a growing graph: each with its sentence.
 
     graph.apply([update for update, _ in fact_updates(graph, facts, document)], Origin("wire-17.txt"))
     stored_facts(graph)      # Fact("Orvane Semiconductor", "company", "acquires", "Brightlane Photonics", ...)
 
-``relations.json`` has the relations, each with the kinds of its subjects and objects. A newer statement of a relation
-with one value at a time supersedes the older one: that gets ``valid_to`` and stays.
+``relations.json`` has the relations, each with the kinds of its subjects and objects.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ class FactRelation(BaseModel):
     Attributes:
         subject: The kinds of its subjects.
         object: The kinds of its objects.
-        single: Whether a subject has one value at a time.
         property: The property of the subject that has the object too.
         edge: The edge from the subject to a node of ``type`` with the name of the object.
         type: See ``edge``.
@@ -47,7 +45,6 @@ class FactRelation(BaseModel):
 
     subject: tuple[str, ...]
     object: tuple[str, ...]
-    single: bool = False
     property: str = ""
     edge: str = ""
     type: str = ""
@@ -74,7 +71,6 @@ class Fact:
         document: The document.
         published_at: The document's day, ``2026-11-22``.
         confidence: In (0, 1].
-        valid_to: The last day, set where a newer source supersedes it.
     """
 
     subject: str
@@ -86,19 +82,11 @@ class Fact:
     document: str
     published_at: str
     confidence: float = 0.9
-    valid_to: str = ""
 
     @property
     def key(self) -> NodeKey:
         """The node of its statement."""
         return NodeKey("Statement", f"{self.subject} -> {self.relation} -> {self.value} ({self.document})")
-
-    def is_replaced_by(self, other: Fact) -> bool:
-        """Whether another fact has a different value of the same relation, which has one value at a time."""
-        rule = relations().get(self.relation)
-        is_single = rule is not None and rule.single and self.relation == other.relation
-        same = plain_name(self.subject) == plain_name(other.subject)
-        return is_single and same and plain_name(self.value) != plain_name(other.value)
 
 
 def add_news_types(graph: GrowingGraph) -> None:
@@ -144,7 +132,7 @@ def fact_updates(graph: GrowingGraph, facts: Sequence[Fact], document: NewsDocum
         facts: The facts.
         document: The document.
     """
-    stored, news = stored_facts(graph), NodeKey("News", document.headline)
+    news = NodeKey("News", document.headline)
     for fact in facts:
         rule = relations().get(fact.relation, FactRelation(subject=(), object=()))
         ends = {"has_subject": (fact.subject_kind, fact.subject), "has_object": (fact.value_kind, fact.value)}
@@ -152,7 +140,7 @@ def fact_updates(graph: GrowingGraph, facts: Sequence[Fact], document: NewsDocum
             del ends["has_object"]  # a node of its own type, below
         keys = {end: NodeKey(_NODE_TYPES[kind], name) for end, (kind, name) in ends.items() if kind in _NODE_TYPES}
         updates: list[Update] = [AddNode(key.type, key.name) for key in keys.values()]
-        updates += _statement(fact, news, stored)
+        updates += [AddNode(fact.key.type, fact.key.name, asdict(fact)), AddEdge("states", news, fact.key)]
         updates += [AddEdge(end, fact.key, key) for end, key in keys.items()]
         if "has_subject" in keys:
             updates += _own_updates(graph, fact, rule, keys["has_subject"])
@@ -176,18 +164,6 @@ def _own_updates(graph: GrowingGraph, fact: Fact, rule: FactRelation, subject: N
     elif rule.edge:
         yield AddNode(rule.type, fact.value)
         yield AddEdge(rule.edge, subject, NodeKey(rule.type, fact.value))
-
-
-def _statement(fact: Fact, news: NodeKey, stored: Sequence[Fact]) -> Iterator[Update]:
-    """Yields the updates that write a statement, and end the older values that it supersedes."""
-    others = [one for one in stored if one.is_replaced_by(fact)]
-    newer = [one.published_at for one in others if one.published_at > fact.published_at]
-    properties = {name: value for name, value in asdict(fact).items() if value != ""}
-    yield AddNode(fact.key.type, fact.key.name, {**properties, **({"valid_to": min(newer)} if newer else {})})
-    yield AddEdge("states", news, fact.key)
-    for older in (one for one in others if one.published_at < fact.published_at and not one.valid_to):
-        yield SetProperty(older.key, "valid_to", fact.published_at)
-        yield AddEdge("supersedes", fact.key, older.key)
 
 
 def applicable(graph: GrowingGraph, updates: list[tuple[Update, str]]) -> tuple[list[tuple[Update, str]], list[str]]:

@@ -13,19 +13,12 @@ import unicodedata
 from collections import defaultdict
 from functools import cache
 
-from kg.growing import GrowingGraph, NodeKey
+from kg.growing import GrowingGraph, NodeKey, without_legal_form
 
 STANDS_FOR = "alias_of"
 """The edge from another name to an entity."""
 
 _ARTICLES = ("the", "a", "an")
-_LEGAL_FORMS = frozenset(
-    re.findall(
-        r"\w+",
-        "inc corp corporation co ltd limited llc lp plc as aps oy srl sarl bhd ltda ag se sa nv bv ab asa oyj spa gmbh "
-        "kg kk pty holdings holding",
-    )
-)
 
 
 @cache
@@ -34,9 +27,8 @@ def plain_name(name: str) -> str:
     split = unicodedata.normalize("NFKD", name)
     text = "".join(letter for letter in split if not unicodedata.combining(letter))
     text = re.sub(r"['’]s\b", "", text).replace("S.p.A", "SpA").replace("A/S", "AS")
-    words = re.findall(r"[\w&]+(?:-\w+)*", re.sub(r"\b([A-Z])\.([A-Z])\.?(?!\w)", r"\1\2", text))
-    while len(words) > 1 and words[-1].lower() in _LEGAL_FORMS:
-        words = words[:-1]
+    plain = re.findall(r"[\w&]+(?:-\w+)*", re.sub(r"\b([A-Z])\.([A-Z])\.?(?!\w)", r"\1\2", text))
+    words = without_legal_form(" ".join(plain)).split()
     while len(words) > 1 and words[0].lower() in _ARTICLES:
         words = words[1:]
     return " ".join(words).lower()
