@@ -10,6 +10,7 @@ also known without its legal form: "Helixon" is "Helixon Inc.".
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -27,40 +28,11 @@ _LEFT_OUT = frozenset(("Statement", "Alias", "Passage"))
 """Types that repeat what sources say; :mod:`kg.news` answers from them."""
 
 _LEGAL_FORMS = frozenset(
-    [
-        "inc",
-        "corp",
-        "corporation",
-        "co",
-        "ltd",
-        "limited",
-        "llc",
-        "lp",
-        "plc",
-        "as",
-        "aps",
-        "oy",
-        "srl",
-        "sarl",
-        "bhd",
-        "ltda",
-        "ad",
-        "ag",
-        "se",
-        "sa",
-        "nv",
-        "bv",
-        "ab",
-        "asa",
-        "oyj",
-        "spa",
-        "gmbh",
-        "kg",
-        "kk",
-        "pty",
-        "holdings",
-        "holding",
-    ]
+    re.findall(
+        r"\w+",
+        "inc corp corporation co ltd limited llc lp plc as aps oy srl sarl bhd ltda ad ag se sa nv bv ab asa oyj spa "
+        "gmbh kg kk pty holdings holding",
+    )
 )
 _NAME, _MIDNIGHT = "name", "T00:00:00Z"
 
