@@ -11,15 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
-from kg.calculations.conversions import asked_power, own_powers, shift
 from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
+from kg.calculations.forms import ParsedForm
 from kg.calculations.operand_features import JOINT_NAMES
 from kg.calculations.space import DerivationSpace
 from kg.search import OPERATIONS
-from kg.text import content_tokens, tokens
+from kg.text import content_tokens, stem, tokens
 
 _FALL = frozenset(tokens("decrease decline reduction loss drop fall"))
 _RISE = frozenset(tokens("increase growth rise gain"))
+_SCALES = {stem("thousand"): 3.0, stem("million"): 6.0, stem("billion"): 9.0, stem("dollar"): 0.0}
+_POWERS = {"const_1000": 3.0, "const_1000000": 6.0, "const_1000000000": 9.0}
 _PORTION = frozenset(tokens("portion proportion percent percentage share fraction"))
 
 
@@ -128,17 +130,26 @@ def _scale(space: DerivationSpace, states: IntArray) -> dict[str, BoolArray]:
 
     ``whole_units`` marks conversions to single units, where no scale is asked for.
     """
-    asked = asked_power(space.question.questions[-1])
-    own = own_powers(space, states[:, 2])
-    known = ~np.isnan(own)
-    shifts = np.array([shift(form.operation, form.constants) for form in space.scorer.parsed])[states[:, 1]]
-    reached = np.nan_to_num(own) + shifts
+    words = tokens(space.question.questions[-1])
+    asked = [power for word, power in _SCALES.items() if word in words]
+    index, operands = space.index, states[:, 2]
+    known = (operands >= 0) & (operands < len(index))
+    own = np.zeros(len(states), dtype=np.float32)
+    own[known] = np.log10(index.scale[index.base[operands[known]]])
+    shifts = np.array([_shift(form) for form in space.scorer.parsed])[states[:, 1]]
+    reached = own + shifts
     nothing = np.zeros(len(states), dtype=bool)
-    if asked is None:
+    if len(asked) != 1:
         whole = known & (shifts != 0) & (reached == 0)
         return {"scale_fits": nothing, "scale_differs": nothing, "whole_units": whole}
-    fits = np.abs(reached - asked) < 0.5
+    fits = np.abs(reached - asked[0]) < 0.5
     return {"scale_fits": known & fits, "scale_differs": known & ~fits, "whole_units": nothing}
+
+
+def _shift(form: ParsedForm) -> float:
+    """By how many powers of ten a form changes the scale of its first operand."""
+    power = _POWERS.get(form.constants[-1], 0.0) if form.operands == 2 else 0.0
+    return -power if form.operation == "multiply" else power if form.operation == "divide" else 0.0
 
 
 def _portion(space: DerivationSpace, states: IntArray, values: DoubleArray) -> dict[str, BoolArray]:

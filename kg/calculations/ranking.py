@@ -9,7 +9,6 @@ import numpy as np
 
 from kg.arrays import DoubleArray, FloatArray, IntArray, log_softmax
 from kg.calculations.candidate_features import joint_features
-from kg.calculations.conversions import conversions
 from kg.calculations.linear_models import NAME_FEATURES
 from kg.calculations.names import VERDICT
 from kg.calculations.pointers import MORE_JOINT
@@ -85,11 +84,9 @@ class Pool:
 
 
 def pool(space: DerivationSpace, result: SearchResult, size: int) -> Pool:
-    """The best completed states of a search and conversions of what it looked up, where the arithmetic has a result."""
+    """The best completed states of a search, where the arithmetic has a result."""
     states = np.concatenate([np.zeros((0, 4), dtype=np.int64), *map(_padded, result.completed)])
     scores = np.concatenate([np.zeros(0, dtype=np.float32), *(frontier.scores for frontier in result.completed)])
-    converted, their_scores = conversions(space, states, scores)
-    states, scores = np.concatenate([states, converted]), np.concatenate([scores, their_scores])
     values = _values(space, states)
     _series_values(space, states, scores, values)
     places = np.flatnonzero(np.isfinite(values))

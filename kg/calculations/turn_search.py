@@ -142,7 +142,7 @@ def search_turn(
 
 
 def completed(space: DerivationSpace, config: BeamConfig, size: int) -> tuple[Pool, SearchStatistics]:
-    """Returns the candidates of a space: the best ``size`` of the beam with conversions, and comparisons."""
+    """Returns the candidates of a space: the best ``size`` of the beam, and comparisons."""
     result = beam_search(space, config)
     return with_comparisons(space, pool(space, result, size)), result.statistics
 

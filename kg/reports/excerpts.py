@@ -17,6 +17,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from kg.reports.headers import is_section
 from kg.reports.report import Report
 from kg.text import WordIndex, search_words
@@ -167,9 +169,8 @@ class ReportWords:
 
 def _ordered(lines: WordIndex, words: Mapping[str, float]) -> list[int]:
     """The lines that share words with a question, best first; then the others in their order."""
-    best = lines.best(words)
-    shared = set(best)
-    return [*best, *(place for place in range(len(lines)) if place not in shared)]
+    order: list[int] = np.argsort(-lines.scores(words), kind="stable").tolist()
+    return order
 
 
 def _asked(questions: Sequence[str]) -> dict[str, float]:

@@ -14,18 +14,19 @@ from kg.text.dates import (
 )
 from kg.text.number_formats import english_sentence, english_table
 from kg.text.quantities import MOST_DIGITS, SCALE_WORDS, SCALES, Quantity, Unit, find_number_words, find_quantities
-from kg.text.sentences import split_sentences
-from kg.text.word_index import WordIndex, search_words
 from kg.text.words import (
     STOPWORDS,
+    WordIndex,
     character_ngrams,
     comparison,
     content_tokens,
     folded,
     nearest,
     plural,
+    search_words,
     singular,
     spaced,
+    split_sentences,
     stem,
     token_pairs,
     tokens,

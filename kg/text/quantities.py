@@ -60,18 +60,15 @@ _MONEY = re.compile(r"\s*(?:u\s?\.\s?s\s?\.\s*)?(?:dollars?|euros?)\b", re.IGNOR
 _YEARS = re.compile(r"[\s-]*(?:years?|yrs?)\b", re.IGNORECASE)
 _RATIO = re.compile(r"\s?(?:x\b|times\b|to 1(?:\.0+)?\b|:\s?1(?:\.0+)?\b)", re.IGNORECASE)
 
-_UP_TO_NINETEEN = """
+_ONES = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen
-"""
-_ONES = _UP_TO_NINETEEN.split()
+""".split()  # noqa: SIM905
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_VALUES = {word: place for place, word in enumerate(_ONES)} | {
-    word: 10 * place for place, word in enumerate(_TENS, start=2)
-}
+_VALUES = dict(zip([*_ONES, *_TENS], [*range(20), *range(20, 100, 10)], strict=True))
 _SMALL = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(reversed(_ONES))})"
 _IN_WORDS = re.compile(
-    rf"(?<![\w-])(?P<hundreds>{_SMALL})?(?P<hundred>\s?hundred(?:\s(?:and\s)?(?P<rest>{_SMALL}))?)?"
+    rf"(?<![\w-])(?P<first>{_SMALL})(?P<hundred>\s?hundred(?:\s(?:and\s)?(?P<rest>{_SMALL}))?)?"
     rf"(?:[\s-](?P<scale>{'|'.join(SCALES)}))?(?![\w-])",
     re.IGNORECASE,
 )
@@ -210,26 +207,21 @@ def _unit_after(text: str, end: int, *, percent: bool, money: bool) -> Unit:
     return next((unit for unit, pattern in patterns if pattern.match(text, end)), "plain")
 
 
-def find_number_words(text: str) -> list[Quantity]:
-    """The figures of a text in words, up to hundreds with an optional scale, in order; their ``text`` is in digits.
+def find_number_words(text: str) -> list[tuple[int, int, int]]:
+    """The figures of a text in words, up to hundreds with an optional scale: start, end and value, in order.
 
-    >>> [(q.text, q.scale) for q in find_number_words("twenty-five million shares and two hundred and five stores")]
-    [('25', 1000000), ('205', 1)]
+    >>> find_number_words("twenty-five million shares and two hundred and five stores")
+    [(0, 19, 25000000), (31, 51, 205)]
 
     A lone "one" is skipped, as it is nearly always a pronoun.
     """
-    found: list[Quantity] = []
+    found: list[tuple[int, int, int]] = []
     for match in _IN_WORDS.finditer(text):
-        first, scale = match["hundreds"], match["scale"]
-        if first is None or (match[0].lower() == "one"):
-            continue
-        number = _small(first)
+        number = _small(match["first"])
         if match["hundred"] is not None:
-            number = 100 * number + (_small(match["rest"]) if match["rest"] is not None else 0)
-        unit = _unit_after(text, match.end(), percent=False, money=False)
-        written = str(number) + ("%" if unit == "percent" else "")
-        power = SCALES[scale.lower()] if scale is not None else 1
-        found.append(Quantity(Decimal(number), unit, power, written, match.start(), match.end()))
+            number = 100 * number + _small(match["rest"] or "zero")
+        if match[0].lower() != "one":
+            found.append((*match.span(), number * SCALES.get((match["scale"] or "").lower(), 1)))
     return found
 
 

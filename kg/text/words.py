@@ -1,19 +1,29 @@
-"""Lower-case, lightly stemmed tokens, years and character n-grams of a text.
+"""Words, years and sentences of a text, similar names, and lines of text by their words.
 
 >>> tokens("What were the net revenues in 2008?")
 ['what', 'were', 'the', 'net', 'revenu', 'in', '2008']
 >>> years("from 2008 to fiscal 2009")
 (2008, 2009)
+>>> split_sentences("Led by Capt. Ahab, she left. Élan plc paid $3 million.")
+['Led by Capt. Ahab, she left.', 'Élan plc paid $3 million.']
+>>> index = WordIndex([search_words("net sales of 2019"), search_words("net income"), search_words("goodwill")])
+>>> index.best(search_words("What were the sales in 2019?"))
+[0]
 """
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)?|&")
 _YEAR = re.compile(r"(?<![\d.,$])(?:19[5-9]\d|20[0-4]\d)(?![\d,]|\.\d)")
@@ -158,3 +168,102 @@ def nearest(name: str, names: Iterable[str]) -> str:
         return "the nearest are: " + ", ".join(known[other] for other in close)
     more = f", and {len(known) - _OFFERED} more" if len(known) > _OFFERED else ""
     return "there are: " + ", ".join(list(known.values())[:_OFFERED]) + more
+
+
+_UPPER = "A-Z" + "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).isupper())
+"""The capital letters of Latin alphabets, as part of a class of characters in a pattern."""
+
+_ABBREVIATIONS = frozenset(
+    """
+    mr mrs ms mx dr prof capt cpt col cmdr gen lt maj sgt adm rev fr hon sen rep gov pres st ste mt ft cllr messrs
+    inc corp ltd co bros no nos vol fig sec approx est dept univ vs cf
+    jan feb mar apr jun jul aug sep sept oct nov dec
+    """.split()  # noqa: SIM905
+)
+"""Words whose point ends no sentence; "inc." may end one, which cannot be told."""
+
+_END = re.compile(rf"[.!?][\"”’')\]]*\s+(?=[\"“‘'(\[]?[{_UPPER}\d])")
+_LAST_WORD = re.compile(r"([^\W\d_]+|\d+)\.$")
+
+
+def split_sentences(text: str) -> list[str]:
+    """Returns the sentences of a text; blanks between them go.
+
+    A point behind an initial, an abbreviated title, month or legal form, or the number of an item ends none.
+
+    Args:
+        text: The text of one paragraph.
+    """
+    found: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        if _ends(text[start : match.start() + 1], text[match.end()]):
+            found.append(text[start : match.end()].strip())
+            start = match.end()
+    return [one for one in (*found, text[start:].strip()) if one]
+
+
+def _ends(before: str, following: str) -> bool:
+    """Whether a text up to a point, and the first character after it, are a sentence and the begin of another."""
+    word = _LAST_WORD.search(before)
+    if word is None:
+        return True
+    if word[1].isdigit():  # "1. The bid"; "in 2019. The bid" ends
+        return before.strip() != word[0] and not following.isdigit()
+    is_initial = len(word[1]) == 1 and word[1].isupper()
+    return not is_initial and word[1].lower() not in _ABBREVIATIONS
+
+
+_SATURATION, _BY_LENGTH = 1.2, 0.75
+"""BM25's k1 and b, at their usual values."""
+
+
+def search_words(text: str) -> list[str]:
+    """Returns the stemmed words of a text without stop words, then its years."""
+    return [*content_tokens(text), *map(str, years(text))]
+
+
+class WordIndex:
+    """Lines by the words that they hold, the best first for a query (BM25).
+
+    Args:
+        lines: The words of each line; a word that occurs twice in a line counts twice.
+    """
+
+    def __init__(self, lines: Iterable[Iterable[str]]) -> None:
+        self._counts: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        sizes: list[int] = []
+        for place, words in enumerate(lines):
+            counts = Counter(words)
+            sizes.append(counts.total())
+            for word, count in counts.items():
+                self._counts[word][place] = count
+        lengths = np.array(sizes, dtype=float)
+        mean = lengths.mean() if lengths.any() else 1.0
+        self._norms = _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * lengths / mean)
+
+    def scores(self, query: Iterable[str] | Mapping[str, float]) -> NDArray[np.float64]:
+        """Returns the BM25 score of each line: 0 without a common word, otherwise above 0.
+
+        Args:
+            query: The words, or the words with their weights; a word that is given twice counts once.
+        """
+        scores = np.zeros(len(self._norms))
+        weights = query if isinstance(query, Mapping) else dict.fromkeys(query, 1.0)
+        for word, weight in weights.items():
+            own = self._counts.get(word, {})
+            places, counts = np.array([*own], dtype=int), np.array([*own.values()], dtype=float)
+            rarity = math.log(1 + (len(scores) - len(places) + 0.5) / (len(places) + 0.5))
+            scores[places] += weight * rarity * counts * (_SATURATION + 1) / (counts + self._norms[places])
+        return scores
+
+    def best(self, query: Iterable[str] | Mapping[str, float], most: int | None = None) -> list[int]:
+        """Returns the places of the lines with a score above 0, best first; equal ones in the order of the lines.
+
+        Args:
+            query: The words, or the words with their weights.
+            most: The most lines; without it, all.
+        """
+        scores = self.scores(query)
+        order: list[int] = np.argsort(-scores, kind="stable")[: np.count_nonzero(scores)].tolist()
+        return order[:most]

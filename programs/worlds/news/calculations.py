@@ -186,7 +186,6 @@ def _quantity(text: str) -> WrittenAmount:
 
 def in_digits(text: str) -> str:
     """Returns a text with digits for figures in words: "6 aircraft" for "six aircraft"."""
-    for found in reversed(find_number_words(text)):
-        number = found.value * found.scale
-        text = f"{text[: found.start]}{number:,f}{text[found.end :]}"
+    for start, end, number in reversed(find_number_words(text)):
+        text = f"{text[:start]}{number:,}{text[end:]}"
     return re.sub(r"^one\b", "1", text, flags=re.IGNORECASE)

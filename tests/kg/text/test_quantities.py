@@ -115,21 +115,21 @@ def test_any_text_is_read_without_error_and_spans_are_in_order(text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "values"),
     [
-        ("twenty-five stores", [("25", 1, "plain")]),
-        ("two hundred and five employees", [("205", 1, "plain")]),
-        ("two hundred thousand", [("200", 1000, "plain")]),
-        ("three million shares of common stock", [("3", 10**6, "shares")]),
-        ("seven percent of sales", [("7%", 1, "percent")]),
-        ("one million dollars", [("1", 10**6, "currency")]),
+        ("seven stores", [7]),
+        ("twenty-five stores", [25]),
+        ("two hundred and five employees", [205]),
+        ("two hundred thousand", [200_000]),
+        ("three million shares of common stock", [3_000_000]),
+        ("one million dollars", [1_000_000]),
         ("one of our five-year notes", []),
         ("someone often weighs a ton ; a hundred tenants", []),
-        ("from four to six", [("4", 1, "plain"), ("6", 1, "plain")]),
+        ("from four to six", [4, 6]),
     ],
 )
-def test_figures_in_words(text: str, found: list[tuple[str, int, str]]) -> None:
-    assert [(one.text, one.scale, one.unit) for one in find_number_words(text)] == found
+def test_figures_in_words(text: str, values: list[int]) -> None:
+    assert [value for _, _, value in find_number_words(text)] == values
 
 
 @pytest.mark.parametrize("cell", ["1.234.567", "1.234,5", "1.234.567,89", "€ -4,5 %", "( 12,75 )", "9 876,5"])
