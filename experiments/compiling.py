@@ -40,7 +40,6 @@ from experiments.saved import (
     find_program,
     load_program,
     log_model,
-    parse_reader,
     save_program,
     shipped_encoder,
     shipped_programs,
@@ -385,9 +384,7 @@ def fit_graphs(
     scorer = fit_relation_scorer(index, examples, training, seed)
     if not ranked:
         return ConversationQA.for_graphs(search, GraphReader(scorer))
-    vectors, reader = shipped_encoder().vectors, parse_reader()
-    scores = reader.scores if reader is not None else None
-    ranker = fit_path_ranker(index, examples, vectors, scorer.rules, training.max_hops, reader=scores)
+    ranker = fit_path_ranker(index, examples, shipped_encoder().vectors, training, seed)
     return ConversationQA.for_graphs(search, GraphReader(scorer, ranker))
 
 

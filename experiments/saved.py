@@ -7,7 +7,7 @@
     NAME/encoder/        the encoder that the scorer was fitted with: transformer, heads, vocabulary (beam)
     NAME/evidence.json   the use of language models, with the weights for each (beam)
     NAME/relations.json  the weights of the relation scorer, a line for each feature of a question (graph)
-    NAME/ranker.npz      the weights of the ranker of whole paths and the questions that it remembers (graph)
+    NAME/ranker.json     the weights of the ranker of whole paths (graph)
 
 A reference is the name of a shipped program (``beam``, ``agent``, ``untrained``), a folder, an MLflow URI
 (``runs:/ID/program``, ``models:/NAME/1``), or the name of the run that compiled the program. A logged model
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 CONFIG, STATE = "config.json", "program.json"
 ONTOLOGY, SCORER, EVIDENCE, ENCODER = "ontology.ttl", "scorer.json", "evidence.json", "encoder"
-RELATIONS, RANKER = "relations.json", "ranker.npz"
+RELATIONS, RANKER = "relations.json", "ranker.json"
 
 SHIPPED = "shipped:"
 """The prefix of a shipped program's name, where the name alone is a kind of program with nothing fitted."""
@@ -184,9 +184,7 @@ def _write_graph_program(program: ConversationQA, folder: Path) -> dict[str, Any
     (folder / RELATIONS).write_text(reader.scorer.to_json(), encoding="utf-8")
     ranked: dict[str, Any] = {}
     if reader.ranker is not None:
-        import numpy as np
-
-        np.savez_compressed(folder / RANKER, **reader.ranker.to_arrays())
+        (folder / RANKER).write_text(json.dumps(reader.ranker.weights, indent=1) + "\n", encoding="utf-8")
         ranked = {"ranker_encoder_sha256": shipped_encoder().sha256}
     del settings["today"]  # of the question
     return {"kind": "graph", "settings": settings, "scorer_sha256": reader.scorer.sha256, **ranked}
@@ -264,26 +262,18 @@ def _read_graph_program(folder: Path, config: Mapping[str, Any]) -> Any:
     if RELATIONS not in config["files"]:
         return ConversationQA.for_graphs(GraphConfig(**settings))
     scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
-    ranker = _read_ranker(folder, config) if RANKER in config["files"] else None
+    ranker = _read_ranker(folder, config) if "ranker_encoder_sha256" in config else None
     return ConversationQA.for_graphs(GraphConfig(**settings), GraphReader(scorer, ranker))
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
-    """Returns the ranker of a program's folder; its vectors are those of the shipped encoder.
-
-    Without the weights of the reader, which are fetched if the extra ``news`` is installed, it ranks without reading.
-    """
-    from kg.arrays import read_arrays
+    """Returns the ranker of a program's folder; its vectors are those of the shipped encoder."""
     from kg.paths import PathRanker
 
     encoder = shipped_encoder()
     if config.get("ranker_encoder_sha256") != encoder.sha256:
         raise TrackingError(f"{folder}: the ranker was fitted with another encoder than the shipped one: fit it again")
-    ranker = PathRanker.from_arrays(encoder.vectors, read_arrays(folder / RANKER))
-    if ranker.reading:
-        reader = parse_reader()
-        ranker.reader = reader.scores if reader is not None else None
-    return ranker
+    return PathRanker(encoder.vectors, json.loads(_text(folder / RANKER)))
 
 
 @lru_cache(maxsize=2)

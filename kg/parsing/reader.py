@@ -22,7 +22,6 @@ from kg.arrays import FloatArray
 from kg.encoders import LowRankTransformer, word_pieces
 from kg.graphs import FactGraph
 from kg.parsing.parser import Parse
-from kg.paths import SHOWN, first_names
 
 FILE = Path(__file__).with_name("reader.npz")
 
@@ -39,6 +38,7 @@ QUESTION_PIECES, CLAUSE_PIECES, ANSWER_PIECES = 72, 56, 12
 """Pieces that are read of a question, of the clauses of a parse and of its answer."""
 
 _ANSWER = " = "
+_NAMES, _LONGEST = 2, 40
 
 
 def telling(parse: Parse, graph: FactGraph) -> str:
@@ -50,8 +50,14 @@ def telling(parse: Parse, graph: FactGraph) -> str:
     asked = f"{parse.operation} of {kind}" if parse.operation else kind
     if parse.number is not None and parse.operation:
         return f"{asked}: {said}{_ANSWER}{parse.number}"
-    names = [graph.name(node) for node in parse.nodes[:SHOWN]]
+    names = [graph.name(node) for node in parse.nodes[:_NAMES]]
     return f"{asked}: {said}{_ANSWER}{first_names(names, len(parse.nodes))}"
+
+
+def first_names(names: Sequence[str], count: int) -> str:
+    """The first of some names, shortened, and how many more of ``count`` there are."""
+    first = ", ".join(name[:_LONGEST] for name in names[:_NAMES])
+    return f"{first} and {count - _NAMES} more" if count > _NAMES else first
 
 
 def answer_of(told: str) -> str:

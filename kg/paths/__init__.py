@@ -7,7 +7,7 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
     from kg.paths.linking import QuestionGraph, Topics
-    from kg.paths.ranking import FEATURES, READING, REMEMBERED, Candidates, PathRanker, QuestionMemory, Reader, Vectors
+    from kg.paths.ranking import CANDIDATES, FEATURES, PathRanker, Vectors, widened
     from kg.paths.scorer import (
         STOP,
         LearnedRelationScorer,
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         EntitySpace,
         PathConfig,
         answer_question,
+        completed_paths,
         without,
     )
-    from kg.paths.telling import SHOWN, first_names
 else:
     __getattr__ = lazy_exports(__name__, __file__)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -97,16 +97,8 @@ _FUNCTION_WORDS = frozenset(
 
 def _segments(part: Sequence[str]) -> list[tuple[str, ...]]:
     """The runs of words between function words."""
-    runs: list[tuple[str, ...]] = []
-    run: list[str] = []
-    for word in (*part, "of"):
-        if word in _FUNCTION_WORDS:
-            if run:
-                runs.append(tuple(run))
-            run = []
-        else:
-            run.append(word)
-    return runs
+    groups = groupby(part, key=_FUNCTION_WORDS.__contains__)
+    return [tuple(run) for is_function, run in groups if not is_function]
 
 
 @dataclass(frozen=True)
@@ -127,9 +119,16 @@ class RelationFeatures:
     view: QuestionView
 
     @classmethod
-    def of(cls, question: str, topics: Sequence[str]) -> RelationFeatures:
+    @lru_cache(maxsize=32)
+    def of(cls, question: str, topics: tuple[str, ...]) -> RelationFeatures:
         """The features of a question about some entities; those of the last questions are kept."""
-        return _features(question, tuple(topics))
+        view = QuestionView.of(question, topics)
+        base = []
+        for side, part in (("<", (*view.before, "@")), (">", ("@", *view.after))):
+            base += [f"{side}{word}" for word in part if word != "@"]
+            base += [f"{side}{first} {second}" for first, second in pairwise(part)]
+        before, after = _segments(view.before)[::-1], _segments(view.after)
+        return cls(tuple(dict.fromkeys(base)), (*after, *before), (*before, *after), view)
 
     def at_depth(self, depth: int) -> list[str]:
         """The features of every step at a depth: the words with the depth, and what stands where the step does."""
@@ -155,17 +154,6 @@ class RelationFeatures:
         return found
 
 
-@lru_cache(maxsize=32)
-def _features(question: str, topics: tuple[str, ...]) -> RelationFeatures:
-    view = QuestionView.of(question, topics)
-    found = []
-    for side, part in (("<", (*view.before, "@")), (">", ("@", *view.after))):
-        found += [f"{side}{word}" for word in part if word != "@"]
-        found += [f"{side}{first} {second}" for first, second in pairwise(part)]
-    before, after = _segments(view.before)[::-1], _segments(view.after)
-    return RelationFeatures(tuple(dict.fromkeys(found)), (*after, *before), (*before, *after), view)
-
-
 def relation_features(name: str) -> list[str]:
     """Returns the features of a relation: its name, and the words of the name, with its direction."""
     mark = "^" if name.startswith("^") else ""
@@ -185,9 +173,9 @@ LIKENESS = (
     "letters of the name in the question",
 )
 """How a relation's name is like a question, each in [0, 1]; once more for relations that are followed back."""
-RELATIVE = ("again", "back")
-"""How a relation is to those before it: whether it was followed before, and whether it undoes the last."""
-PAIR_FEATURES = (*LIKENESS, *(f"^ {name}" for name in LIKENESS), *RELATIVE)
+PAIR_FEATURES = (*LIKENESS, *(f"^ {name}" for name in LIKENESS), "again", "back")
+"""All that is known of a relation and a question together; the last two are whether the relation was followed before,
+and whether it undoes the last one."""
 
 
 class RelationNames:

@@ -71,18 +71,17 @@ class QuestionGraph:
             (name, graph.relations[relation].names[0], own[other])
             for node, name in own.items()
             for relation, inverse in graph.steps(node)
-            if not inverse
             for other in graph.follow(node, relation)
+            if not inverse
         ]
         facts += [
             (name, "is a", graph.classes[kind].names[0]) for node, name in own.items() for kind in graph.types[node]
         ]
-        others: dict[str, list[str]] = {}
+        others: dict[str, tuple[str, ...]] = {}
         for node, name in own.items():
-            for other in graph.names[node]:
-                if other != name:
-                    others.setdefault(other, []).append(name)
-        return cls(GraphIndex.from_triples(facts), {label: tuple(owners) for label, owners in others.items()})
+            for other in {*graph.names[node]} - {name}:
+                others[other] = (*others.get(other, ()), name)
+        return cls(GraphIndex.from_triples(facts), others)
 
     def topics(self, question: str, given: Iterable[str] = ()) -> Topics:
         """The entities that a question is about: those that are given, by name or label, or else those it names."""
@@ -95,63 +94,41 @@ class QuestionGraph:
 
     def link(self, question: str) -> Topics:
         """The entities that bear the longest label in a question; none where it names none."""
-        matches = list(_WORD.finditer(question))
-        words = _words(question)
+        matches, words = list(_WORD.finditer(question)), _words(question)
         best: tuple[tuple[bool, bool, int, int], Topics] | None = None
         for length in range(min(self._longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 key = words[start : start + length]
-                if key in self._by_words:
+                if names := sorted(self._labels.get(key, ())):
                     text = question[matches[start].start() : matches[start + length - 1].end()]
-                    linked = Topics(self._nearest(key, text), text)
                     means = not all(stem(word) in STOPWORDS for word in key)
                     # Every question may begin with a capital.
-                    is_name = text != text.lower() and (start > 0 or length > 1) and text in linked.entities[0]
+                    is_name = text != text.lower() and (start > 0 or length > 1) and any(text in name for name in names)
                     rank = (means, is_name, length, len(text))
                     if best is None or rank > best[0]:
-                        best = rank, linked
-        return best[1] if best is not None else self._link_wordless(question)
+                        best = rank, Topics((text,) if text in names else tuple(names), text)
+        return best[1] if best is not None else Topics()
 
     @cached_property
-    def _labels(self) -> tuple[dict[tuple[str, ...], dict[str, None]], dict[str, dict[str, None]]]:
-        """The entities by the words of their labels, and by labels without any word ("$")."""
+    def _labels(self) -> dict[tuple[str, ...], dict[str, None]]:
+        """The entities by the words of their labels."""
         by_words: dict[tuple[str, ...], dict[str, None]] = {}
-        wordless: dict[str, dict[str, None]] = {}
         names = [self.index.name(number) for number in range(len(self.index.entities))]
         others = [(label, owner) for label, owners in self.other_names.items() for owner in owners]
         for label, name in (*zip(names, names, strict=True), *others):
-            words = _words(label)
-            owners = by_words.setdefault(words, {}) if words else wordless.setdefault(label, {})
-            owners[name] = None
-        return by_words, wordless
+            if words := _words(label):
+                by_words.setdefault(words, {})[name] = None
+        return by_words
 
     @cached_property
     def _longest(self) -> int:
-        return max(map(len, self._by_words), default=0)
-
-    @property
-    def _by_words(self) -> dict[tuple[str, ...], dict[str, None]]:
-        return self._labels[0]
+        return max(map(len, self._labels), default=0)
 
     def _named(self, name: str) -> tuple[str, ...]:
         """The entities of a name, or of a label with capitals and punctuation aside; empty where there are none."""
         if self.index.find(name) is not None:
             return (name,)
-        words = _words(name)
-        labelled = self._by_words.get(words, {}) if words else self._labels[1].get(name, {})
-        return tuple(self.other_names.get(name, ())) or tuple(sorted(labelled))
-
-    def _nearest(self, words: tuple[str, ...], text: str) -> tuple[str, ...]:
-        """Of entities whose labels differ in capitals only, those that the question writes as they are."""
-        names = sorted(self._by_words[words])
-        exact = [name for name in names if name == text]
-        return tuple(exact or names)
-
-    def _link_wordless(self, question: str) -> Topics:
-        for part in sorted(question.split(), key=len, reverse=True):
-            if part in self._labels[1]:
-                return Topics(tuple(sorted(self._labels[1][part])), part)
-        return Topics()
+        return tuple(self.other_names.get(name, ())) or tuple(sorted(self._labels.get(_words(name), ())))
 
 
 def _words(label: str) -> tuple[str, ...]:

@@ -146,14 +146,11 @@ class Conditions:
         said = {stem(word) for name in names for word in relation_words(name)[0]}
         return sum(1 << place for place, word in enumerate(self.words) if word in said)
 
-    @property
-    def total(self) -> float:
-        """The rarity of all words together."""
-        return float(self.weights.sum())
-
     def weigh(self, masks: IntArray) -> DoubleArray:
         """The share of sets of words in the rarity of all, in [0, 1]."""
-        result: DoubleArray = (masks[:, None] >> np.arange(len(self.words)) & 1) @ self.weights / (self.total or 1.0)
+        result: DoubleArray = (
+            (masks[:, None] >> np.arange(len(self.words)) & 1) @ self.weights / (self.weights.sum() or 1.0)
+        )
         return result
 
 

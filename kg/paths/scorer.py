@@ -13,10 +13,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -121,7 +120,7 @@ class LearnedRelationScorer:
         The probabilities of a row sum to 1; what is not offered there has ``-inf``. At depth 0 stopping is not offered;
         from depth 1 on it always is.
         """
-        scores = self._graph(tuple(step.relations)).scores(step, RelationFeatures.of(step.question, step.topics))
+        scores = self._bound(tuple(step.relations)).scores(step, RelationFeatures.of(step.question, step.topics))
         scores[:, :-1][~step.offered] = -np.inf
         if step.depth == 0:
             scores[:, -1] = -np.inf
@@ -138,33 +137,14 @@ class LearnedRelationScorer:
         return [word for word in said if word[0].isdigit() or not {f"0<{word}", f"0>{word}"} & self.weights.keys()]
 
     @cached_property
-    def _rows(self) -> _Rows:
-        return _Rows(self.weights)
-
-    @cached_property
-    def _last(self) -> dict[tuple[str, ...], _Bound]:
-        return {}
-
-    def _graph(self, relations: tuple[str, ...]) -> _Bound:
+    def _bound(self) -> Callable[[tuple[str, ...]], _Bound]:
         """The weights as they bear on one graph's relations; kept for the graph that was asked about last."""
-        bound = self._last.get(relations)
-        if bound is None:
-            bound = _Bound(self._rows, self.likeness, relations)
-            self._last.clear()
-            self._last[relations] = bound
-        return bound
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return lru_cache(maxsize=1)(partial(_Bound, _Rows(self.weights), self.likeness))
 
     def to_json(self) -> str:
         """The weights as JSON, a line a feature; the same bytes for the same weights."""
-        head = {
-            "format": FORMAT,
-            "trained_on": self.trained_on,
-            "rules": asdict(self.rules),
-            "likeness": dict(sorted(self.likeness.items())),
-        }
+        head = {"format": FORMAT, "trained_on": self.trained_on, "rules": asdict(self.rules)}
+        head["likeness"] = dict(sorted(self.likeness.items()))
         lines = [f"{_dumped(name)}:{_dumped(dict(sorted(row.items())))}" for name, row in sorted(self.weights.items())]
         parts = [f"{_dumped(name)}: {_dumped(value)}" for name, value in head.items()]
         return "{\n" + ",\n".join([*parts, '"weights": {\n' + ",\n".join(lines) + "\n}"]) + "\n}\n"
@@ -178,16 +158,14 @@ class LearnedRelationScorer:
         """
         try:
             record = json.loads(text)
-            if record["format"] != FORMAT:
-                raise DataError(f"the relation scorer's format must be {FORMAT}, got {record['format']}")
-            rules = TopicRules(**record["rules"])
-            scorer = cls(record["weights"], record["likeness"], rules, str(record["trained_on"]))
+            if record.pop("format") != FORMAT:
+                raise DataError(f"the relation scorer's format must be {FORMAT}")
+            scorer = cls(**{**record, "rules": TopicRules(**record["rules"])})
             rows = [*scorer.weights.values(), scorer.likeness]
-            finite = all(math.isfinite(weight) for row in rows for weight in row.values())
+            if not all(math.isfinite(weight) for row in rows for weight in row.values()):
+                raise DataError("a relation scorer's weights must be finite")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DataError(f"this is not a relation scorer: {error!r}") from error
-        if not finite:
-            raise DataError("a relation scorer's weights must be finite")
         return scorer
 
 
@@ -228,7 +206,7 @@ class _Bound:
         weights = np.array([likeness.get(name, 0.0) for name in PAIR_FEATURES], dtype=np.float32)
         count = len(LIKENESS)
         self._like = np.where(self._names.is_inverse[:, None], weights[count : 2 * count], weights[:count])
-        self._again, self._back = weights[2 * count :]
+        self._again, self._back = weights[-2:]
         self._inverse = np.array(inverses(relations), dtype=np.int64)
         last = len(rows.column)  # a column of zeros, for what training did not see
         known = [[rows.column.get(f, last) for f in relation_features(name)] for name in relations]
@@ -240,19 +218,16 @@ class _Bound:
         """Unnormalised; shape ``(states, relations + 1)``."""
         depth = step.depth
         common = self._rows.sums(question.at_depth(depth))
-        further = {
-            path: self._rows.sums(question.after([step.relations[relation] for relation in path]))
-            for path in dict.fromkeys(tuple(int(relation) for relation in path) for path in step.paths)
-        }
         states = np.zeros((len(step.paths), len(common) + 1), dtype=np.float32)
-        for place, path in enumerate(step.paths):
-            states[place, :-1] = common + further[tuple(int(relation) for relation in path)]
+        for place, path in enumerate(step.paths.tolist()):
+            states[place, :-1] = common + self._rows.sums(question.after([step.relations[number] for number in path]))
         scores: FloatArray = np.add.reduceat(states[:, self._places], self._starts, axis=1)
         scores[:, :-1] += (self._names.likeness(question, depth) * self._like).sum(axis=1)
+        every = np.arange(len(scores))
         for column in range(depth):
-            scores[np.arange(len(scores)), step.paths[:, column]] += self._again
+            scores[every, step.paths[:, column]] += self._again
         if depth:
-            scores[np.arange(len(scores)), self._inverse[step.paths[:, -1]]] += self._back
+            scores[every, self._inverse[step.paths[:, -1]]] += self._back
         return scores
 
 

@@ -15,7 +15,7 @@ direction has ``^`` before its relation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -30,7 +30,6 @@ from kg.search import (
     BeamConfig,
     Expansion,
     Frontier,
-    SearchResult,
     SearchStatistics,
     beam_search,
     merge,
@@ -100,21 +99,19 @@ class RelationPath:
     """A topic entity and the relations followed from it.
 
     Attributes:
-        topic: Where it begins.
-        relations: What is followed, at least one.
+        names: The topic, then at least one relation.
         score: Log-probability.
         reached: How many entities it reaches that may be answers.
         choices: The topic's place among the topics, then the relations by number.
     """
 
-    topic: str
-    relations: tuple[str, ...]
+    names: tuple[str, ...]
     score: float
     reached: int
-    choices: Path = ()
+    choices: Path
 
     def __str__(self) -> str:
-        return SEPARATOR.join((self.topic, *self.relations))
+        return SEPARATOR.join(self.names)
 
 
 @dataclass(frozen=True)
@@ -152,7 +149,7 @@ class EntityPathAnswer:
         assert self.space is not None
         fit = self.space.fit(path.choices)
         best = np.argsort(-fit, kind="stable")[:most]
-        paths = _concrete(self.space, path.choices, path.score, self.space.answers(path.choices)[best])
+        paths = _traced(self.space, path.choices, path.score, self.space.answers(path.choices)[best])
         order = sorted(range(len(paths)), key=lambda place: (-fit[best[place]], paths[place].answer))
         return [paths[place] for place in order]
 
@@ -307,12 +304,17 @@ class EntitySpace:
         return Expansion(parent, choice, scores[parent, choice], action)
 
 
+Ranking = Callable[[EntitySpace, Sequence[tuple[Path, float]]], tuple[list[Path], list[DoubleArray]]]
+"""Of completed paths with their log-probabilities, the order and the log-probabilities of the entities of each."""
+
+
 def answer_question(
     index: GraphIndex,
     question: str,
     topics: Sequence[str],
     scorer: LearnedRelationScorer,
     config: PathConfig | None = None,
+    ranking: Ranking | None = None,
 ) -> EntityPathAnswer:
     """Answers a question about entities of a graph.
 
@@ -322,6 +324,7 @@ def answer_question(
         topics: Names of the entities that it is about, at least one.
         scorer: What scores the relations.
         config: The search's settings; ``None`` for the defaults.
+        ranking: Orders the paths that the beam completes; ``None`` for their scores and what the question names.
 
     Returns:
         What was found; without answers when no path leads anywhere.
@@ -332,16 +335,26 @@ def answer_question(
     """
     if not topics:
         raise ConfigError("topics must name at least one entity, got none")
-    config = config if config is not None else PathConfig()
-    space = EntitySpace(index, question, index.ids(topics), scorer, config)
-    result = beam_search(space, replace(config, max_depth=config.max_depth + 1))
-    completed = _completed(result)
-    statistics = replace(
-        result.statistics, max_depth_reached=min(result.statistics.max_depth_reached, config.max_depth)
-    )
+    space = EntitySpace(index, question, index.ids(topics), scorer, config if config is not None else PathConfig())
+    completed, statistics = completed_paths(space)
     if not completed:
         return EntityPathAnswer((), (), (), (), statistics)
-    return collected(space, *_by_conditions(space, completed), statistics)
+    space.look_up(path for path, _ in completed)
+    ranked = ranking(space, completed) if ranking is not None else _by_conditions(space, completed)
+    return _collected(space, *ranked, statistics)
+
+
+def completed_paths(space: EntitySpace) -> tuple[list[tuple[Path, float]], SearchStatistics]:
+    """The paths that the beam completes with their log-probabilities, best first, and what the search did."""
+    most = space.config.max_depth
+    result = beam_search(space, replace(space.config, max_depth=most + 1))
+    completed = [
+        (tuple(int(choice) for choice in path[:-1]), float(score))  # without STOP
+        for frontier in result.completed
+        for path, score in zip(frontier.choices, frontier.scores, strict=True)
+    ]
+    depth = min(result.statistics.max_depth_reached, most)
+    return sorted(completed, key=lambda pair: (-pair[1], pair[0])), replace(result.statistics, max_depth_reached=depth)
 
 
 def without(ids: Ids, few: Ids) -> Ids:
@@ -356,90 +369,58 @@ def among(ids: Ids, others: Ids) -> BoolArray:
     return found
 
 
-def _completed(result: SearchResult) -> list[tuple[Path, float]]:
-    """Completed paths without their STOP, with their scores, best first."""
-    found = [
-        (tuple(int(choice) for choice in path[:-1]), float(score))
-        for frontier in result.completed
-        for path, score in zip(frontier.choices, frontier.scores, strict=True)
-    ]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
-
-
-def collected(
+def _collected(
     space: EntitySpace, completed: list[Path], logs: list[DoubleArray], statistics: SearchStatistics
 ) -> EntityPathAnswer:
     """The answers of completed relation paths, best first, with the log-probabilities of the entities of each."""
-    index = space.index
+    name, config = space.index.name, space.config
     sets = [space.answers(path) for path in completed]
-    entities, scores, first = _merged(sets, logs)
+    owner = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
+    entities, first, place = np.unique(np.concatenate(sets), return_index=True, return_inverse=True)
+    first, scores = owner[first], merge(place.reshape(-1), np.concatenate(logs))
     lead = int(first[scores.argmax()])
     best = sets[lead][logs[lead] >= logs[lead].max() - _SAME]
     chosen = among(entities, best)
-    kept = np.concatenate(
-        [
-            places[np.argsort(-scores[places], kind="stable")[:most]]
-            for places, most in (
-                (np.flatnonzero(chosen), MOST_ANSWERS),
-                (np.flatnonzero(~chosen), space.config.output_top_k),
-            )
-        ]
-    )
-    names = {int(place): index.name(entities[place]) for place in kept}
-    order = sorted(names, key=lambda place: (-scores[place], names[place]))
+    names: dict[int, str] = {}
+    for places, most in ((np.flatnonzero(chosen), MOST_ANSWERS), (np.flatnonzero(~chosen), config.output_top_k)):
+        for entity in places[np.argsort(-scores[places], kind="stable")[:most]].tolist():
+            names[entity] = name(entities[entity])
+    order = sorted(names, key=lambda entity: (-scores[entity], names[entity]))
     traced: dict[int, EntityPath] = {}
-    groups: dict[int, list[int]] = {}
-    for place in order:
-        groups.setdefault(int(first[place]), []).append(place)
-    for number, places in groups.items():
-        score = float(logs[number].max())
-        traced |= zip(places, _concrete(space, completed[number], score, entities[places]), strict=True)
+    for number in dict.fromkeys(first[order].tolist()):
+        own = [entity for entity in order if first[entity] == number]
+        paths = _traced(space, completed[number], float(logs[number].max()), entities[own])
+        traced |= zip(own, paths, strict=True)
+    relation_paths = [
+        RelationPath((name(space.topics[path[0]]), *space.names(path)), float(log.max()), len(log), path)
+        for path, log in zip(completed, logs, strict=True)
+    ]
     return EntityPathAnswer(
-        answers=tuple((names[place], min(float(scores[place]), 0.0)) for place in order),
-        paths=tuple(traced[place] for place in order),
-        relation_paths=tuple(
-            RelationPath(
-                index.name(space.topics[path[0]]), space.names(path), float(logs[place].max()), len(logs[place]), path
-            )
-            for place, path in sorted(enumerate(completed), key=lambda pair: pair[0] != lead)
-        ),
-        chosen=tuple(names[place] for place in order if chosen[place]),
+        answers=tuple((names[entity], min(float(scores[entity]), 0.0)) for entity in order),
+        paths=tuple(traced[entity] for entity in order),
+        relation_paths=(relation_paths.pop(lead), *relation_paths),
+        chosen=tuple(names[entity] for entity in order if chosen[entity]),
         left_out=max(len(best) - MOST_ANSWERS, 0),
         statistics=statistics,
         space=space,
     )
 
 
-def _by_conditions(space: EntitySpace, completed: list[tuple[Path, float]]) -> tuple[list[Path], list[DoubleArray]]:
+def _by_conditions(space: EntitySpace, completed: Sequence[tuple[Path, float]]) -> tuple[list[Path], list[DoubleArray]]:
     """The paths by their best entity, and of each the log-probabilities of its entities."""
-    space.look_up(path for path, _ in completed)
     # Beyond the first ones, no entity is compared with the question.
-    fits = [space.fit(path) if place < _WEIGHED else np.zeros(1) for place, (path, _) in enumerate(completed)]
+    fits = [
+        space.fit(path) if place < _WEIGHED else np.zeros(len(space.answers(path)))
+        for place, (path, _) in enumerate(completed)
+    ]
     most = max(float(fit.max()) for fit in fits)
     logs = [score + space.scorer.conditions * (fit - most) for (_, score), fit in zip(completed, fits, strict=True)]
     order = sorted(range(len(completed)), key=lambda place: -float(logs[place].max()))
-    paths = [completed[place][0] for place in order]
-    return paths, [
-        np.broadcast_to(logs[place], len(space.answers(path))) for place, path in zip(order, paths, strict=True)
-    ]
+    return [completed[place][0] for place in order], [logs[place] for place in order]
 
 
-def _merged(sets: list[Ids], logs: list[DoubleArray]) -> tuple[Ids, DoubleArray, IntArray]:
-    """The distinct entities of all sets, the log of their summed probabilities, and the first set that has each."""
-    owner = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
-    entities, first, place = np.unique(np.concatenate(sets), return_index=True, return_inverse=True)
-    return entities, merge(place.reshape(-1), np.concatenate(logs)), owner[first]
-
-
-def _concrete(space: EntitySpace, choices: Path, score: float, ends: Ids) -> list[EntityPath]:
-    """A concrete path to each of some entities that a relation path reaches."""
-    rows = trace(space, choices, ends) if len(ends) else ()
-    relations = space.names(choices)
-    return [EntityPath(tuple(space.index.name(entity) for entity in row), relations, score) for row in rows]
-
-
-def trace(space: EntitySpace, path: Path, ends: Ids) -> Ids:
-    """One concrete path to each of several entities that a relation path reaches; shape ``(ends, path)``.
+def _traced(space: EntitySpace, path: Path, score: float, ends: Ids) -> list[EntityPath]:
+    """One concrete path to each of several entities that a relation path reaches.
 
     Where several lead to an entity, the one whose entities fit the question's conditions best is taken, then the one
     through the first entities of the graph.
@@ -455,5 +436,6 @@ def trace(space: EntitySpace, path: Path, ends: Ids) -> Ids:
             order = np.lexsort((-fit, place))
             place, target = place[order], target[order]
         columns.append(target[place.searchsorted(np.arange(len(ends)))])
-    topics = np.broadcast_to(space.topics[path[0]], len(ends))
-    return np.stack([topics, *columns[::-1]], axis=1)
+    rows = zip(np.broadcast_to(space.topics[path[0]], len(ends)), *columns[::-1], strict=True)
+    relations = space.names(path)
+    return [EntityPath(tuple(map(space.index.name, row)), relations, score) for row in rows]

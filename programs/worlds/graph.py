@@ -85,7 +85,7 @@ class GraphReader:
 
     Attributes:
         scorer: The scorer of relations.
-        ranker: Ranks whole paths in place of the beam; ``None`` for none.
+        ranker: Ranks the beam's whole paths; ``None`` for none.
     """
 
     scorer: LearnedRelationScorer = field(default_factory=LearnedRelationScorer.untrained)
@@ -98,9 +98,8 @@ class GraphReader:
         self, graph: QuestionGraph, question: str, topics: Sequence[str], config: PathConfig
     ) -> EntityPathAnswer:
         """The paths from some entities of a graph that answer a question."""
-        if self.ranker is None:
-            return answer_by_beam(graph.index, question, topics, self.scorer, config)
-        return self.ranker.answer(graph.index, question, topics, self.scorer.rules, config)
+        answer = self.ranker.answer if self.ranker is not None else answer_by_beam
+        return answer(graph.index, question, topics, self.scorer, config)
 
 
 @dataclass(frozen=True, eq=False)

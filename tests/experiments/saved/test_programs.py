@@ -20,7 +20,7 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.encoders import TextEncoder
 from kg.errors import ConfigError, TrackingError
 from kg.graphs import GraphIndex
-from kg.paths import LearnedRelationScorer, PathRanker, QuestionMemory
+from kg.paths import LearnedRelationScorer, PathRanker
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.agent import AgentQA
@@ -210,16 +210,15 @@ TINY = Letters()
 
 def test_a_ranker_is_saved_with_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saved, "shipped_encoder", lambda: TINY)
-    (vector,) = TINY.vectors(["who made it"])
-    memory = QuestionMemory(np.array([vector]), (((("directed_by",), 1.0),),), (("Big",),))
-    ranker = PathRanker(TINY.vectors, {"same path": 20.0}, memory)
+    ranker = PathRanker(TINY.vectors, {"beam": 1.0})
     reader = GraphReader(LearnedRelationScorer.untrained(), ranker)
     program = ConversationQA.for_graphs(GraphConfig(max_depth=1), reader)
     config = saved._write_graph_program(program, tmp_path)
-    read = saved._read_graph_program(tmp_path, {**config, "files": {saved.RANKER: "", saved.RELATIONS: ""}})
+    read = saved._read_graph_program(tmp_path, {**config, "files": {saved.RELATIONS: ""}})
+    read.evidence = EvidenceConfig(answer="always")
     assert read(question="who made Alien?", graph=GRAPH, topics=["Alien"]).answers[0][0] == "Scott"
-    del config["ranker_encoder_sha256"]
     with pytest.raises(TrackingError, match="another encoder"):
-        saved._read_graph_program(tmp_path, {**config, "files": {saved.RANKER: "", saved.RELATIONS: ""}})
+        saved._read_graph_program(tmp_path, {**config, "ranker_encoder_sha256": "x", "files": {saved.RELATIONS: ""}})
+    del config["ranker_encoder_sha256"]
     kept = saved._read_graph_program(tmp_path, {**config, "files": {saved.RELATIONS: ""}})
     assert kept.turn.reader.ranker is None

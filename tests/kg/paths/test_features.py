@@ -27,5 +27,5 @@ def test_a_question_is_split_at_the_mention(
 
 
 def test_nothing_is_learned_of_the_entity_itself() -> None:
-    found = [RelationFeatures.of(f"the dad of {name} 's son", [name]) for name in ("Mary_Boleyn", "Bo")]
+    found = [RelationFeatures.of(f"the dad of {name} 's son", (name,)) for name in ("Mary_Boleyn", "Bo")]
     assert found[0].at_depth(1) == found[1].at_depth(1)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kg.arrays import FloatArray
+from kg.errors import DataError
 from kg.graphs import GraphIndex
-from kg.paths import FEATURES, PathConfig, PathRanker, QuestionMemory, TopicRules
-from kg.paths.telling import told
+from kg.paths import LearnedRelationScorer, PathConfig, PathRanker
 
 GRAPH = GraphIndex.from_triples(
     [
@@ -28,7 +28,7 @@ GRAPH = GraphIndex.from_triples(
         ("Clark County", "type", "county"),
     ]
 )
-RULES, CONFIG = TopicRules(), PathConfig(max_depth=2)
+SCORER, CONFIG = LearnedRelationScorer({}, {}), PathConfig(max_depth=2)
 
 
 def vectors(texts: Sequence[str]) -> FloatArray:
@@ -45,7 +45,7 @@ BY_NAME = {"last relation": 5.0, "first relation": 5.0, "entities without a name
 
 
 def asked(ranker: PathRanker, question: str, topic: str) -> tuple[str, ...]:
-    answer = ranker.answer(GRAPH, question, [topic], RULES, CONFIG)
+    answer = ranker.answer(GRAPH, question, [topic], SCORER, CONFIG)
     assert [path.answer for path in answer.paths] == [name for name, _ in answer.answers]
     return tuple(name for name, _ in answer.answers)
 
@@ -67,38 +67,13 @@ def test_words_of_the_neighbours_choose_among_what_a_path_reaches() -> None:
     assert asked(ranker, "what county is Springfield contained by", "Springfield")[0] == "Clark County"
 
 
-def test_answered_questions_are_remembered_but_for_those_about_the_same() -> None:
-    (question,) = vectors(["who shot it"])
-    paths = ((("film.film.directed_by",), 1.0),)
-    memory = QuestionMemory(question[None], (paths,), (("Rear Window",),))
-    ranker = PathRanker(vectors, {"same path": 9.0}, memory)
-    assert asked(ranker, "who shot Apollo 13", "Apollo 13")[0] == "Ron Howard"
-    found = ranker.candidates(GRAPH, "who shot Apollo 13", ["Apollo 13"], RULES, CONFIG)
-    place = [found.space.names(path) for path in found.paths].index(("film.film.directed_by",))
-    assert ranker.features(found)[place, len(FEATURES)] == pytest.approx(1.0)
-    assert not ranker.features(found, ("Rear Window",))[place, len(FEATURES) :].any()
+def test_the_scorer_of_steps_counts() -> None:
+    scorer = LearnedRelationScorer({"0": {"=film.film.directed_by": 5.0}, "1": {"STOP": 5.0}}, {})
+    ranker = PathRanker(vectors, {"beam": 1.0})
+    answer = ranker.answer(GRAPH, "who shot Apollo 13", ["Apollo 13"], scorer, CONFIG)
+    assert answer.chosen == ("Ron Howard",)
 
 
-def test_a_reader_reads_the_best_paths_in_words() -> None:
-    seen: list[tuple[str, str]] = []
-
-    def reader(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        seen.extend(pairs)
-        return np.array([float("character" in text) for _, text in pairs], dtype=np.float32)
-
-    question = "who was Apollo 13 directed by"
-    unread = PathRanker(vectors, BY_NAME, reader=reader)
-    assert asked(unread, question, "Apollo 13")[0] == "Ron Howard"
-    assert not seen
-    ranker = PathRanker(vectors, BY_NAME, reader=reader, reading={"score": 0.1, "read": 9.0})
-    assert asked(ranker, question, "Apollo 13")[0] in ("Jim Lovell", "Fred Haise")
-    assert (question, "thing: Apollo 13 directed by thing = Ron Howard") in seen
-    assert any(text.startswith("thing: Apollo 13 starring performance; performance character") for _, text in seen)
-    again = PathRanker.from_arrays(vectors, ranker.to_arrays(), reader)
-    assert asked(again, question, "Apollo 13") == asked(ranker, question, "Apollo 13")
-
-
-def test_paths_are_told_in_the_order_of_the_graph() -> None:
-    way = ("^directed_by", "^starring")
-    assert told("Lee", way, ["a", "b", "c"]) == "thing: thing directed by Lee; thing starring thing = a, b and 1 more"
-    assert told("Lee", ("people.person.spouse_s",), ["m.0f1"]) == "thing: Lee spouse s thing = thing"
+def test_a_ranker_with_other_features_is_refused() -> None:
+    with pytest.raises(DataError, match="compile the program again"):
+        PathRanker(vectors, {"same path": 1.0})

@@ -107,7 +107,7 @@ def test_a_threshold_decides_when_to_stop() -> None:
     for threshold in (0.0, 0.2, 0.9):
         config = PathConfig(beam_width=3, max_depth=2, answer_threshold=threshold)
         paths = answer_question(FILMS, "q", ["Alien"], scorer, config).relation_paths
-        by_threshold[threshold] = any(path.relations == ("directed_by",) for path in paths)
+        by_threshold[threshold] = any(path.names == ("Alien", "directed_by") for path in paths)
     assert by_threshold == {0.0: True, 0.2: True, 0.9: False}
 
 
@@ -139,11 +139,11 @@ def test_a_wide_beam_finds_what_going_through_all_paths_finds(
     for _ in range(2):
         level = {((*names, r), o) for names, s in level for start, r, o in edges if start == s and (may or o != topic)}
         paths |= level
-    assert {(path.relations) for path in answer.relation_paths} == {names for names, _ in paths}
+    assert {path.names[1:] for path in answer.relation_paths} == {names for names, _ in paths}
     assert {name for name, _ in answer.answers} <= {end for _, end in paths}
     if answer.relation_paths:
         best = answer.relation_paths[0]
-        assert set(answer.chosen) == {end for names, end in paths if names == best.relations}
+        assert set(answer.chosen) == {end for names, end in paths if names == best.names[1:]}
         assert best.reached == len(answer.chosen)
     _check_paths(index, answer, topic)
 

@@ -9,8 +9,8 @@ import pytest
 
 from kg.arrays import FloatArray
 from kg.graphs import GraphIndex
-from kg.paths import PathConfig, PathRanker, TopicRules
-from optimize.relations import RelationExample, fit_path_ranker
+from kg.paths import LearnedRelationScorer, PathConfig, PathRanker
+from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker
 
 MEANINGS = {"mother": 0, "mum": 0, "job": 1, "profession": 1, "city": 2, "town": 2, "school": 3, "college": 3}
 
@@ -49,31 +49,11 @@ def _example(number: int, word: str, relation: str, *, with_path: bool) -> Relat
 def test_a_relation_that_was_not_asked_for_is_known_by_its_meaning(with_path: bool) -> None:
     words = [("mum", "mother"), ("job", "job"), ("town", "city")]
     examples = [_example(number, *words[number % 3], with_path=with_path) for number in range(24)]
-    ranker = fit_path_ranker(FAMILY, examples, vectors, TopicRules(), hops=1)
-    assert ranker.memory is not None
-    assert len(ranker.memory.paths) == 24
-    config = PathConfig(max_depth=1)
-    right = 0
+    training, config = RelationTrainingConfig(max_hops=1), PathConfig(max_depth=1)
+    scorer = LearnedRelationScorer.untrained()
+    ranker = fit_path_ranker(FAMILY, examples, vectors, training)
+    unfitted = PathRanker(vectors, {name: -weight for name, weight in ranker.weights.items()})
     for number in range(24, 30):
         asked = _example(number, "college", "school", with_path=False)
-        answer = ranker.answer(FAMILY, asked.question, asked.topics, TopicRules(), config)
-        right += answer.chosen == asked.answers
-    assert right == 6
-    unfitted = PathRanker(vectors, {name: -weight for name, weight in ranker.weights.items()}, ranker.memory)
-    assert unfitted.answer(FAMILY, asked.question, asked.topics, TopicRules(), config).chosen != asked.answers
-
-
-def test_the_reader_is_weighed_against_the_score() -> None:
-    words = [("mum", "mother"), ("job", "job"), ("town", "city")]
-    examples = [_example(number, *words[number % 3], with_path=True) for number in range(24)]
-
-    def reader(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        of_relation = {"mum": "mother", "job": "job", "town": "city"}
-        return np.array([of_relation[asked.split()[3]] in text for asked, text in pairs], dtype=np.float32)
-
-    def alike(texts: Sequence[str]) -> FloatArray:
-        return np.full((len(texts), 4), 0.5, dtype=np.float32)
-
-    ranker = fit_path_ranker(FAMILY, examples, alike, TopicRules(), hops=1, reader=reader)
-    assert ranker.reading["read"] > 1
-    assert fit_path_ranker(FAMILY, examples, vectors, TopicRules(), hops=1).reading == {}
+        assert ranker.answer(FAMILY, asked.question, asked.topics, scorer, config).chosen == asked.answers
+        assert unfitted.answer(FAMILY, asked.question, asked.topics, scorer, config).chosen != asked.answers
