@@ -54,21 +54,16 @@ def read_turns(record: RunRecord, tracker: Tracker) -> list[ScoredTurn]:
 
 
 def choose_turn(turns: Sequence[ScoredTurn], reference: str) -> ScoredTurn:
-    """The turn that ``CONVERSATION:NUMBER`` names; a part of the conversation's id will do where it is unique.
-
-    Turns count from 1.
+    """The turn that ``CONVERSATION:NUMBER`` names, counted from 1; the end of the conversation's id will do.
 
     Raises:
         TrackingError: There is none, or more than one.
     """
-    conversation, _, index = reference.rpartition(":")
-    if not index.isdecimal() or int(index) < 1 or not conversation:
-        raise TrackingError(f"turn must be CONVERSATION:NUMBER, with numbers from 1, got {reference!r}")
-    at_index = [turn for turn in turns if turn.score.turn_index == int(index) - 1]
-    exact = [turn for turn in at_index if turn.score.conversation_id == conversation]
-    matches = exact or [turn for turn in at_index if conversation in turn.score.conversation_id]
+    matches = [turn for turn in turns if turn.name == reference]
+    matches = matches or [turn for turn in turns if turn.name.endswith(reference)]
     if len(matches) != 1:
-        raise TrackingError(f"turn {reference!r} names {len(matches)} turns of the run; it must name one")
+        rule = "it must name one, as CONVERSATION:NUMBER"
+        raise TrackingError(f"turn {reference!r} names {len(matches)} turns of the run; {rule}")
     return matches[0]
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.console import Stages, say
+from experiments.console import say
 from experiments.data import (
     Dialogues,
     KGQuestion,
@@ -31,6 +31,7 @@ from experiments.data import (
     LoadedQuestions,
     conversation_examples,
 )
+from experiments.evaluation import Evaluation, EvaluationConfig, Task, evaluate
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import (
     REPORT_KINDS,
@@ -48,7 +49,6 @@ from experiments.saved import (
 )
 from experiments.tracking import (
     DataInput,
-    Run,
     RunKind,
     Tracker,
     autologged,
@@ -104,11 +104,12 @@ class CompileJob:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The saved program (gone where no ``out`` was given), its fit, and all figures with ``run_id``."""
+    """The saved program (gone where no ``out`` was given), its fit, its evaluation, and all figures with ``run_id``."""
 
     saved: SavedProgram
     fit: Fit
     figures: Mapping[str, Any]
+    evaluation: Evaluation | None = None
 
 
 def compile_program(
@@ -117,8 +118,8 @@ def compile_program(
     out: str | Path | None = None,
     tracker: Tracker | None = None,
     run_name: str | None = None,
-    evaluated: Callable[[SavedProgram, Run], Mapping[str, Any]] | None = None,
-    stages: Stages | None = None,
+    task: Task | None = None,
+    config: EvaluationConfig | None = None,
 ) -> Compiled:
     """Fits a program, saves it, and logs both.
 
@@ -127,8 +128,8 @@ def compile_program(
         out: The program's folder, in addition to its run.
         tracker: The tracking store; ``None`` to log nothing.
         run_name: The run's name; by default the job's.
-        evaluated: Returns figures of the saved program on a dev split.
-        stages: Names and times the stages.
+        task: A dev split that the saved program is evaluated on; ``None`` for none.
+        config: Settings of this evaluation.
 
     Raises:
         ConfigError: The program would be saved nowhere, or ``out`` holds other files.
@@ -137,7 +138,7 @@ def compile_program(
         raise ConfigError("out must name a folder when nothing is tracked: the program would be kept nowhere")
     if out is not None:
         check_replaceable(Path(out))
-    name, stages = run_name or job.name, stages if stages is not None else Stages()
+    name = run_name or job.name
     tags = {"finpath.seed": str(job.seed), "finpath.data_sha256": " ".join(data.sha256 for data in job.data)}
     with (
         open_run(tracker, job.kind, name, tags=tags) as run,
@@ -148,11 +149,9 @@ def compile_program(
         for data in job.data:
             run.log_data(data)
         printed, begun = here / "printed.log", time.perf_counter()
-        with (
-            stages.stage(f"compile {name}"),
-            autologged(run, log_compiles=True, log_evals=True, log_traces_from_compile=True),
-            _printed_to(printed) as tell,
-        ):
+        say(f"* compile {name}")
+        traced = autologged(run, log_compiles=True, log_evals=True, log_traces_from_compile=True)
+        with traced, _printed_to(printed) as tell:
             fit = job.fit(tell)
         figures = {**fit.figures, "compile_seconds": time.perf_counter() - begun, "run_id": run.id}
         origin = {**job.origin, "run_id": run.id, "python": describe_environment().python}
@@ -161,13 +160,15 @@ def compile_program(
         run.log_text(printed.name, printed.read_text(encoding="utf-8", errors="replace"))
         run.log_folder(saved.folder, "program")
         if tracker is not None and job.lm is not None:
-            with stages.stage("log the program as a model"):
-                run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, job.lm, job.graph)})
-        if evaluated is not None:
-            on_dev = evaluated(saved, run)
-            run.log_metrics({f"dev/{key}": value for key, value in on_dev.items() if metric_name(key) == key})
-            figures = {**on_dev, **figures, "evaluation_run_id": on_dev.get("run_id")}
-    return Compiled(saved, fit, figures)
+            say("* log the program as a model")
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, job.lm, job.graph)})
+        if task is None:
+            return Compiled(saved, fit, figures)
+        say(f"* evaluate {name} on {task.name}")
+        evaluation = evaluate(saved, task, config, tracker=tracker, parent=run)
+        on_dev = evaluation.figures
+        run.log_metrics({f"dev/{key}": value for key, value in on_dev.items() if metric_name(key) == key})
+    return Compiled(saved, fit, {**on_dev, **figures, "evaluation_run_id": evaluation.run_id}, evaluation)
 
 
 @contextlib.contextmanager
@@ -307,13 +308,10 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None) -> Conv
     )
 
 
-ANY_PATHS = GraphConfig()
-
-
 def graph_job(
     loaded: LoadedGraph,
     train: LoadedQuestions,
-    search: GraphConfig = ANY_PATHS,
+    search: GraphConfig,
     *,
     form: str = "",
     link: bool = False,
@@ -356,7 +354,7 @@ def graph_job(
 def fit_graphs(
     graph: QuestionGraph,
     questions: Sequence[KGQuestion],
-    search: GraphConfig = ANY_PATHS,
+    search: GraphConfig,
     *,
     link: bool = False,
     ranked: bool = False,

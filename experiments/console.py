@@ -22,7 +22,6 @@ import shutil
 import sys
 import tempfile
 import textwrap
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from decimal import Decimal
@@ -128,29 +127,6 @@ def progress(total: int, unit: str, title: str = "") -> Any:
     return progress_bars()(
         total=total, unit=f" {unit}", desc=title, delay=2, disable=None, file=sys.stderr, dynamic_ncols=True
     )
-
-
-class Stages:
-    """Names each stage as it starts, and measures its wall time: ``seconds`` by title."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, title: str) -> Iterator[None]:
-        """Shows ``title`` and times the block; a repeated title adds to its earlier time."""
-        say(f"* {title}")
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[title] = self.seconds.get(title, 0.0) + time.perf_counter() - start
-
-    def table(self) -> str:
-        """The time of each stage, and their sum in the last row; it fits the terminal."""
-        every = {**self.seconds, "together": sum(self.seconds.values())}
-        rows = [[title, f"{seconds:.1f} s"] for title, seconds in every.items()]
-        return format_table(["stage", "time"], rows, right={1})
 
 
 def format_table(headers: Sequence[str], rows: Sequence[Sequence[object]], right: Collection[int] = ()) -> str:

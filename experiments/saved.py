@@ -24,7 +24,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -512,19 +512,18 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
     return changed
 
 
-def with_graph_settings(saved: SavedProgram, changes: Mapping[str, int]) -> SavedProgram:
-    """Returns a saved program with settings of the beam in place of its own.
+def with_graph_settings(program: ConversationQA, settings: Mapping[str, str]) -> ConversationQA:
+    """A copy of a program for questions about graphs with other settings of its beam, as ``max_depth`` and ``2``.
 
     Raises:
-        ConfigError: The program is of another kind, or a setting is out of its range.
+        ConfigError: It has no such setting.
     """
-    if not _is_about_graphs(saved.program):
-        kind = saved.config.get("kind")
-        raise ConfigError(f"{saved.name} is of kind {kind!r}; questions about graphs need a program about graphs")
-    program = saved.program.deepcopy()
-    program.turn.config = replace(program.config, **changes)
-    changed = [f"{name.removeprefix('output_')}={value}" for name, value in changes.items()]
-    return replace(saved, program=program, changes=(*saved.changes, *changed))
+    from optimize.fitting import with_setting
+
+    changed: ConversationQA = program.deepcopy()
+    for key, value in settings.items():
+        changed.turn.config = with_setting(changed.config, key, value, "a program about graphs")
+    return changed
 
 
 @lru_cache(maxsize=1)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from experiments.commands.evaluate import FORMATS, GRAPH, read_search
+from experiments.commands.evaluate import FORMATS, GRAPH, needed
 from experiments.commands.main import (
     FILE,
     OUT_PLACE,
@@ -24,15 +23,14 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import Stages, figures_table, show
+from experiments.console import figures_table, say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError, LMError
 
 if TYPE_CHECKING:
     from experiments.compiling import CompileJob
     from experiments.evaluation import Task
-    from experiments.saved import SavedProgram
-    from experiments.tracking import Run, Tracker
+    from experiments.tracking import Tracker
     from optimize.optimizers import Role
 
 _KGQA = ("graph", "form", "dev", "settings", "seed", "run_name", "no_track")
@@ -107,32 +105,20 @@ def compile_command(
     Language models are asked through DSPy's cache on disk: the same command continues a compile that was stopped.
     """
     from experiments.compiling import compile_program
-    from experiments.evaluation import evaluate
     from experiments.kgqa import kgqa_table
 
     _refuse_unused(program)
-    is_kgqa, stages = program == "kgqa", Stages()
+    is_kgqa = program == "kgqa"
     lm = LMConfig() if is_kgqa else lm
     tracker = run.tracker()  # a store that cannot be written is reported before the work
-    with stages.stage("read the data"):
-        if is_kgqa:
-            job, task = _graph_job(run.seed, **given)
-        else:
-            job, task = _report_job(program, lm, run, tracker, **given)
-
-    def evaluated(saved: SavedProgram, parent: Run) -> Mapping[str, Any]:
-        assert task is not None
-        with stages.stage(f"evaluate {saved.name} on {task.name}"):
-            config = run.config(lm, traces=not is_kgqa)
-            evaluation = evaluate(saved, task, config, tracker=tracker, parent=parent)
+    say("* read the data")
+    job, task = _graph_job(run.seed, **given) if is_kgqa else _report_job(program, lm, run, tracker, **given)
+    config = run.config(lm, traces=not is_kgqa) if task is not None else None
+    compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, task=task, config=config)
+    if (evaluation := compiled.evaluation) is not None:
         show((kgqa_table if is_kgqa else figures_table)([evaluation.name], [evaluation.figures]))
-        return evaluation.figures
-
-    on_dev = evaluated if task is not None else None
-    compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, stages=stages, evaluated=on_dev)
     for name, value in compiled.fit.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
-    show("\n" + stages.table())
     run_id = compiled.figures["run_id"]
     reference = out or f"runs:/{run_id}/program"
     show(f"\nsaved: {reference}" + (f"   run {run_id} ({compiled.saved.name})" if run_id else ""))
@@ -219,13 +205,13 @@ def _graph_job(
     from experiments.compiling import graph_job
     from experiments.data import graph_and_questions
     from experiments.kgqa import KGQuestions
-    from optimize.fitting import read_value
+    from optimize.fitting import read_value, with_setting
     from programs.worlds.graph import GraphConfig
 
-    ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
-    search, link, form = read_search(form, settings)
-    if graph is None:
-        raise click.UsageError("questions about a graph need --graph")
-    config = GraphConfig(**search)
+    ranked, link = (read_value(bool, settings.pop(name, "false"), name) for name in ("rank_paths", "link"))
+    config = GraphConfig()
+    for key, value in settings.items():
+        config = with_setting(config, key, value, "a program about graphs")
+    form, graph = needed(format=form, graph=graph)
     job = graph_job(*graph_and_questions(graph, train, form), config, form=form, link=link, ranked=ranked, seed=seed)
     return job, KGQuestions(*graph_and_questions(graph, (dev,), form), link=link) if dev is not None else None

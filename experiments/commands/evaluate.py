@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
@@ -28,15 +28,9 @@ from experiments.console import figures_table, say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError
 
-if TYPE_CHECKING:
-    from experiments.evaluation import EvaluationConfig, Task
-    from experiments.saved import SavedProgram
-    from experiments.tracking import Tracker
-
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp")
 """The formats of :mod:`experiments.data.questions`."""
 GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them) or an index (.npz)"
-_SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "output_top_k"}
 
 
 @finpath.command(
@@ -55,7 +49,7 @@ _SEARCH = {"beam_width": "beam_width", "max_depth": "max_depth", "top_k": "outpu
 @set_option(
     f"{PROGRAM_SETTINGS}. answer=always: the best candidate is the answer (the default with gold programs); "
     "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
-    "questions about a graph: beam_width, max_depth, top_k, and link=true to link topics also where the file gives them"
+    "questions about a graph: beam_width, max_depth, output_top_k, and link=true to link topics that the file gives"
 )
 @click.option(
     "--graph",
@@ -98,59 +92,38 @@ def evaluate_program(
     Programs of the kinds beam and agent need --data, and programs about graphs need --questions. The exit code is 1
     if no turn has an answer.
     """
+    from experiments.answers import answers_table, conversation_task
+    from experiments.data import graph_and_questions
+    from experiments.evaluation import Task, evaluate
+    from experiments.kgqa import KGQuestions, kgqa_table
+    from experiments.saved import GRAPH_KINDS, find_program, with_graph_settings, with_program_settings
+    from optimize.fitting import read_value
+
     if (data is None) == (not questions):
         raise click.UsageError("--data or --questions must be given, and not both")
     if data is not None and (graph or form or predictions):
         raise click.UsageError("--graph, --format and --predictions need --questions")
-    if data is not None:
-        return _evaluate_reports(program, data, settings, run, lm, write_figures)
-    from experiments.data import graph_and_questions
-    from experiments.kgqa import KGQuestions
-    from experiments.saved import find_program, with_graph_settings
-
-    search, link, form = read_search(form, settings)
-    tracker = run.tracker()
-    saved = with_graph_settings(find_program(program, tracker if tracker is not None else open_tracker()), search)
-    if graph is None:
-        raise click.UsageError("questions about a graph need --graph")
-    about, loaded = graph_and_questions(graph, questions, form)
-    loaded = replace(loaded, questions=loaded.questions[: run.limit])
-    task = KGQuestions(about, loaded, link=link, predictions=Path(predictions) if predictions else None)
-    return _evaluate(saved, task, run.config(lm, traces=not lm.is_none), run, tracker, write_figures)
-
-
-def _evaluate_reports(
-    program: str, data: str, settings: dict[str, str], run: RunOptions, lm: LMConfig, write_figures: WriteFigures
-) -> int:
-    from experiments.answers import conversation_task
-    from experiments.saved import GRAPH_KINDS, find_program, with_program_settings
-    from optimize.fitting import read_value
-
     changes = tuple(f"{key}={value}" for key, value in settings.items())  # the run's name shows them
-    given = settings.pop("answer", None)
-    answer = read_value(Literal["always", "confident"], given, "answer") if given is not None else None
     tracker = run.tracker()
-    loaded = load_and_report(data)  # before the program, which takes longer
+    if data is not None:  # before the program, which takes longer
+        rule = settings.pop("answer", None)
+        answer = read_value(Literal["always", "confident"], rule, "answer") if rule is not None else None
+        task: Task = conversation_task(load_and_report(data), answer)
+    else:
+        link = read_value(bool, settings.pop("link", "false"), "link")
+        form, graph = needed(format=form, graph=graph)
+        task = KGQuestions(
+            *graph_and_questions(graph, questions, form),
+            link=link,
+            predictions=Path(predictions) if predictions else None,
+        )
     saved = find_program(program, tracker if tracker is not None else open_tracker())
-    if saved.config.get("kind") in GRAPH_KINDS:
-        raise ConfigError(f"{program} is about graphs, which needs --questions in place of --data")
-    saved = replace(saved, program=with_program_settings(saved.program, settings), changes=changes)
-    return _evaluate(saved, conversation_task(loaded, answer), run.config(lm), run, tracker, write_figures)
-
-
-def _evaluate(
-    saved: SavedProgram,
-    task: Task,
-    config: EvaluationConfig,
-    run: RunOptions,
-    tracker: Tracker | None,
-    write_figures: WriteFigures,
-) -> int:
-    """Evaluates, shows and writes the figures; returns the exit code, 1 if no turn has an answer."""
-    from experiments.answers import answers_table
-    from experiments.evaluation import evaluate
-    from experiments.kgqa import kgqa_table
-
+    if (saved.config.get("kind") in GRAPH_KINDS) != (data is None):
+        needs = "reports, which needs --data" if data is None else "graphs, which needs --questions"
+        raise ConfigError(f"{program} is about {needs}")
+    with_settings = with_graph_settings if data is None else with_program_settings
+    saved = replace(saved, program=with_settings(saved.program, settings), changes=changes)
+    config = run.config(lm, traces=data is not None or not lm.is_none)
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     table = {"kgqa": kgqa_table, "answers": answers_table}.get(task.run_kind, figures_table)
     show(table([evaluation.name], [evaluation.figures]))
@@ -164,22 +137,13 @@ def _evaluate(
     return 0
 
 
-def read_search(form: str | None, settings: dict[str, str]) -> tuple[dict[str, Any], bool, str]:
-    """The settings of a search over a graph that differ from the defaults, whether topics are linked, and the format.
+def needed(**options: Any) -> list[Any]:
+    """The values of options that questions about a graph need.
 
     Raises:
-        UsageError: There is no format of the questions.
-        ConfigError: A setting of the search is no number, or there is no such setting.
+        UsageError: One is not given.
     """
-    from optimize.fitting import read_value
-
-    if form is None:
-        raise click.UsageError("questions about a graph need --format")
-    search = {_SEARCH[name]: read_value(int, settings.pop(name), name) for name in _SEARCH.keys() & settings.keys()}
-    link = read_value(bool, settings.pop("link", "false"), "link")
-    if settings:
-        known = ", ".join((*_SEARCH, "link"))
-        raise ConfigError(
-            f"a program about graphs has no setting {min(settings)!r}; it has {known}, and rank_paths for its compile"
-        )
-    return search, link, form
+    for name, value in options.items():
+        if value is None:
+            raise click.UsageError(f"questions about a graph need --{name}")
+    return list(options.values())

@@ -31,11 +31,13 @@ from kg.errors import DataError, FinpathError
 if TYPE_CHECKING:
     from experiments.asking import QuestionLog
     from experiments.tracking import Tracker
-    from kg.growing import GrowingGraph
     from kg.news import NewsDocument
-    from programs.advisor import Ingestion
+    from programs.advisor import Advisor, Ingestion
 
 _CAUTION = "This is news with its sources, derived by rules. It is no advice."
+_CHANGED = (
+    "another text of this name was read before: its facts stay; to have the new text alone, undo {} and ingest it again"
+)
 _NO_MODEL = (
     "no language model of an API reads the documents, so their sentences are kept, and no facts and events; with one: "
     "finpath ingest FILE... --graph FOLDER --lm openai/gpt-4o-mini"
@@ -130,8 +132,9 @@ def ingest_documents(
         log = stack.enter_context(asked(None if lm.is_none else tracker, "ingest", graph, lm.params()))
         if types is not None:
             show(f"{use_types(opened, types)} types are new or changed")
-        entries = _ingest(opened, news, replies, threads or lm.default_threads, log, problems)
-        insights, facts = Advisor(opened).reflect(today.date()), opened.facts()
+        advisor = Advisor(opened)
+        entries = _ingest(advisor, news, replies, threads or lm.default_threads, log, problems)
+        insights, facts = advisor.reflect(today.date()), opened.facts()
     for problem in problems:
         say(f"left out: {problem}")
     for entry in entries:
@@ -142,7 +145,7 @@ def ingest_documents(
 
 
 def _ingest(
-    graph: GrowingGraph,
+    advisor: Advisor,
     news: Sequence[NewsDocument],
     replies: Mapping[str, Any],
     threads: int,
@@ -156,33 +159,33 @@ def _ingest(
     import dspy
     from dspy.utils.exceptions import LMError as DSPyLMError
 
-    from programs.advisor import Advisor, ReadDocuments
+    from programs.advisor import ReadDocuments
     from programs.turns import concurrently, is_embedded
 
-    advisor, lm = Advisor(graph), dspy.settings.lm
-    reads = lm is not None and not is_embedded(lm)
+    reads = dspy.settings.lm is not None and not is_embedded(dspy.settings.lm)
     if not reads and any(document.name not in replies for document in news):
         say(_NO_MODEL)
 
-    def read(numbered: tuple[int, NewsDocument]) -> tuple[NewsDocument, Any]:
+    def read(numbered: tuple[int, NewsDocument]) -> Any:
         place, document = numbered
         if document.name in replies:
-            return document, ReadDocuments.recorded(replies[document.name])
+            return ReadDocuments.recorded(replies[document.name])
         if not reads or advisor.knows(document, facts=True):
-            return document, None
+            return None
         with log.turn(document.name, place) as seen:
             try:
                 reply = ReadDocuments()(document=document)
                 seen.outputs = {kind: [row.model_dump() for row in reply[kind]] for kind in ("facts", "events")}
+                return reply
             except (DSPyLMError, FinpathError) as error:
-                reply, seen.failure = None, "the language model failed"
+                seen.failure = "the language model failed"
                 problems.append(f"{document.name}: the language model failed: {error}")
-        return document, reply
+        return None
 
     entries = []
     ordered = sorted(news, key=lambda document: document.published)
     with progress(len(ordered), "document") as bar:
-        for document, reply in concurrently(read, enumerate(ordered), threads):
+        for document, reply in zip(ordered, concurrently(read, enumerate(ordered), threads), strict=True):
             try:
                 entries.append(advisor.ingest(document, reply))
             except FinpathError as error:
@@ -204,17 +207,14 @@ def _undo(path: str, update: str, write_figures: WriteFigures) -> None:
 
 
 def _described(entry: Ingestion) -> str:
-    """Returns what was read of a document, and what was left out."""
+    """A line on what was read of a document, and one on each part that was left out."""
     if entry.known:
         return f"{entry.document}: known"
     applied = entry.applied
     text = f"{entry.document}: {applied.nodes} nodes, {applied.edges} edges, {applied.properties} properties"
-    if entry.facts or entry.events:
-        text += f"; {entry.facts} facts and {entry.events} events"
-    if entry.changed:
-        text += "; another text of this name was read before: its facts stay; to have the new text alone, "
-        text += f"undo {entry.document} and ingest it again"
-    return text + "".join(f"\n    refused: {problem}" for problem in entry.refused)
+    text += f"; {entry.facts} facts and {entry.events} events" if entry.facts or entry.events else ""
+    text += f"; {_CHANGED.format(entry.document)}" if entry.changed else ""
+    return "\n    refused: ".join([text, *entry.refused])
 
 
 def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def test_evaluate_and_compile_take_graphs(fitted: str, tmp_path: Path, monkeypat
     [
         (["evaluate", "untrained"], 2, "--data or --questions must be given, and not both"),
         (["evaluate", "untrained", "--data", "sample:dev"], 1, "is about graphs, which needs --questions"),
-        (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "questions about graphs need a program about graphs"),
+        (["evaluate", "beam", *SAMPLE, "sample:dev"], 1, "beam is about reports, which needs --data"),
         (["evaluate", "beam", "--data", "sample:dev", "--set", "max_depth=2"], 1, "max_depth"),
         (["evaluate", "beam", "--data", "sample:dev", "--predictions", "p"], 2, "--predictions need --questions"),
         (["compile", "kgqa", "--train", "sample:train", "--out", "x"], 2, "questions about a graph need --format"),

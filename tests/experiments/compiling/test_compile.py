@@ -21,6 +21,7 @@ from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError, UnmappedRowError
 from optimize.optimizers import parse_optimizers
 from programs.lm.guarded import GuardedLM
+from programs.worlds.graph import GraphConfig
 from tests.experiments.films import GRAPH
 from tests.optimize.conftest import AnyReplyEngine
 
@@ -58,15 +59,9 @@ def job_of(train: LoadedData, optimizers: str, *settings: str) -> CompileJob:
 
 
 def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: LoadedData, tracker: Tracker) -> None:
-    found = []
-
-    def evaluated(saved: Any, parent: Any) -> Any:
-        found.append(evaluate(saved, ConvFinQA(dev), tracker=tracker, parent=parent))
-        return found[0].figures
-
     steps = parse_optimizers("scorer", ["scorer.form_steps=10", "scorer.ensemble=1"])
     job = report_job("beam", train, steps)
-    compiled = compile_program(job, tracker=tracker, run_name="mine", evaluated=evaluated)
+    compiled = compile_program(job, tracker=tracker, run_name="mine", task=ConvFinQA(dev))
     record = tracker.find("mine", kinds=("compile",))
     assert record.id == compiled.figures["run_id"]
     assert record.params["optimizers"] == "scorer"
@@ -75,7 +70,7 @@ def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: Loa
     assert tracker.find("mine").tags["mlflow.parentRunId"] == record.id
     for reference in ("mine", f"runs:/{record.id}/program", record.tags["finpath.model_uri"]):
         again = evaluate(find_program(reference, tracker), ConvFinQA(dev))
-        assert again.figures["exe_accuracy"] == found[0].figures["exe_accuracy"]
+        assert again.figures["exe_accuracy"] == compiled.figures["exe_accuracy"]
 
 
 def test_prompts_evaluations_and_calls_are_on_the_run(
@@ -213,4 +208,4 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
 
 def test_a_fit_without_questions_is_refused() -> None:
     with pytest.raises(DataError, match="no questions to learn from"):
-        fit_graphs(GRAPH.graph, [])
+        fit_graphs(GRAPH.graph, [], GraphConfig())

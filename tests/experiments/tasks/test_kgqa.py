@@ -101,5 +101,4 @@ def test_a_saved_program_answers_as_before(program: ConversationQA, tmp_path: Pa
     for question in QUESTIONS[:4]:
         asked = {"question": question.question, "graph": GRAPH.graph, "topics": question.topics}
         assert again.program(**asked).predictions == program(**asked).predictions
-    changed = with_graph_settings(again, {"beam_width": 3})
-    assert changed.program.config.beam_width == 3
+    assert with_graph_settings(again.program, {"beam_width": "3"}).config.beam_width == 3
