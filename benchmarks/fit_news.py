@@ -1,12 +1,13 @@
 """Fits the confidence in what the span reader, or an embedded model that quotes, reads in the news.
 
 $ python benchmarks/fit_news.py --rows spans.jsonl --threshold 0.85 --write
-$ python benchmarks/fit_news.py --lm local/qwen2.5-coder-1.5b+news --sets writers_news_a --first 60 --rows quotes.jsonl
+$ python benchmarks/fit_news.py --lm local/qwen2.5-coder-1.5b+news --first 30 --rows quotes.jsonl --keep --write
 
 The questions are those of the development parts of the news sets, and of the files of passages on which neither reader
 was fitted. Each row of the file is a question with what would be answered; a run goes on where it was stopped. A
 logistic model is fitted to whether an answer is right. The figures that are printed are of sets left out: each set is
-answered by a model of the other sets, and other writers wrote it.
+answered by a model of the other sets. With ``--keep`` the weights that ship stay, as some dozens of questions are too
+few to fit them, and only a threshold is chosen: the least with at most 10% of wrong answers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,10 @@ from question_sets import unpacked
 
 from experiments.data import read_documents
 from experiments.lms import LMConfig, lm_settings
-from kg.news import AnswerConfidence, Passage, SpanAnswers, TextAnswer, passages_of, plain_name
+from kg.news import AnswerConfidence, Passage, SpanAnswers, TextAnswer, passages_of, plain_name, span_confidence
 from kg.news.answers import READ, SpanReader, proposals_of, read
 from optimize.fitting import fit_logistic
-from programs.worlds.news.reading import ADAPTER, SHOWN, quotation, quote
+from programs.worlds.news.reading import ADAPTER, SHOWN, confidence_models, quotation, quote
 
 PASSAGES = unpacked("passages") / "reader" / "passages"
 KEPT = "*03.txt"
@@ -141,10 +142,17 @@ def left_out(given: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], 
     """Yields each question with the best answer and its confidence, by a model of the other sets."""
     for name in dict.fromkeys(row["set"] for row in given):
         weights = fitted([row for row in given if row["set"] != name])
-        model = AnswerConfidence(about=name, weights=weights, threshold=0)
-        for row in (one for one in given if one["set"] == name):
-            rated = [(model.confidence(one["features"]), one["values"]) for one in row["proposals"]]
-            yield row, *max(rated, default=(0.0, []), key=lambda one: one[0])
+        yield from best((row for row in given if row["set"] == name), weights)
+
+
+def best(
+    given: Iterable[dict[str, Any]], weights: dict[str, float]
+) -> Iterator[tuple[dict[str, Any], float, list[str]]]:
+    """Yields each question with the best answer and its confidence."""
+    model = AnswerConfidence(about="", weights=weights, threshold=0)
+    for row in given:
+        rated = [(model.confidence(one["features"]), one["values"]) for one in row["proposals"]]
+        yield row, *max(rated, default=(0.0, []), key=lambda one: one[0])
 
 
 def main() -> None:
@@ -156,26 +164,26 @@ def main() -> None:
     parser.add_argument("--lm", help="an embedded model with the adapter for news; by default the span reader answers")
     parser.add_argument("--rows", required=True, help="the file of the rows")
     parser.add_argument("--threshold", type=float, default=0.85, help="the least confidence of an answer")
+    parser.add_argument("--keep", action="store_true", help="keep the weights that ship")
     parser.add_argument("--write", action="store_true", help="write the model that ships")
     arguments = parser.parse_args()
     lm = lm_settings(LMConfig(arguments.lm, threads=1))["lm"] if arguments.lm else None
     given = collect(arguments, lm)
-    outcomes = list(left_out(given))
+    shipped = confidence_models()[arguments.lm] if arguments.lm else span_confidence()
+    outcomes = list(best(given, shipped.weights) if arguments.keep else left_out(given))
     for threshold in sorted({0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, arguments.threshold}):
         total: dict[str, Counter[str]] = {}
         for row, confidence, values in outcomes:
-            answer = values if confidence >= threshold else []
-            of = "passages" if row["set"] in kept else row["set"]
-            total.setdefault(of, Counter())[is_right(row["set"], answer, row["gold"])] += 1
+            right = is_right(row["set"], values if confidence >= threshold else [], row["gold"])
+            total.setdefault("passages" if row["set"] in kept else row["set"], Counter())[right] += 1
         print(f"{threshold}: {', '.join(f'{name} {dict(counts)}' for name, counts in total.items())}")
-    about = f"benchmarks/fit_news.py: {len(given)} questions of {len({row['set'] for row in given})} sets"
-    model = AnswerConfidence(about=about, weights=fitted(given), threshold=arguments.threshold)
     if arguments.write:
-        record: dict[str, Any] = model.model_dump()
+        about = f"benchmarks/fit_news.py: {len(given)} questions of {len({row['set'] for row in given})} sets"
+        weights = shipped.weights if arguments.keep else fitted(given)
+        record: dict[str, Any] = {"about": about, "weights": weights, "threshold": arguments.threshold}
         if arguments.lm:
             record = {**json.loads(QUOTES.read_text(encoding="utf-8")), arguments.lm: record}
-        target = QUOTES if arguments.lm else SPANS
-        target.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        (QUOTES if arguments.lm else SPANS).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
