@@ -193,7 +193,7 @@ class Pointers:
         if len(self._page.order):
             queries, listened = self._queries(operands)
             words = self._heads.word_weights(self._question.heard, listened)
-            scores = queries @ self._page.ordered.T + words @ self._similarities
+            scores = queries @ self._page.vectors[self._page.order].T + words @ self._similarities
             logs[:, self._page.order] = np.maximum(log_softmax(scores), _FLOOR)
         result: FloatArray = logs[:, self._index.base]
         return result
@@ -203,9 +203,9 @@ class Pointers:
         queries, _ = self._queries(operands)
         for (history, _, _, _), query in zip(operands, queries, strict=True):
             logs = np.full(self._turns[history], _FLOOR, dtype=np.float32)
-            if self._joined.numbers:
+            if self._question.numbers:
                 scores = log_softmax(self._joined.turns[history] @ query)
-                logs[list(self._joined.numbers)] = np.maximum(scores, _FLOOR)
+                logs[list(self._question.numbers)] = np.maximum(scores, _FLOOR)
             yield logs
 
     def _lead(self, history: int, position: int, first: int) -> FloatArray:
@@ -214,8 +214,8 @@ class Pointers:
         if position and 0 <= first < self._items:
             figure: FloatArray = figures[self._index.base[first]]
             return figure
-        if position and first - self._items in self._joined.numbers:
-            turn: FloatArray = turns[history, self._joined.numbers.index(first - self._items)]
+        if position and first - self._items in self._question.numbers:
+            turn: FloatArray = turns[history, self._question.numbers.index(first - self._items)]
             return turn
         return np.zeros(turns.shape[-1], dtype=np.float32)
 

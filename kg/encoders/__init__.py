@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.encoders.encoder import TextEncoder
-    from kg.encoders.heads import EncodedPage, EncodedQuestion, Heads, JoinedTurns, TurnOperands
+    from kg.encoders.encoder import EncodedPage, EncodedQuestion, Heads, JoinedTurns, TextEncoder, TurnOperands
     from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
     from kg.encoders.session import ENCODER_PACKAGE, SentenceEncoder, WordPiece, batches, padded, word_pieces
     from kg.encoders.transformer import (

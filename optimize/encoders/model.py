@@ -18,7 +18,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor, nn
 
 from kg.encoders import TokenSequence, TurnOperands
-from kg.encoders.heads import JOINED, WIDTH
+from kg.encoders.encoder import JOINED, WIDTH
 from kg.encoders.sequences import SPECIALS
 from kg.errors import DataError
 

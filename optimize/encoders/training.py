@@ -27,7 +27,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor
 
 from kg.encoders import TokenSequence
-from kg.encoders.heads import JOINED
+from kg.encoders.encoder import JOINED
 from kg.errors import DataError
 from optimize.encoders.examples import MASK, NO_PAGE, EncoderConfig, EncoderData, EncoderExample, base_vocabulary
 from optimize.encoders.model import Encoder, Reader

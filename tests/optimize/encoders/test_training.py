@@ -11,7 +11,7 @@ import pytest
 
 from kg.calculations.report_index import Idf, ReportIndex
 from kg.encoders import TextEncoder, TurnOperands, WordPiece
-from kg.encoders.heads import JOINED
+from kg.encoders.encoder import JOINED
 from kg.errors import DataError
 from kg.reports import Report, build_ontology, build_report_graph
 from optimize.encoders.examples import EncoderConfig, EncoderData, base_vocabulary, encoder_data
