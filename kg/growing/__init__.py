@@ -6,7 +6,7 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kg.growing.basis import BasicFact, facts_behind
-    from kg.growing.change import Applied, Origin
+    from kg.growing.change import AddEdge, AddNode, Applied, Origin, SetProperty, Update
     from kg.growing.graph import GrowingGraph
     from kg.growing.history import BuiltOnError, HistoryEntry
     from kg.growing.proposals import SAME_MEANING, TypeMeaning, TypePolicy, TypeProposals
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema, spelled
     from kg.growing.store import Edge, Node
     from kg.growing.support import supporting_span
-    from kg.growing.terms import NODE, node_term
+    from kg.growing.terms import NODE, NodeKey, node_term
     from kg.growing.triples import graph_triples, without_legal_form
-    from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 else:
     __getattr__ = lazy_exports(__name__, __file__)

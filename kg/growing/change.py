@@ -1,9 +1,17 @@
-"""Translation of updates into triples, with checks against the schema and the stored facts."""
+"""Updates of a growing graph: three typed operations, which are checked and translated into triples.
+
+    [AddNode("Company", "Helixon Inc.", {"country": "USA"}),
+     AddNode("Asset", "HLXN", {"type": "stock"}),
+     AddEdge("issued_by", NodeKey("Asset", "HLXN"), NodeKey("Company", "Helixon Inc."))]
+
+A node is known by its type and its name; the name is also the value of the first property that the type requires,
+where that is a text. A language model writes the operations as data; nothing of what it writes is ever run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +22,44 @@ from kg.growing import terms
 from kg.growing.history import HistoryEntry, line
 from kg.growing.schema import NodeType, Schema
 from kg.growing.store import GraphDatabase, Node
-from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
+from kg.growing.terms import NodeKey
+
+
+@dataclass(frozen=True)
+class AddNode:
+    """A node; where it is there already, the properties that it lacks are added, and one that differs is refused."""
+
+    type: str
+    name: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> NodeKey:
+        """The identity of the node."""
+        return NodeKey(self.type, self.name)
+
+
+@dataclass(frozen=True)
+class AddEdge:
+    """An edge between two nodes that are there or are added by the same update; adding it again changes nothing."""
+
+    type: str
+    source: NodeKey
+    target: NodeKey
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SetProperty:
+    """A new value for a property of a node, in place of the one it has; ``None`` removes it."""
+
+    node: NodeKey
+    property: str
+    value: Any
+
+
+Update = AddNode | AddEdge | SetProperty
+"""One operation."""
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,11 @@ from pathlib import Path
 
 from kg.errors import SchemaError
 from kg.growing import terms
-from kg.growing.change import Applied, Change, Origin
+from kg.growing.change import Applied, Change, Origin, Update
 from kg.growing.history import History, HistoryEntry
 from kg.growing.query import QueryLimits, QueryResult, isolated_query
 from kg.growing.schema import Schema
 from kg.growing.store import GraphDatabase, Node
-from kg.growing.updates import Update
 
 USUAL_LIMITS = QueryLimits()
 """The default limits of a query."""

@@ -24,7 +24,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Store
 from kg.errors import DataError, SchemaError
 from kg.growing import terms
 from kg.growing.schema import EdgeType, NodeType, Schema
-from kg.growing.updates import NodeKey
+from kg.growing.terms import NodeKey
 from kg.locks import BusyError, FileLock
 
 LOCK_FILE = "finpath.lock"

@@ -17,9 +17,10 @@ from decimal import Decimal
 from typing import Any
 
 from kg.errors import SchemaError
+from kg.growing.change import AddEdge, AddNode, Update
 from kg.growing.graph import GrowingGraph
+from kg.growing.terms import NodeKey
 from kg.growing.triples import without_legal_form
-from kg.growing.updates import AddEdge, AddNode, NodeKey, Update
 from kg.text import STOPWORDS, split_sentences, tokens
 
 VERBATIM = 6

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,20 @@ from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode
 
-from kg.growing.updates import NodeKey
-
 if TYPE_CHECKING:
     from kg.growing.schema import NodeType
+
+
+@dataclass(frozen=True)
+class NodeKey:
+    """The identity of a node: its type and its name, without regard to case and spacing."""
+
+    type: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.type}({self.name})"
+
 
 BASE = "https://w3id.org/finpath/"
 KNOWLEDGE, SCHEMA, PROPOSED, HISTORY = (

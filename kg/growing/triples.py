@@ -19,7 +19,7 @@ from kg.growing import terms
 from kg.growing.graph import GrowingGraph
 from kg.growing.schema import Schema
 from kg.growing.store import Edge, Node
-from kg.growing.updates import NodeKey
+from kg.growing.terms import NodeKey
 from kg.text import spaced
 
 _LABEL, _OTHER_LABEL = terms.LABEL.value, "http://www.w3.org/2004/02/skos/core#altLabel"

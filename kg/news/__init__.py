@@ -13,13 +13,14 @@ if TYPE_CHECKING:
         add_news_types,
         applicable,
         fact_updates,
+        known_aliases,
+        known_companies,
         known_names,
         relations,
         stored_facts,
     )
     from kg.news.library import Library, NearDocument
-    from kg.news.names import known_aliases, known_companies, plain_name
     from kg.news.spans import SpanReader
-    from kg.news.values import compared, days_in, number_of, value_of
+    from kg.news.values import compared, days_in, number_of, plain_name, value_of
 else:
     __getattr__ = lazy_exports(__name__, __file__)

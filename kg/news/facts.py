@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -20,10 +21,13 @@ from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, GrowingGraph, NodeKey, SetProperty, Update
 from kg.investments import types_of
 from kg.news.documents import NewsDocument, published_day
-from kg.news.names import STANDS_FOR, alias_key, known_aliases, plain_name
+from kg.news.values import plain_name
 
 NAME_KINDS = ("company", "person", "place", "product", "name")
 """Kinds of names; the others are of amounts, days and titles."""
+
+STANDS_FOR = "alias_of"
+"""The edge from another name to an entity."""
 
 _FOLDER = Path(__file__).parent
 _NODE_TYPES = {"company": "Company", "person": "Person", "place": "Place", "product": "Product", "name": "Product"}
@@ -96,6 +100,27 @@ def add_news_types(graph: GrowingGraph) -> None:
         schema = schema.with_type(kind) if kind.name not in known else schema
     if schema is not graph.schema:
         graph.change_schema(schema)
+
+
+def known_aliases(graph: GrowingGraph) -> list[tuple[NodeKey, NodeKey]]:
+    """Returns the names with the entities that they stand for."""
+    return sorted(((edge.source, edge.target) for edge in graph.edges(kind=STANDS_FOR)), key=str)
+
+
+def alias_key(graph: GrowingGraph, alias: str, entity: NodeKey) -> NodeKey:
+    """Returns the node of a name of an entity, as it was first written: "the Derby group" is known by "Derby group"."""
+    keys = (key for key, other in known_aliases(graph) if other == entity and plain_name(key.name) == plain_name(alias))
+    return next(keys, NodeKey("Alias", alias))
+
+
+def known_companies(graph: GrowingGraph) -> dict[str, tuple[str, ...]]:
+    """Returns the companies of a graph with their other names and symbols."""
+    others: defaultdict[NodeKey, list[str]] = defaultdict(list)
+    for edge in graph.edges(kind="issued_by"):
+        others[edge.target].append(edge.source.name)
+    for alias, entity in known_aliases(graph):
+        others[entity].append(alias.name)
+    return {node.key.name: tuple(dict.fromkeys(others[node.key])) for node in graph.nodes("Company")}
 
 
 def known_names(graph: GrowingGraph) -> dict[str, tuple[str, str]]:

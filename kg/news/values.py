@@ -1,22 +1,27 @@
-"""Spans of sentences as answers: days as 2026-05-04, and amounts by which values are compared.
+"""Spans of sentences as answers: days as 2026-05-04, and names and amounts in the form in which they are compared.
 
 >>> value_of("on 4 May", date(2026, 5, 6))
 '2026-05-04'
 >>> number_of("$2.1 billion")
 Decimal('2100000000.0')
+>>> plain_name("The Helixon Semiconductors Inc.")
+'helixon semiconductors'
 """
 
 from __future__ import annotations
 
 import calendar
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import cache
 
-from kg.news.names import plain_name
+from kg.growing import without_legal_form
 from kg.text import WEEKDAYS, YEAR, days_of_any_year, periods
 
+_ARTICLES = ("the", "a", "an")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _SCALES = {"thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
 _WEEKDAY = re.compile(
@@ -27,6 +32,19 @@ _BEFORE_AMOUNT = re.compile(r"^(?:[a-z]+[ -]){1,4}(?=(?:[A-Z]{0,3}[$€£¥]|[A-
 _RANGE = re.compile(r"between (?P<low>\S*\d\S*(?: (?:million|billion))?) and (?P<high>.*\d.*)")
 _NEAR = {"today": 0, "yesterday": -1, "tomorrow": 1}
 _BEFORE = re.compile(r"^(?:(?:on|in|by|at|from|since|until|to|for|of|the|early|late|mid|about|around)[ -])+", re.I)
+
+
+@cache
+def plain_name(name: str) -> str:
+    """Returns a name in lower case without accents, punctuation, article and legal form."""
+    split = unicodedata.normalize("NFKD", name)
+    text = "".join(letter for letter in split if not unicodedata.combining(letter))
+    text = re.sub(r"['’]s\b", "", text).replace("S.p.A", "SpA").replace("A/S", "AS")
+    plain = re.findall(r"[\w&]+(?:-\w+)*", re.sub(r"\b([A-Z])\.([A-Z])\.?(?!\w)", r"\1\2", text))
+    words = without_legal_form(" ".join(plain)).split()
+    while len(words) > 1 and words[0].lower() in _ARTICLES:
+        words = words[1:]
+    return " ".join(words).lower()
 
 
 def number_of(text: str) -> Decimal | None:

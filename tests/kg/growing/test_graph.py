@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from kg.errors import DataError, QueryError, SchemaError
+from kg.growing import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.query import QueryLimits, isolated_query
-from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
 
 WIRE = Origin("wire.txt", "line 1")
@@ -146,7 +146,7 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
     code = f"""
         from kg.growing.graph import GrowingGraph, Origin
         from kg.investments.schema import investment_schema
-        from kg.growing.updates import AddNode
+        from kg.growing import AddNode
         graph = GrowingGraph({str(tmp_path / "g")!r}, investment_schema())
         for number in range(100_000):
             nodes = [AddNode("Sector", f"{{number}}-{{part}}") for part in range(20)]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kg.errors import DataError, SchemaError
+from kg.growing import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.growing.graph import GrowingGraph, Origin
 from kg.growing.history import BuiltOnError
 from kg.growing.store import Edge, Node
-from kg.growing.updates import AddEdge, AddNode, NodeKey, SetProperty, Update
 from kg.investments.schema import investment_schema
 
 COMPANY, ASSET = NodeKey("Company", "Helixon Inc."), NodeKey("Asset", "HLXN")

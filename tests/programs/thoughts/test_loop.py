@@ -11,8 +11,8 @@ import pytest
 from dspy.utils.callback import BaseCallback
 
 from kg.errors import ConfigError
+from kg.growing import AddNode
 from kg.growing.graph import GrowingGraph, Origin
-from kg.growing.updates import AddNode
 from kg.investments.schema import investment_schema
 from programs.thoughts.loop import KnowledgeGraphOfThoughts
 from programs.thoughts.work import Thoughts, ThoughtsConfig
