@@ -189,8 +189,9 @@ class GraphSearch(Search):
         if world.reader is not None:
             self.reading = world.reader.read(question, state.past, today=self.today)
         self.topics, self.result, self._earlier = Topics(), _NO_PATHS, tuple[int, ...]()
-        if world.paths is not None and self.reading.asks == "set":
+        if world.paths is not None and self.reading.asks not in ("count", "yes or no"):
             self._search_paths(world.paths)
+        self.reading = replace(self.reading, confidence=self._supported())
         self.candidates = (*self.reading.parses, *self.result.relation_paths)
         self._control = PathControl(question, self.topics.entities, self.result, world.config)
         self._parse: Parse | None = None
@@ -208,6 +209,21 @@ class GraphSearch(Search):
             self.topics = Topics(names[: world.config.beam_width])
         if self.topics.entities:
             self.result = paths.search(world.index, self.reading.canonical, self.topics.entities, world.config)
+
+    def _supported(self) -> float:
+        """The parser's confidence, higher where facts single out its answer among the entities of a path.
+
+        On training turns of outside writers, a path that singles nothing out adds hardly anything.
+        """
+        reading, result = self.reading, self.result
+        names = self._nodes(reading.parses[0]) if reading.parses else ()
+        if not names or {*names} != {*result.chosen} or len(names) == result.relation_paths[0].reached:
+            return reading.confidence
+        return 1 - (1 - reading.confidence) * (1 - math.exp(result.answers[0][1]))
+
+    def _nodes(self, parse: Parse) -> tuple[str, ...]:
+        graph = self.world.graph.graph  # type: ignore[union-attr]
+        return tuple(dict.fromkeys(graph.name(node) for node in parse.nodes))
 
     @property
     def _path_confidence(self) -> float:
@@ -277,9 +293,9 @@ class GraphSearch(Search):
             self._names = tuple(lead)
         if self.reading.parses and self.reading.confidence >= sure:
             self._parse, sure = self.reading.parses[0], self.reading.confidence
-            graph = self.world.graph.graph  # type: ignore[union-attr]
-            self._names = tuple(dict.fromkeys(graph.name(node) for node in self._parse.nodes))
-            lead = dict.fromkeys(self._names, (_path(graph, self._parse), math.log(max(sure, _LEAST))))
+            self._names = self._nodes(self._parse)
+            path = _path(self.world.graph.graph, self._parse)  # type: ignore[union-attr]
+            lead = dict.fromkeys(self._names, (path, math.log(max(sure, _LEAST))))
         pairs = zip(self.result.paths, self.result.answers, strict=True)
         beam = {path.answer: (str(path), path.score, math.exp(score)) for path, (_, score) in pairs}
         self._answers = [(name, *beam.get(name, way)[:2], sure) for name, way in lead.items()]

@@ -8,6 +8,8 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.errors import ConfigError
+from kg.graphs import FactGraph, Triple
+from kg.parsing import QuestionReader
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
@@ -63,3 +65,24 @@ def test_the_one_program_explains_an_answer_about_a_graph() -> None:
         first, second = (program(graph=ships(), question="What is the length of the Bellwether?").turn for _ in "ab")
     assert (first.words, first.explanation, first.usage.lm_calls) == ("88 m", "The length of Bellwether is 88 m.", 1)
     assert second.explanation == "", "Larkspur is not in the facts"
+
+
+def test_facts_that_single_out_an_entity_support_a_query() -> None:
+    people = (("Barack Obama", "44", "Michelle Obama"), ("Donald Trump", "45", "Melania Trump"))
+    triples = [
+        Triple(subject, relation, value, is_literal=True)
+        for person, ordinal, spouse in people
+        for subject, relation, value in [
+            ("USA", "government.country.presidents", person),
+            (person, "ordinal", ordinal),
+            (person, "people.person.spouse", spouse),
+        ]
+    ]
+    program = ConversationQA.for_graphs()
+    world = program.world(graph=QuestionReader(FactGraph.build(triples)))
+    turn = program.ask(program.start(world), "who is the spouse of the 44th president of the USA?").turns[-1]
+    assert turn.answer == ("Michelle Obama",)
+    assert turn.confidence > world.search(world.start(), "who are the spouses?").reading.confidence
+    path = "USA -> government.country.presidents -> Barack Obama -> people.person.spouse -> Michelle Obama"
+    assert path.replace("government.country.", "").replace("people.person.", "") in turn.detail.predictions[0]
+    assert turn.detail.reasoning_trace["completed_paths"] > 0
