@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
     from kg.calculations.forms import FormScorer, ParsedForm, history_terms, past_turn, question_terms, question_words
     from kg.calculations.linear_models import (
         CONFIDENCE_FEATURES,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
         operand_rows,
     )
     from kg.calculations.pointers import EncoderBlend
-    from kg.calculations.question_features import QuestionFeatures
+    from kg.calculations.question_features import PAIR_FEATURES, QuestionFeatures, pair_features
     from kg.calculations.ranking import Candidate, features_of, pool, scores_of_pool
     from kg.calculations.report_index import Idf, ReportIndex
     from kg.calculations.scorer import DerivationScorer, role_features

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
-from kg.calculations.figure_relations import PAIR_FEATURES, pair_features
 from kg.calculations.forms import ParsedForm
 from kg.calculations.operand_features import JOINT_NAMES
+from kg.calculations.question_features import PAIR_FEATURES, pair_features
 from kg.calculations.space import DerivationSpace
 from kg.search import OPERATIONS
 from kg.text import content_tokens, stem, tokens

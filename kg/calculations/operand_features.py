@@ -15,9 +15,8 @@ from decimal import Decimal
 import numpy as np
 
 from kg.arrays import FloatArray, IntArray
-from kg.calculations.figure_relations import FigureRelations
 from kg.calculations.forms import past_turn
-from kg.calculations.question_features import QuestionFeatures
+from kg.calculations.question_features import FigureRelations, QuestionFeatures
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.series import SeriesReader
 from kg.encoders import TurnOperands

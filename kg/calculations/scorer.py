@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.calculations.figure_relations import PAIR_FEATURES
 from kg.calculations.forms import FormScorer, ParsedForm
 from kg.calculations.linear_models import ConfidenceModel, FinalRanker
 from kg.calculations.network import ChoiceNetwork
@@ -29,7 +28,7 @@ from kg.calculations.operand_features import (
     operand_rows,
 )
 from kg.calculations.pointers import EncoderBlend
-from kg.calculations.question_features import QuestionFeatures
+from kg.calculations.question_features import PAIR_FEATURES, QuestionFeatures
 from kg.calculations.report_index import Idf, ReportIndex
 from kg.encoders import TextEncoder
 from kg.errors import DataError

@@ -87,7 +87,7 @@ def day_of(span: str, published: date) -> str:
             return str(period.first) if period.first == period.last else f"{period.first:%Y-%m}"
     written = text if text[:1].isdigit() else f"on {text}"
     for start, end, month, day in days_of_any_year(written):
-        if (start, end) == (0, len(written)):
+        if (start, end) == (len(written) - len(text), len(written)):
             return _nearest(month, day, published)
     return ""
 

@@ -1,15 +1,24 @@
-"""SPARQL queries over the graph of one report.
+"""SPARQL queries over the graph of one report, and its validation against ``shapes.ttl``.
 
 >>> query_report(graph, "SELECT ?year ?value { ?x kg:year ?year ; kg:net_sales ?value }").rows
 [('2020', '120'), ('2019', '100')]
+>>> violations(build_report_graph(report, ontology).graph)
+[]
+
+Shapes are checked by pyshacl, an optional dependency.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from kg.errors import QueryError
+from rdflib import Graph, Namespace
+
+from kg.errors import ConfigError, QueryError
 from kg.graphs import is_parse_error
 from kg.reports.graph import ReportGraph
 
@@ -58,3 +67,37 @@ def query_report(graph: ReportGraph, query: str) -> ReportQueryResult:
 def _text(graph: ReportGraph, term: Any) -> str:
     """A literal's text, or an IRI by its prefix."""
     return str(term.n3(graph.graph.namespace_manager)) if hasattr(term, "defrag") else str(term)
+
+
+def can_validate() -> bool:
+    """Whether pyshacl is installed."""
+    return find_spec("pyshacl") is not None
+
+
+def violations(graph: Graph) -> list[str]:
+    """The violations of shapes in a report graph, one sorted line each; empty if it conforms.
+
+    Raises:
+        ConfigError: pyshacl is not installed.
+    """
+    if not can_validate():
+        raise ConfigError("shapes are checked with pyshacl, which is not installed: pip install pyshacl")
+    import pyshacl
+
+    copy = Graph()  # pyshacl needs a store with contexts
+    for triple in graph:
+        copy.add(triple)
+    conforms, results, _ = pyshacl.validate(copy, shacl_graph=_shapes(), inference="none", inplace=True)
+    if conforms:
+        return []
+    found = []
+    shacl = Namespace("http://www.w3.org/ns/shacl#")
+    for result in results.subjects(shacl.focusNode):
+        parts = (results.value(result, term) for term in (shacl.focusNode, shacl.resultPath, shacl.resultMessage))
+        found.append(": ".join(map(str, parts)))
+    return sorted(found)
+
+
+@cache
+def _shapes() -> Graph:
+    return Graph().parse(Path(__file__).with_name("shapes.ttl"), format="turtle")

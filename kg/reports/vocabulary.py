@@ -24,7 +24,6 @@ LABEL, COLUMN_LABEL, SECTION, ROLE = KG.rowLabel, KG.columnLabel, KG.section, KG
 DERIVED, QUOTED, CELL, PHRASE = PROV.wasDerivedFrom, PROV.wasQuotedFrom, KG.Cell, KG.Phrase
 ROW, COLUMN, SENTENCE, START, END = KG.row, KG.column, KG.sentence, OA.start, OA.end
 UNITS = {unit: KG[unit] for unit in get_args(Unit)}
-UNIT_NAMES = {term: unit for unit, term in UNITS.items()}
 HEADER, WRITTEN, YEAR = KG.header, KG.writtenAs, KG.year
 GENERAL_ITEM = KG.reported_figure
 SCALE_POWERS = {1: 0, 10**3: 3, 10**6: 6, 10**9: 9, 10**12: 12}

@@ -102,33 +102,37 @@ def periods(text: str) -> list[tuple[int, int, Period]]:
         for match in pattern.finditer(text):
             if any(match.start() < end and start < match.end() for start, end, _ in found):
                 continue
-            period = _period(match.groupdict())
+            parts = match.groupdict()
+            month = _NUMBERS.get(parts["month"][:3].lower()) or int(parts["month"])
+            period = _days(int(parts["year"]), month, int(parts["day"]) if "day" in parts else None)
             if period is not None:
                 found.append((match.start(), match.end(), period))
     return sorted(found, key=lambda one: one[0])
 
 
-def _period(parts: dict[str, str]) -> Period | None:
-    month = _NUMBERS.get(parts["month"][:3].lower()) or int(parts["month"])
+def _days(year: int, month: int, day: int | None) -> Period | None:
+    """A day or, without one, all days of a month; ``None`` for a day that no calendar has."""
     try:
-        if "day" in parts:
-            day = date(int(parts["year"]), month, int(parts["day"]))
-            return Period(day, day)
-        first = date(int(parts["year"]), month, 1)
+        first = date(year, month, 1 if day is None else day)
     except ValueError:
         return None
-    return Period(first, first.replace(day=calendar.monthrange(first.year, month)[1]))
+    return Period(first, first if day is not None else first.replace(day=calendar.monthrange(year, month)[1]))
 
 
 def days_of_any_year(text: str) -> list[tuple[int, int, int, int]]:
     """The days and months of a text without a year: start, end, month and day; the day is 0 for a whole month.
 
     >>> days_of_any_year("who was born on 3 May, and who in June?")
-    [(16, 21, 5, 3), (31, 38, 6, 0)]
+    [(16, 21, 5, 3), (34, 38, 6, 0)]
     """
     return [
-        (found.start(), found.end(), _NUMBERS[found["month"][:3].lower()], int(found["before"] or found["after"] or 0))
-        for found in _ANY_YEAR.finditer(text)
+        (
+            match.start("before" if match["before"] else "month"),
+            match.end(),
+            _NUMBERS[match["month"][:3].lower()],
+            int(match["before"] or match["after"] or 0),
+        )
+        for match in _ANY_YEAR.finditer(text)
     ]
 
 
@@ -139,15 +143,9 @@ def last_periods(text: str, newest: date) -> list[tuple[int, int, Period]]:
     ['2026-03-01 to 2026-03-31', '2025-12-03']
     """
     found: list[tuple[int, int, Period]] = []
-    for match in _ANY_YEAR.finditer(text):
-        day = {"day": number} if (number := match["before"] or match["after"]) else {}
-        start = match.start("before" if match["before"] else "month")
-        years = (
-            _period({"month": match["month"], "year": str(year), **day}) for year in (newest.year, newest.year - 1)
-        )
-        last = next((period for period in years if period is not None and period.first <= newest), None)
-        if last is not None:
-            found.append((start, match.end(), last))
+    for start, end, month, day in days_of_any_year(text):
+        last = (_days(year, month, day or None) for year in (newest.year, newest.year - 1))
+        found += [(start, end, period) for period in last if period is not None and period.first <= newest][:1]
     return found
 
 

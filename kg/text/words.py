@@ -35,9 +35,8 @@ _GLUED_YEAR = re.compile(
 _OFFERED = 5
 """Names that are suggested at the most."""
 
-_LETTERS = str.maketrans({"ł": "l", "ı": "i", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ß": "ss", "æ": "ae", "œ": "oe"})
-"""Latin letters that Unicode does not decompose (NFKD), each with its plain form; þ and ð follow by sound."""
-_LETTERS |= str.maketrans({"þ": "th", "ð": "d"})
+_LETTERS = str.maketrans(dict(zip("łıøđħŧðßæœþ", [*"liodhtd", "ss", "ae", "oe", "th"], strict=True)))
+"""Latin letters that Unicode does not decompose (NFKD), each with its plain form or by its sound."""
 
 
 def folded(text: str) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kg.calculations.figure_relations import PAIR_FEATURES
 from kg.calculations.forms import FormScorer, ParsedForm
 from kg.calculations.network import ChoiceNetwork
+from kg.calculations.question_features import PAIR_FEATURES
 from kg.calculations.report_index import Idf
 from kg.calculations.scorer import FORMAT, JOINT_WIDTH, ROLE_WIDTH, DerivationScorer, feature_widths
 from kg.encoders import TextEncoder

@@ -16,8 +16,8 @@ from kg.reports import query_report
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
+from kg.reports.queries import violations
 from kg.reports.report import Report
-from kg.reports.shapes import violations
 from kg.reports.vocabulary import REPORTS
 
 REPORT = Report(

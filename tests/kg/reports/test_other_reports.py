@@ -10,8 +10,8 @@ from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.layout import analyse_table
 from kg.reports.learning import build_ontology
 from kg.reports.observation import CellSource, Observation
+from kg.reports.queries import can_validate, violations
 from kg.reports.report import Report
-from kg.reports.shapes import can_validate, violations
 from kg.text.number_formats import english_sentence
 from kg.text.quantities import find_quantities
 
