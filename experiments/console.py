@@ -194,11 +194,6 @@ def write_share(value: float, digits: int = 1) -> str:
     return f"{100 * value:.{digits}f}%"
 
 
-def write_points(difference: float) -> str:
-    """A difference of shares in points, with its sign: ``+1.5``."""
-    return f"{100 * difference:+.1f}"
-
-
 def write_answer(answer: Decimal | str | tuple[str, ...] | None) -> str:
     """Returns an answer to five digits at most, ``yes``, ``no``, names with commas between them, or ``none``."""
     if answer is None:
@@ -279,14 +274,10 @@ def read_object(path: str | Path, content: str) -> dict[str, Any]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Writes a UTF-8 file completely or not at all; makes its folder.
+    """Writes a UTF-8 file completely or not at all; makes its folder. Half a character of a pair is escaped.
 
     Raises:
-        DataError: It cannot be written; half a character of a pair is one reason.
+        DataError: It cannot be written.
     """
-    try:
-        content = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise DataError(f"cannot be written: {error}", file=str(path)) from error
     with replacing(path) as file:
-        file.write(content)
+        file.write(text.encode("utf-8", "backslashreplace"))

@@ -19,7 +19,6 @@ from experiments.console import (
     shorten,
     terminal_width,
     write_answer,
-    write_points,
     write_share,
 )
 from kg.reports import Source
@@ -106,16 +105,6 @@ def _describe_call(call: ToolCall) -> str:
     return f"{call.tool}({arguments}) -> {call.output}{' (an error)' if call.failed else ''}"
 
 
-def _understood(understanding: Any) -> list[str]:
-    """The parts of an understanding that are not empty; one of another form is a single part."""
-    if not isinstance(understanding, Mapping):
-        return [str(understanding)] if understanding is not None else []
-    texts = {
-        name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in understanding.items()
-    }
-    return [f"{name}: {text}" for name, text in texts.items() if text not in (None, "")]
-
-
 def _wrapped(title: str, text: str) -> str:
     """A line under its title, continued below itself; the steps of a path are kept together where they fit."""
     lead = f"   {title:<12}"
@@ -186,7 +175,8 @@ def describe_scored_turn(scored: ScoredTurn, candidates: int = _CANDIDATES, *, p
         lines.append(f"  confidence {write_share(turn.confidence, 0)}")
     tokens = turn.usage.prompt_tokens + turn.usage.completion_tokens
     lines.append(f"  cost       {turn.usage.lm_calls} LM calls, {tokens} tokens, {turn.usage.seconds:.3f} seconds")
-    lines += [f"  understood {part}" for part in _understood(turn.understanding)]
+    understood = turn.understanding if isinstance(turn.understanding, Mapping) else {"plan": turn.understanding}
+    lines += [f"  understood {name}: {value}" for name, value in understood.items() if value not in (None, "", [])]
     for call in turn.tool_calls:
         short = dataclasses.replace(call, output=shorten(call.output, _WIDTH))
         lines.append(f"  tool       {_describe_call(short)}  [{call.seconds:.3f} s]")
@@ -245,12 +235,11 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _verdict(comparison: Comparison, difference: RunDifference) -> str:
     figures = difference.figures
     first, second = short_names([comparison.runs[0]["run_name"], difference.name])
-    low, high = figures["difference_low"], figures["difference_high"]
+    points, low, high = (100 * figures[name] for name in ("difference", "difference_low", "difference_high"))
     one_side = "the interval lies on one side of zero"
     corrected = f" (corrected {figures['mcnemar_p_holm']:.3g})" if len(comparison.differences) > 1 else ""
     return (
-        f"{second} against {first}, {comparison.turns} turns: {write_points(figures['difference'])} points "
-        f"[{write_points(low)}, {write_points(high)}]\n"
+        f"{second} against {first}, {comparison.turns} turns: {points:+.1f} points [{low:+.1f}, {high:+.1f}]\n"
         f"better: {figures['better']}, worse: {figures['worse']}, McNemar p = {figures['mcnemar_p']:.3g}{corrected}; "
         f"{one_side if low > 0 or high < 0 else 'the interval includes zero: no difference is shown'}"
     )

@@ -125,15 +125,12 @@ def _register(tracker: Tracker, model_uri: str, name: str, tags: dict[str, str])
     from mlflow.exceptions import MlflowException
 
     client, model_id = tracker.client, model_uri.rpartition("/")[2]
-    try:
-        with suppress(MlflowException):  # it is there already
-            client.create_registered_model(name)
-        versions = {version.model_id: version for version in client.search_model_versions(f"name = '{name}'")}
-        version = versions.get(model_id) or client.create_model_version(name, model_uri, model_id=model_id)
-        for key, value in tags.items():
-            client.set_model_version_tag(name, version.version, key, value)
-    except MlflowException as error:
-        raise TrackingError(f"{model_uri} cannot be registered as {name!r}: {error}") from error
+    with suppress(MlflowException):  # it is there already
+        client.create_registered_model(name)
+    versions = {version.model_id: version for version in client.search_model_versions(f"name = '{name}'")}
+    version = versions.get(model_id) or client.create_model_version(name, model_uri, model_id=model_id)
+    for key, value in tags.items():
+        client.set_model_version_tag(name, version.version, key, value)
     return int(version.version)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from experiments.commands.evaluate import FORMATS, GRAPH, needed
+from experiments.commands.evaluate import FORMATS, GRAPH
 from experiments.commands.main import (
     FILE,
     OUT_PLACE,
@@ -46,7 +46,6 @@ _ONLY_KGQA = ("graph", "form")
     finpath compile my-beam --optimizer bootstrap --set bootstrap.max_rounds=2 --lm local \
         --teacher-lm openai/gpt-4o-mini --lm-set budget=usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
-    finpath compile beam --train convfinqa/train.json --dev convfinqa/dev.json    # after `finpath data fetch`
     finpath compile kgqa --graph sample:graph --train sample:train --dev sample:dev --format metaqa --out my-kgqa
     """,
 )
@@ -58,37 +57,20 @@ _ONLY_KGQA = ("graph", "form")
     "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
 @click.option(
-    "--train",
-    type=FILE,
-    multiple=True,
-    required=True,
-    metavar="SOURCE",
-    help=f"{SOURCE}; for kgqa a file of questions; may be given several times",
+    "--train", type=FILE, multiple=True, required=True, metavar="SOURCE", help=f"{SOURCE}; for kgqa a file of questions"
 )
 @click.option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this, a source as --train's")
+@click.option("--out", type=OUT_PLACE, metavar="FOLDER", help="save the program here, in addition to its run")
 @click.option(
-    "--out", type=OUT_PLACE, metavar="FOLDER", help="save the compiled program here (it is always saved on its run)"
-)
-@click.option(
-    "--optimizer",
-    default="scorer",
-    metavar="NAME[+NAME]",
-    help="optimizers in their order (scorer), or none; docs/reference/optimizers.md lists them",
+    "--optimizer", default="scorer", metavar="NAME[+NAME]", help="optimizers in their order (scorer), or none"
 )
 @set_option(
     "a setting of an optimizer (miprov2.num_trials=4), or of the program (page_tokens=3000, unmapped=fail; for kgqa "
     "max_depth=2, link=true, rank_paths=true); may be given several times"
 )
-@click.option(
-    "--dialogues",
-    type=FILE,
-    metavar="FILE",
-    help="training conversations without reports: a JSON object a line with id, dialogue_break, turn_program",
-)
+@click.option("--dialogues", type=FILE, metavar="FILE", help="training conversations without reports, as JSON lines")
 @click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
-@click.option(
-    "--val-turns", type=POSITIVE, default=24, help="turns of other training reports that select a program (24)"
-)
+@click.option("--val-turns", type=POSITIVE, default=24, help="turns of other reports that select a program (24)")
 @click.option("--graph", type=FILE, metavar="KB", help=f"for kgqa: {GRAPH}; sample:graph is shipped")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="for kgqa: the format of the questions")
 @lm_options
@@ -208,10 +190,11 @@ def _graph_job(
     from optimize.fitting import read_value, with_setting
     from programs.worlds.graph import GraphConfig
 
+    if graph is None or form is None:
+        raise click.UsageError("questions about a graph need --graph and --format")
     ranked, link = (read_value(bool, settings.pop(name, "false"), name) for name in ("rank_paths", "link"))
     config = GraphConfig()
     for key, value in settings.items():
         config = with_setting(config, key, value, "a program about graphs")
-    form, graph = needed(format=form, graph=graph)
     job = graph_job(*graph_and_questions(graph, train, form), config, form=form, link=link, ranked=ranked, seed=seed)
     return job, KGQuestions(*graph_and_questions(graph, (dev,), form), link=link) if dev is not None else None

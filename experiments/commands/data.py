@@ -14,9 +14,7 @@ def data() -> None:
 
 
 @data.command("fetch", epilog="finpath data fetch --out convfinqa")
-@click.option(
-    "--out", type=OUT_FOLDER, default="convfinqa", metavar="FOLDER", help="the folder of the files (convfinqa)"
-)
+@click.option("--out", type=OUT_FOLDER, default="convfinqa", metavar="FOLDER", help="the folder (convfinqa)")
 @json_option
 def fetch_convfinqa(out: str, write_figures: WriteFigures) -> None:
     """Fetches ConvFinQA as its authors publish it, and checks its hashes."""

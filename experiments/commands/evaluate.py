@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
@@ -36,10 +36,8 @@ GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs or | between
 @finpath.command(
     "evaluate",
     epilog="""
-    finpath evaluate beam --data sample:dev
     finpath evaluate beam --data convfinqa/dev.json --limit 50 --json out.json    # after `finpath data fetch`
     finpath evaluate beam --data sample:dev --lm openai/gpt-4o-mini    # the key is in OPENAI_API_KEY
-    finpath evaluate beam --data sample:dev --lm openai/qwen --lm-set api_base=http://localhost:8080/v1
     finpath evaluate beam --data sample:dev --resume    # continues a stopped evaluation
     finpath evaluate my-kgqa --graph sample:graph --questions sample:dev --format metaqa --set max_depth=2
     """,
@@ -51,27 +49,10 @@ GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs or | between
     "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
     "questions about a graph: beam_width, max_depth, output_top_k, and link=true to link topics that the file gives"
 )
-@click.option(
-    "--graph",
-    type=FILE,
-    metavar="KB",
-    help=f"{GRAPH}; sample:graph is shipped",
-)
-@click.option(
-    "--questions",
-    type=FILE,
-    multiple=True,
-    metavar="FILE",
-    help="questions about a graph: a file, which may be given several times; sample:train and sample:dev",
-)
+@click.option("--graph", type=FILE, metavar="KB", help=f"{GRAPH}; sample:graph is shipped")
+@click.option("--questions", type=FILE, multiple=True, metavar="FILE", help="questions about a graph; sample:dev ships")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="the format of the questions")
-@click.option(
-    "--predictions",
-    type=OUT_FILE,
-    metavar="FILE",
-    help="write the paths and answers of each question here at the end or at a stop, in the format of GCR's "
-    "evaluation; with the same file a stopped evaluation continues",
-)
+@click.option("--predictions", type=OUT_FILE, metavar="FILE", help="write paths and answers in the format of GCR here")
 @lm_options
 @run_options()
 @json_option
@@ -109,9 +90,10 @@ def evaluate_program(
         rule = settings.pop("answer", None)
         answer = read_value(Literal["always", "confident"], rule, "answer") if rule is not None else None
         task: Task = conversation_task(load_and_report(data), answer)
+    elif graph is None or form is None:
+        raise click.UsageError("questions about a graph need --graph and --format")
     else:
         link = read_value(bool, settings.pop("link", "false"), "link")
-        form, graph = needed(format=form, graph=graph)
         task = KGQuestions(
             *graph_and_questions(graph, questions, form),
             link=link,
@@ -135,15 +117,3 @@ def evaluate_program(
         say(f"finpath: no turn has an answer; the first: {turns[0].message}")
         return 1
     return 0
-
-
-def needed(**options: Any) -> list[Any]:
-    """The values of options that questions about a graph need.
-
-    Raises:
-        UsageError: One is not given.
-    """
-    for name, value in options.items():
-        if value is None:
-            raise click.UsageError(f"questions about a graph need --{name}")
-    return list(options.values())

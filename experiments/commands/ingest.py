@@ -58,8 +58,7 @@ day_option = click.option(
     epilog="""
     finpath ingest sample:news --graph knowledge    # with recorded replies of a language model
     finpath ingest news/ filing.txt --graph knowledge --lm openai/gpt-4o-mini
-    finpath graph show knowledge --json types.json    # edit the file; then
-    finpath ingest --types types.json --graph knowledge
+    finpath ingest --types types.json --graph knowledge    # after `finpath graph show knowledge --json types.json`
     finpath ingest --undo wire-17.txt --graph knowledge
     """,
 )
@@ -72,18 +71,8 @@ day_option = click.option(
     "text; or the headline and the text as published, with its date; or sample:news, the sample that ships",
 )
 @click.option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")
-@click.option(
-    "--types",
-    type=FILE,
-    metavar="FILE",
-    help="give the graph the types of a JSON file, as `finpath graph show --json` writes it",
-)
-@click.option(
-    "--undo",
-    metavar="NUMBER|DOCUMENT",
-    help="take an update of `finpath graph show --history` back, or all of a document: its facts go, and the values "
-    "that it replaced return; so do insights and inserted answers that build on it",
-)
+@click.option("--types", type=FILE, metavar="FILE", help="give the graph the types of a file of `graph show --json`")
+@click.option("--undo", metavar="NUMBER|DOCUMENT", help="take back an update of `graph show --history`, or a document")
 @day_option
 @threads_option
 @lm_options
@@ -237,9 +226,8 @@ def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:
     type=FILE,
     required=True,
     metavar="DATABASE",
-    help="an SQLite file or an SQLAlchemy URL with the tables positions (user_id, symbol, shares, avg_cost, added_at) "
-    "and watchlist (user_id, symbol, added_at), and, if there is one, user_investment_profiles (user_id, "
-    "risk_tolerance, investment_horizon, goals, preferences); it is only read",
+    help="an SQLite file or an SQLAlchemy URL with the tables positions and watchlist, and maybe "
+    "user_investment_profiles (docs/reference/growing-graphs.md); it is only read",
 )
 @click.option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile")
 @click.option("--all", "whole", is_flag=True, help="as if there were no profile")

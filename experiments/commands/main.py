@@ -156,10 +156,7 @@ json_option = gathered(
     "write_figures",
     lambda json: click.get_current_context().with_resource(json_output(json)),
     json=click.option(
-        "--json",
-        type=OUT_FILE,
-        metavar="FILE",
-        help="write the figures to FILE under stable names (- for standard output, alone)",
+        "--json", type=OUT_FILE, metavar="FILE", help="write the figures here (- for standard output, alone)"
     ),
 )
 """Passes ``write_figures``, which writes a command's figures to the file that is named."""
@@ -185,17 +182,15 @@ lm_options = gathered(
     lm=click.option(
         "--lm",
         metavar="MODEL",
-        help="none (the default): no model is asked; local: the embedded model (`finpath lm pull`); or provider/model "
-        "as DSPy names it, with its key in the environment. FINPATH_LM has it for all commands, with settings after "
-        "it: openai/qwen temperature=0",
+        help="none (the default); local: the embedded model (`finpath lm pull`); or provider/model as DSPy names it, "
+        "with its key in the environment. FINPATH_LM has it for all commands, with settings after it",
     ),
     lm_set=click.option(
         "--lm-set",
         multiple=True,
         metavar="KEY=VALUE",
-        help="a setting of the model: api_base=http://localhost:8080/v1 (an OpenAI-compatible server), temperature=0, "
-        "max_tokens=1024, timeout=120 (seconds), retries=3, threads=4 (of an embedded model), "
-        "budget=calls=500,tokens=200000,usd=1.50 (caps)",
+        help="a setting of the model: api_base=http://localhost:8080/v1 (a server), temperature=0, max_tokens=1024, "
+        "timeout=120, retries=3, threads=4 (of an embedded model), budget=calls=500,tokens=200000,usd=1.50 (caps)",
     ),
 )
 """The language model and its settings: passes ``lm``."""
@@ -233,16 +228,7 @@ program_option = click.option("--program", type=FILE, default="beam", metavar="P
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The settings of a run, and of its tracking.
-
-    Attributes:
-        seed: Seed of all random choices.
-        limit: Only the first conversations.
-        threads: Conversations at a time.
-        run_name: The run's name in MLflow.
-        resume: Whether a stopped evaluation is continued.
-        no_track: Whether nothing is logged.
-    """
+    """The settings of a run, and of its tracking: the values of the options of the same names."""
 
     seed: int = 0
     limit: int | None = None
@@ -271,7 +257,7 @@ _RUN_OPTIONS: dict[str, Decorator] = {
     "threads": threads_option,
     "run_name": click.option("--run-name", metavar="NAME", help="the run's name in MLflow, for compare, inspect"),
     "resume": click.option(
-        "--resume", is_flag=True, help="continue the newest stopped evaluation of the same program, data and settings"
+        "--resume", is_flag=True, help="continue the newest stopped evaluation of the same settings"
     ),
     "no_track": click.option("--no-track", is_flag=True, help="log nothing to MLflow"),
 }
@@ -307,8 +293,7 @@ track_option = gathered(
     track=click.option(
         "--track/--no-track",
         default=None,
-        help="write a trace of each question to MLflow, or log nothing; by default traces are written where "
-        "MLFLOW_TRACKING_URI is set or a tracking store is there already",
+        help="write a trace of each question to MLflow, or none; by default where there is a tracking store",
     ),
 )
 """The tracking store of commands that ask single questions: passes ``tracker``, ``None`` to log nothing."""

@@ -29,11 +29,9 @@ DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "sea
 
 _LIMITS = {"seconds": "seconds", "tool_calls": "calls"}
 _SETTINGS = (
-    "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3 (of tools in an "
-    "iteration), shown=40 (nodes in a prompt), explain=true, schema=open, investments or "
-    "a JSON file with node_types and edge_types, types=auto, review or never. Of the tools: tools=NAME,NAME (those for "
-    "documents, if there are any; docs/guide/thoughts.md lists them), search_engine=URL (SearXNG), and the limits of "
-    "each: seconds=30 for a call, tool_calls=N for the question"
+    "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3, shown=40, explain=true, "
+    "schema=open, investments or a JSON file, types=auto, review or never. Of the tools: tools=NAME,NAME, "
+    "search_engine=URL, and the limits seconds=30 for a call and tool_calls=N (docs/guide/thoughts.md)"
 )
 
 
@@ -96,9 +94,6 @@ def copy_documents(names: Sequence[str], folder: Path) -> Path | None:
 def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
     """Returns a result under its stable names; an answer that nothing supports is left out and named in ``why``."""
     answer, why = thoughts.supported
-    calls = [
-        {"tool": call.tool, "arguments": dict(call.arguments), "failed": call.failed} for call in thoughts.tool_calls
-    ]
     return {
         "question": question,
         "answer": answer,
@@ -106,7 +101,10 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
         "why": why,
         **{name: getattr(thoughts, name) for name in ("explanation", "query", "calculation", "iterations", "forced")},
         "facts": [asdict(fact) for fact in thoughts.facts],
-        "tool_calls": calls,
+        "tool_calls": [
+            {"tool": call.tool, "arguments": dict(call.arguments), "failed": call.failed}
+            for call in thoughts.tool_calls
+        ],
         "types": [{"name": name, "said": outcome} for name, outcome in thoughts.proposed],
         "inserted": asdict(thoughts.applied),
         "refused": list(thoughts.refused),
@@ -122,19 +120,8 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
     """,
 )
 @click.argument("question", metavar="QUESTION", help="the question")
-@click.option(
-    "--documents",
-    multiple=True,
-    type=FILE,
-    metavar="FILE",
-    help="a file or folder that tools may read; may be given several times",
-)
-@click.option(
-    "--graph",
-    type=FILE,
-    metavar="FOLDER",
-    help="a growing graph to begin with, such as that of `finpath ingest`; by default an empty one",
-)
+@click.option("--documents", multiple=True, type=FILE, metavar="FILE", help="a file or folder that tools may read")
+@click.option("--graph", type=FILE, metavar="FOLDER", help="a growing graph to begin with; by default an empty one")
 @click.option("--keep", is_flag=True, help="write the facts of the answer into --graph; else they are forgotten")
 @set_option(_SETTINGS)
 @lm_options
@@ -191,11 +178,11 @@ def _show(thoughts: Thoughts, figures: Mapping[str, Any]) -> None:
     if figures["answer"] is None:
         show(f"no answer: {figures['why']}")
     else:
-        show(figures["answer"])
-        if thoughts.explanation:
-            show(thoughts.explanation)
-        for fact in thoughts.facts:
-            show(f"    {fact}")
+        show(
+            "\n".join(
+                filter(None, [figures["answer"], thoughts.explanation, *(f"    {fact}" for fact in thoughts.facts)])
+            )
+        )
         if thoughts.calculation:
             show(f"    calculated: {thoughts.calculation}")
         if thoughts.forced:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.console import read_text, say
+from experiments.console import say
 from experiments.data.conversations import find_part, find_parts, read_records, read_report, shared_report
 from kg.errors import DataError
-from kg.reports import Ontology, Report, build_ontology, document_of
+from kg.reports import Report, document_of
 
 
 def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
@@ -61,14 +61,3 @@ def train_reports(sources: Sequence[str]) -> Iterator[Report]:
                 yield read_report(record)
             except DataError as error:
                 say(f"{name}: {place}: {error}; left out")
-
-
-def read_ontology(path: str | None, train: Sequence[str]) -> Ontology:
-    """The ontology of a Turtle file or, without one, that of a train split.
-
-    Raises:
-        DataError: The file cannot be read or is not Turtle.
-    """
-    if path is None:
-        return build_ontology(train_reports(train))
-    return Ontology.from_turtle(read_text(path))

@@ -33,7 +33,7 @@ CALLS = {
     "compare": "compare latest latest 0",
     "inspect": "inspect latest 0",
     "promote": "promote latest --against latest 1",
-    "graph check": "graph check two.json *",
+    "graph check": "graph check two-report.csv *",
     "graph show": "graph show two-report.csv 0",
     "graph query": "graph query two-report.csv query.rq 0",
     "ontology build": "ontology build two.json --out ontology.ttl 0",
