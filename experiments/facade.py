@@ -22,8 +22,8 @@ from experiments.pages import answer_figures, basis_of, turn_figures
 from kg.errors import ConfigError, DataError
 from kg.graphs import RDF_FILES, EndpointStore, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import OwnReport, is_file_list, read_files
-from kg.reports import Report
 from programs.turns import GraphDetail
+from programs.worlds.documents import as_report
 
 if TYPE_CHECKING:
     import dspy
@@ -58,14 +58,10 @@ def read(*documents: Any) -> OwnReport:
     Raises:
         DataError: A file cannot be read or holds nothing, or there is no such report.
     """
-    match documents:
-        case (OwnReport() as own,):
-            return own
-        case (Report() as report,):
-            return OwnReport(report)
-        case (Mapping() as record,):
-            return OwnReport(Report.from_dict(record))
-    return resolve_report(list(map(str, documents)), "sample:dev")
+    if len(documents) != 1 or isinstance(documents[0], str | Path):
+        return resolve_report(list(map(str, documents)), "sample:dev")
+    [document] = documents
+    return document if isinstance(document, OwnReport) else OwnReport(as_report(document))
 
 
 def resolve_report(targets: Sequence[str], data: str) -> OwnReport:

@@ -282,21 +282,13 @@ def open_tracker(*, writes: bool = False) -> Tracker:
     return tracker
 
 
-def _question_tracker(track: bool | None) -> Tracker | None:
-    tracker = None if track is False else open_tracker()
-    return tracker if tracker is not None and (track or tracker.config.is_on) else None
+def _question_tracker(no_track: bool) -> Tracker | None:
+    tracker = None if no_track else open_tracker()
+    return tracker if tracker is not None and tracker.config.is_on else None
 
 
-track_option = gathered(
-    "tracker",
-    _question_tracker,
-    track=click.option(
-        "--track/--no-track",
-        default=None,
-        help="write a trace of each question to MLflow, or none; by default where there is a tracking store",
-    ),
-)
-"""The tracking store of commands that ask single questions: passes ``tracker``, ``None`` to log nothing."""
+track_option = gathered("tracker", _question_tracker, no_track=_RUN_OPTIONS["no_track"])
+"""Passes ``tracker``, the store that the environment names or that is there already; else ``None``, to log nothing."""
 
 
 def load_and_report(source: str) -> LoadedData:

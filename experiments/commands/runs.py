@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from experiments.commands.main import POSITIVE, WriteFigures, finpath, json_option, open_tracker
 from experiments.console import say, show
-
-if TYPE_CHECKING:
-    from experiments.tracking import RunRecord, Tracker
 
 RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
 _CHANGED = 10
@@ -33,7 +28,7 @@ def compare_runs(runs: tuple[str, ...], no_track: bool, write_figures: WriteFigu
     from experiments.pages import describe_comparison
 
     tracker = open_tracker(writes=not no_track)
-    records = [find_run(tracker, reference) for reference in runs]
+    records = [tracker.find(reference) for reference in runs]
     for record in records:
         if record.status != "FINISHED":
             say(f"note: the run {record.name} did not finish ({record.status})")
@@ -70,7 +65,7 @@ def inspect_run(
     if failed and turn:
         raise click.UsageError("--failed and --turn exclude each other")
     tracker = open_tracker()
-    record = find_run(tracker, reference)
+    record = tracker.find(reference)
     turns = read_turns(record, tracker)
     if turn is not None:
         chosen = [choose_turn(turns, turn)]
@@ -104,8 +99,8 @@ def promote_run(reference: str, against: str | None, force: bool, write_figures:
     from experiments.promote import promote
 
     tracker = open_tracker(writes=True)
-    baseline = find_run(tracker, against) if against else None
-    figures = promote(find_run(tracker, reference), tracker, against=baseline, force=force)
+    baseline = tracker.find(against) if against else None
+    figures = promote(tracker.find(reference), tracker, against=baseline, force=force)
     write_figures(figures)
     if not figures["promoted"]:
         say(f"finpath: not promoted: {figures['reason']}")
@@ -113,16 +108,3 @@ def promote_run(reference: str, against: str | None, force: bool, write_figures:
     forced = " (FORCED, as its run records)" if figures["forced"] else ""
     show("models:/{name}@{alias} is version {version} now{}: {reason}".format(forced, **figures))
     return 0
-
-
-def find_run(tracker: Tracker, reference: str) -> RunRecord:
-    """The run of a reference; where several runs have its name, the choice of the newest is reported.
-
-    Raises:
-        TrackingError: There is none.
-    """
-    record = tracker.find(reference)
-    same = tracker.search(["evaluate"], name=reference) if record.name == reference else []
-    if len(same) > 1:
-        say(f"note: {len(same)} runs are named {reference!r}; the newest is taken: {record.id}")
-    return record

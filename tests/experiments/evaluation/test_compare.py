@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from experiments.commands.main import main
 from experiments.compare import compare
 from experiments.data import LoadedData
 from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
@@ -77,16 +76,3 @@ def test_description_shows_the_verdict(run: Callable[..., RunRecord], tracker: T
     assert max(map(len, text.split("\n\n", 2)[2].splitlines())) <= 100
     assert "each is compared with before; p is also given corrected by Holm for 2 comparisons" in text
     assert "was: right answer not found" in text
-
-
-def test_several_runs_of_a_name_are_reported(
-    make_saved: Make, data: LoadedData, tracker: Tracker, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runs = [evaluate(make_saved("beam"), ConvFinQA(data), tracker=tracker, run_name="same").run_id for _ in range(2)]
-    evaluate(make_saved("beam"), ConvFinQA(data), tracker=tracker, run_name="other")
-    capsys.readouterr()
-    assert main(["compare", "same", "other", "--no-track"]) == 0
-    told = capsys.readouterr().err
-    assert told.splitlines() == [f"note: 2 runs are named 'same'; the newest is taken: {runs[1]}"]
-    assert main(["compare", str(runs[0]), "latest", "--no-track"]) == 0
-    assert capsys.readouterr().err == ""
