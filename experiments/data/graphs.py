@@ -11,15 +11,14 @@ tabs or ``|`` between its parts. A line that is no triple is reported; the other
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.console import SAMPLE_FOLDER, say
 from experiments.data.questions import LoadedQuestions, join_questions, load_questions
 from kg.errors import DataError
-from kg.graphs import INVERSE, RDF_FILES, GraphIndex, name_triples, read_ntriples, read_rdf
-from kg.graphs import Triple as GraphTriple
+from kg.graphs import INVERSE, RDF_FILES, FactGraph, GraphIndex, read_ntriples, read_rdf
 from kg.paths import SEPARATOR, QuestionGraph
 
 Triple = tuple[str, str, str]
@@ -59,9 +58,10 @@ def load_graph(path: str | Path) -> LoadedGraph:
     if path.suffix == ".npz":
         graph = QuestionGraph(GraphIndex.load(path))
     elif path.suffix in RDF_FILES and path.suffix != ".nt":
-        graph = named_graph(read_rdf("\n".join(_lines(data, problem)), path.suffix, what=str(path)))
+        rdf = read_rdf("\n".join(_lines(data, problem)), path.suffix, what=str(path))
+        graph = QuestionGraph.of(FactGraph.build(rdf))
     elif path.suffix == ".nt":
-        graph = named_graph(read_ntriples(_lines(data, problem), problem))
+        graph = QuestionGraph.of(FactGraph.build(read_ntriples(_lines(data, problem), problem)))
     else:
         graph = QuestionGraph(GraphIndex.from_triples(_separated(data, problem, path)))
     if not len(graph.index):
@@ -106,12 +106,6 @@ def _broken_rule(parts: Sequence[str], separator: str) -> str:
     if any(SEPARATOR in part for part in parts):
         return f"a name must not hold {SEPARATOR!r}, which separates the steps of a path"
     return ""
-
-
-def named_graph(triples: Iterable[GraphTriple]) -> QuestionGraph:
-    """RDF under names that people read."""
-    named = name_triples(triples)
-    return QuestionGraph(GraphIndex.from_triples(named.triples), named.other_names)
 
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}

@@ -58,12 +58,14 @@ class Relation:
         names: Its names without the unit.
         kind: The type of most of its values.
         unit: The unit of its numbers, or empty.
+        written: Its label, or else its local name as it is written.
     """
 
     iri: str
     names: tuple[str, ...]
     kind: ValueKind
     unit: str = ""
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -299,7 +301,8 @@ class _Builder:
             unit = unit or found
         unit = unit or next((self.result.values[end].unit for end in ends if self.result.values[end].unit), "")
         names += [spelled_out(name) for name in names]
-        return Relation(iri, tuple(dict.fromkeys(names)), kind, unit)
+        written = next(iter(self.labels.get(iri, ())), local_name(iri))
+        return Relation(iri, tuple(dict.fromkeys(names)), kind, unit, written)
 
     def _add_classes(self) -> None:
         members: defaultdict[str, dict[int, None]] = defaultdict(dict)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kg.graphs import FactGraph, GraphIndex
+from kg.graphs import FactGraph, GraphIndex, plain_name
 from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
@@ -64,11 +64,11 @@ class QuestionGraph:
         """
         names: dict[str, int] = {}
         for node in range(len(graph.values)):
-            name = graph.name(node)
+            name = plain_name(graph.name(node))
             names[name if name not in names else f"{name} <{graph.values[node].text}>"] = node
         own = {node: name for name, node in names.items()}
         facts = [
-            (name, graph.relations[relation].names[0], own[other])
+            (name, graph.relations[relation].written, own[other])
             for node, name in own.items()
             for relation, inverse in graph.steps(node)
             for other in graph.follow(node, relation)

@@ -11,7 +11,7 @@ import pyoxigraph
 import pytest
 
 from kg.errors import DataError, QueryError
-from kg.graphs.naming import LABELS, OTHER_LABELS, Triple, local_name, name_triples
+from kg.graphs.naming import Triple, local_name
 from kg.graphs.stores import EndpointStore, GraphStore, PersistentStore
 from kg.graphs.triples import read_ntriples, read_rdf, read_store
 
@@ -70,54 +70,6 @@ def endpoint(sparql_server: Server) -> Any:
 def test_a_store_is_read_whole(endpoint: EndpointStore) -> None:
     found = {one._replace(datatype="") for one in read_store(endpoint, 100)}
     assert found == {one._replace(datatype="") for one in read_rdf(TURTLE, ".ttl", what="films")}
-
-
-X = "http://x/"
-LABEL, ALSO = LABELS[0], OTHER_LABELS[0]
-
-
-def label(node: str, text: str, language: str = "", predicate: str = LABEL) -> Triple:
-    return Triple(X + node, predicate, text, is_literal=True, language=language)
-
-
-def edge(subject: str, relation: str, value: str) -> Triple:
-    return Triple(X + subject, X + relation, X + value, is_literal=False)
-
-
-def test_labels_name_nodes_and_relations_and_are_no_edges() -> None:
-    named = name_triples([edge("a", "p", "b"), label("a", "Anna"), label("p", "knows"), label("b", "Bea", "de")])
-    assert list(named.triples) == [("Anna", "knows", "Bea")]
-    assert named.names == {X + "a": "Anna", X + "b": "Bea"}
-
-
-def test_english_goes_first_and_other_labels_are_kept() -> None:
-    statements = [
-        edge("a", "p", "b"),
-        label("a", "Wien", "de"),
-        label("a", "Vienna", "en"),
-        label("a", "Beč", "", ALSO),
-    ]
-    named = name_triples(statements)
-    assert named.names[X + "a"] == "Vienna"
-    assert named.other_names == {"Wien": ("Vienna",), "Beč": ("Vienna",)}
-
-
-def test_equal_names_are_told_apart() -> None:
-    named = name_triples([edge("ohio/Springfield", "p", "b"), edge("oregon/Springfield", "p", "b")])
-    assert [triple[0] for triple in named.triples] == [
-        f"Springfield <{X}ohio/Springfield>",
-        f"Springfield <{X}oregon/Springfield>",
-    ]
-
-
-def test_a_literal_is_never_taken_for_an_entity() -> None:
-    literal = Triple(X + "a", X + "says", "b", is_literal=True)
-    assert list(name_triples([edge("a", "p", "b"), literal]).triples) == [("a", "p", "b"), ("a", "says", '"b"')]
-
-
-def test_names_fit_into_a_path() -> None:
-    named = name_triples([edge("a", "p", "b"), label("a", "x -> y\n z")])
-    assert list(named.triples) == [("x → y z", "p", "b")]
 
 
 def test_local_names() -> None:

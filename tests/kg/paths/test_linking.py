@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from kg.graphs import GraphIndex
+from kg.graphs import FactGraph, GraphIndex, Triple
 from kg.paths.linking import QuestionGraph, Topics
 
 NAMES = ["Tom Hanks", "Hanks", "director", "Roadkill", "The Who", "what", "1984", "$", "Quo Vadis, Baby?", "ludwig_ii"]
@@ -54,3 +55,52 @@ def test_a_question_without_an_entity_links_nothing(linker: QuestionGraph) -> No
     assert not linker.link("").entities
     assert not _graph([]).link("who directed Alien").entities
     assert linker.topics("", ["nobody"]).unknown == ("nobody",)
+
+
+X = "http://x/"
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+OTHER_LABEL = "http://www.w3.org/2004/02/skos/core#altLabel"
+
+
+def label(node: str, text: str, language: str = "", predicate: str = LABEL) -> Triple:
+    return Triple(X + node, predicate, text, is_literal=True, language=language)
+
+
+def edge(subject: str, relation: str, value: str) -> Triple:
+    return Triple(X + subject, X + relation, X + value, is_literal=False)
+
+
+def triples_of(*statements: Triple) -> tuple[QuestionGraph, list[tuple[str, str, str]]]:
+    graph = QuestionGraph.of(FactGraph.build(statements))
+    edges, name = graph.index.edges(np.arange(len(graph.index.entities))), graph.index.name
+    rows = zip(edges.place.tolist(), edges.relation.tolist(), edges.target.tolist(), strict=True)
+    names = ((name(start), graph.index.relations[relation], name(end)) for start, relation, end in rows)
+    return graph, [triple for triple in names if not triple[1].startswith("^")]
+
+
+def test_labels_name_nodes_and_relations_and_are_no_edges() -> None:
+    _, triples = triples_of(edge("a", "p", "b"), label("a", "Anna"), label("p", "knows"), label("b", "Bea", "de"))
+    assert triples == [("Anna", "knows", "Bea")]
+
+
+def test_english_goes_first_and_other_labels_are_kept() -> None:
+    also = label("a", "Be\u010d", "", OTHER_LABEL)
+    graph, triples = triples_of(edge("a", "p", "b"), label("a", "Wien", "de"), label("a", "Vienna", "en"), also)
+    assert triples == [("Vienna", "p", "b")]
+    assert graph.other_names == {"Wien": ("Vienna",), "Be\u010d": ("Vienna",)}
+
+
+def test_equal_names_are_told_apart_and_names_fit_into_a_path() -> None:
+    ohio, oregon = edge("ohio/Springfield", "p", "b"), edge("oregon/Springfield", "in_state", "b")
+    _, triples = triples_of(ohio, oregon, label("b", "x -> y\n z"))
+    assert sorted(triples) == [
+        ("Springfield", "p", "x \u2192 y z"),
+        (f"Springfield <{X}oregon/Springfield>", "in_state", "x \u2192 y z"),
+    ]
+
+
+def test_a_value_with_the_name_of_an_entity_and_a_class_are_nodes() -> None:
+    says = Triple(X + "a", X + "says", "b", is_literal=True)
+    kind = Triple(X + "a", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", X + "Town", is_literal=False)
+    _, triples = triples_of(edge("a", "p", "b"), says, kind)
+    assert {relation: end for _, relation, end in triples} == {"p": "b", "says": "b <b>", "is a": "town"}
