@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.console import SAMPLE_FOLDER, check_address, read_object, read_text, say
 from experiments.data import find_report, read_report
-from experiments.pages import answer_figures, basis_of, turn_figures
+from experiments.pages import basis_of, turn_figures
 from kg.errors import ConfigError, DataError
 from kg.graphs import RDF_FILES, EndpointStore, FactGraph, Triple, is_table_of_triples, read_file, read_store
 from kg.readers import OwnReport, is_file_list, read_files
@@ -158,24 +158,24 @@ class Subject:
         title: Its description in one line.
         program: The program that answers.
         world: The world that it is asked about.
-        place: The place of a figure of a report, with the text around it; ``None`` for other kinds.
+        place: Names the place of a figure of a report, with the text around it.
     """
 
     kind: Kind
     title: str
     program: Any
     world: Any
-    place: Callable[[Source], str] | None = None
+    place: Callable[[Source], str] = str
 
     def basis(self, turn: AnyTurn) -> Iterator[tuple[str, str]]:
         """The basis of a turn's answer: titles and texts."""
-        yield from basis_of(turn, self.place or str)
+        yield from basis_of(turn, self.place)
         if isinstance(turn.detail, GraphDetail) and turn.answer is not None:
             yield "read in", self.world.name
 
     def figures(self, turn: AnyTurn) -> dict[str, Any]:
         """A turn as JSON."""
-        return turn_figures(turn, self.place) if self.place is not None else answer_figures(turn)
+        return turn_figures(turn, self.place)
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:

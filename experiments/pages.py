@@ -23,7 +23,7 @@ from experiments.console import (
 )
 from kg.reports import Source
 from optimize.metrics import ChangedTurn, Comparison, RunDifference, ScoredTurn, TurnScore, score_record, verdict
-from programs.turns import AnyTurn, GraphDetail, TextDetail, ToolCall, Turn, turn_record, write_exactly
+from programs.turns import AnyTurn, GraphDetail, TextDetail, ToolCall, Turn, turn_record
 
 _WIDTH = 100
 _CANDIDATES = 5
@@ -116,42 +116,30 @@ def _wrapped(title: str, text: str) -> str:
     return "\n".join(lines).replace("\u00a0", " ")
 
 
-def turn_figures(turn: Turn, describe: Callable[[Source], str] = str) -> dict[str, Any]:
-    """A turn about a report as JSON; ``describe`` names the place of a figure."""
+def turn_figures(turn: AnyTurn, describe: Callable[[Source], str] = str) -> dict[str, Any]:
+    """A turn about any subject as JSON; ``describe`` names the place of a figure of a report."""
     picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    path = picked.path if picked is not None else None
+    facts: Sequence[str] = ()
+    if isinstance(turn.detail, GraphDetail):
+        path, facts = turn.detail.path, turn.detail.facts or turn.detail.predictions
+    elif isinstance(turn.detail, TextDetail):
+        path, facts = "; ".join(turn.detail.paths), turn.detail.facts
+    answers = turn.answer if isinstance(turn.answer, tuple) else (turn.answer,)
+    names = ("question", "canonical", "confidence", "failure", "message", "explanation")
     costs = ("lm_calls", "prompt_tokens", "cached_prompt_tokens", "seconds")
     return {
-        "question": turn.question,
+        **{name: getattr(turn, name) for name in names},
         "answer": write_answer(turn.answer) if turn.answer is not None else None,
-        "exact": write_exactly(turn.answer),
+        "answers": [*map(str, answers)] if turn.answer is not None else None,
+        "abstained": turn.failure is not None,
         "words": turn.words or None,
         "program": str(turn.derivation) if turn.derivation is not None else None,
-        "path": picked.path if picked is not None else None,
-        "sources": [describe(source) for source in picked.sources] if picked is not None else [],
-        **{name: getattr(turn, name) for name in ("confidence", "failure", "message", "explanation")},
-        "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
-        **{name: getattr(turn.usage, name) for name in costs},
-    }
-
-
-def answer_figures(turn: AnyTurn) -> dict[str, Any]:
-    """A turn about a graph or texts as JSON: question, answers, abstention, confidence, path and facts."""
-    detail, path, answers = turn.detail, None, None
-    facts: tuple[str, ...] = ()
-    if isinstance(detail, GraphDetail):
-        path, facts = detail.path, detail.facts or detail.predictions
-    elif isinstance(detail, TextDetail):
-        path, facts = "; ".join(detail.paths), detail.facts
-    elif turn.pick is not None:
-        path = turn.candidates[turn.pick].path
-    if turn.answer is not None:
-        answers = [*map(str, turn.answer)] if isinstance(turn.answer, tuple) else [str(turn.answer)]
-    return {
-        **{name: getattr(turn, name) for name in ("question", "canonical", "confidence", "message")},
-        "answers": answers,
-        "abstained": turn.failure is not None,
         "path": path or None,
         "facts": list(facts),
+        "sources": [describe(source) for source in picked.sources] if picked is not None else [],
+        "tool_calls": [dataclasses.asdict(call) for call in turn.tool_calls],
+        **{name: getattr(turn.usage, name) for name in costs},
     }
 
 

@@ -21,7 +21,7 @@ import dspy
 import mlflow
 
 from experiments.lms import LMConfig, lm_settings
-from experiments.pages import answer_figures, turn_figures
+from experiments.pages import turn_figures
 from experiments.saved import load_program
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex
@@ -66,7 +66,7 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
         topics = request.get("topics")
         names = tuple(map(str, topics)) if topics is not None and not isinstance(topics, float) else ()
         turns = (self.program(question=question, graph=graph, topics=names).turn for question in questions)
-        return [answer_figures(turn) for turn in turns]
+        return [turn_figures(turn) for turn in turns]
 
 
 mlflow.models.set_model(ServedProgram())

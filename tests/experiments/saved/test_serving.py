@@ -45,7 +45,8 @@ def test_a_logged_report_program_answers_as_the_saved_one(tracker: Tracker, tmp_
     request = {"report": dataclasses.asdict(report), "questions": questions}
     answers = _logged(tracker, saved).predict(request)["answers"]
     turns = program(report=report, questions=questions).turns
-    assert [(one["question"], one["exact"]) for one in answers] == [(one.question, str(one.answer)) for one in turns]
+    asked = [(one["question"], one["answers"]) for one in answers]
+    assert asked == [(one.question, [str(one.answer)]) for one in turns]
     assert [one["confidence"] for one in answers] == [one.confidence for one in turns]
     assert answers[0]["sources"] == ["row 2, column 2"]
     json.dumps(answers)
