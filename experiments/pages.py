@@ -62,8 +62,12 @@ def basis_of(turn: AnyTurn, describe: Callable[[Source], str] = str) -> Iterator
     if turn.detail is not None:
         yield from _basis_in_graph(turn) if turn.answer is not None else ()
         return
-    if turn.answer is not None and turn.resolved.turns:
-        yield "refers to", f"turn {', '.join(str(place + 1) for place in turn.resolved.turns)}"
+    if turn.answer is not None and turn.resolution is not None:
+        turns = ", ".join(str(place + 1) for place in turn.resolution.turns)
+        yield (
+            "read",
+            "alone" if turn.resolution.alone else f"as a follow-up of turn {turns}" if turns else "as a follow-up",
+        )
     if turn.answer is not None and turn.derivation is not None and not turn.derivation.is_look_up:
         yield "calculated", f"{turn.derivation} = {write_answer(turn.answer)}"
     if turn.pick is not None:

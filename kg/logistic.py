@@ -43,12 +43,12 @@ class LogisticModel:
         return {name: round(float(value), 4) for name, value in self.weights.items()}
 
     @classmethod
-    def from_dict(cls, record: Any, features: Collection[str]) -> LogisticModel:
+    def from_dict(cls, record: Any, features: Collection[str] | None = None) -> LogisticModel:
         """Reads what :meth:`to_dict` wrote.
 
         Args:
             record: The weights.
-            features: The names that a weight may have, besides the bias.
+            features: The names that a weight may have, besides the bias; ``None`` for any.
 
         Raises:
             DataError: A weight is no finite number, or is of no feature.
@@ -57,7 +57,8 @@ class LogisticModel:
             weights = {str(name): float(value) for name, value in record.items()}
         except (TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the weights of a logistic model cannot be read: {error!r}") from error
-        wrong = next((name for name, value in weights.items() if name not in features and name != BIAS), None)
+        known = weights if features is None else {*features, BIAS}
+        wrong = next((name for name in weights if name not in known), None)
         if wrong is not None:
             raise DataError(f"a logistic model has a weight for {wrong!r}, which is no feature")
         if not np.isfinite(list(weights.values())).all():

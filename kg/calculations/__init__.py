@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kg.calculations.scorer import DerivationScorer, role_features
     from kg.calculations.series import SeriesReader
     from kg.calculations.space import DerivationSpace, WeightedHistory
+    from kg.calculations.standalone import standalone_features
     from kg.calculations.turn_search import (
         MEMORY,
         START,

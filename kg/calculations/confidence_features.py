@@ -8,6 +8,7 @@ from scipy.special import softmax
 from kg.calculations.linear_models import CONFIDENCE_FEATURES
 from kg.calculations.operand_features import JOINT_NAMES
 from kg.calculations.pointers import MORE_JOINT
+from kg.calculations.standalone import words_in_report
 from kg.calculations.turn_search import TurnSearch
 from kg.search import SERIES_OPERATIONS
 
@@ -59,18 +60,11 @@ def _log_odds(share: float) -> float:
 
 def _of_question(found: TurnSearch) -> dict[str, float]:
     space = found.space
-    question, index = space.question, space.index
-    words = list(dict.fromkeys(question.words))
-    weights = np.array([index.idf(word) for word in words])
-    unknown = np.array([word not in index.vocabulary for word in words], dtype=bool)
-    periods = set(index.period.tolist())
+    known = words_in_report(space.index, space.question.questions[-1])
     return {
-        "unknown_words": float(weights[unknown].sum() / weights.sum()) if len(words) else 0.0,
-        "rarest_unknown": float(weights[unknown].max(initial=0.0)) / 8,
-        "unknown_years": float(any(year not in periods for year in question.years)),
-        "first_turn": float(len(question.questions) == 1),
+        **{name: known[name] for name in ("unknown_words", "rarest_unknown", "unknown_years", "words")},
+        "first_turn": float(len(space.question.questions) == 1 and found.earlier is None),
         "earlier": -float(space.priors.max()) / 3,
-        "words": min(len(words), 12) / 6,
     }
 
 

@@ -30,8 +30,10 @@ from kg.calculations.operand_features import (
 from kg.calculations.pointers import EncoderBlend
 from kg.calculations.question_features import PAIR_FEATURES, QuestionFeatures
 from kg.calculations.report_index import Idf, ReportIndex
+from kg.calculations.standalone import LEAST_ALONE, standalone_features
 from kg.encoders import TextEncoder
 from kg.errors import DataError
+from kg.logistic import LogisticModel
 from kg.reports import CellSource, Observation
 from kg.search import OPERATIONS
 from kg.text import Quantity
@@ -46,6 +48,7 @@ _FITTED: Mapping[str, Any] = {
     "blend": EncoderBlend,
     "confidence": ConfidenceModel,
     "final": FinalRanker,
+    "standalone": LogisticModel,
 }
 """The class of each part that a scorer may lack."""
 
@@ -88,6 +91,7 @@ class DerivationScorer:
         blend: The weights of the encoder.
         confidence: Calibrates the search; ``None`` where it was not fitted.
         final: Ranks the candidates by all features; ``None`` leaves that to the network, and proposes no comparisons.
+        standalone: Decides whether a question is read without earlier turns; ``None`` reads all as follow-ups.
     """
 
     idf: Idf
@@ -99,6 +103,7 @@ class DerivationScorer:
     blend: EncoderBlend = field(default_factory=EncoderBlend)
     confidence: ConfidenceModel | None = None
     final: FinalRanker | None = None
+    standalone: LogisticModel | None = None
 
     @cached_property
     def parsed(self) -> tuple[ParsedForm, ...]:
@@ -109,6 +114,11 @@ class DerivationScorer:
     def sha256(self) -> str:
         """Hash of the written weights."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def reads_alone(self, index: ReportIndex, question: str) -> bool:
+        """Whether a later question of a conversation is read without the earlier turns."""
+        model = self.standalone
+        return model is not None and model.probability(standalone_features(index, question)) > LEAST_ALONE
 
     @classmethod
     def untrained(cls) -> DerivationScorer:
@@ -142,7 +152,7 @@ class DerivationScorer:
         forms = {name: _sparse(self.forms.weights[self.forms.features[name]]) for name in names}
         networks = {f"operands_{kind}": self.operands[kind] for kind in sorted(self.operands)}
         blend = None if self.encoder is None else self.blend
-        fitted = {"ranker": self.ranker, "blend": blend, "confidence": self.confidence, "final": self.final}
+        fitted = {name: getattr(self, name) for name in _FITTED} | {"blend": blend}
         parts = {
             "format": _dumped(FORMAT),
             "trained_on": _dumped(self.trained_on),

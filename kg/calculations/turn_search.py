@@ -10,26 +10,25 @@ This is what programs call::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kg.calculations.naming import with_comparisons
-from kg.calculations.operand_features import HistoryTurn, extend_history, read_history
+from kg.calculations.operand_features import extend_history, read_history
 from kg.calculations.ranking import Candidate, Pool, Ranking, answered_at, best_states, pool, rank
 from kg.calculations.report_index import ReportIndex
 from kg.calculations.scorer import DerivationScorer
 from kg.calculations.space import DerivationSpace, WeightedHistory
 from kg.errors import ConfigError
-from kg.search import BeamConfig, PastTurn, SearchStatistics, beam_search
+from kg.search import BeamConfig, PastTurn, beam_search
 
 _LEAST = 1e-6
 """What a probability is taken for that is less."""
 
 START = (WeightedHistory((), 0.0),)
 """The one history of a conversation that has not begun."""
-
 
 MEMORY = 24
 """Earlier turns that a question can refer to; with all of them, a turn's cost would grow with the conversation."""
@@ -60,42 +59,31 @@ class TurnSearch:
 
     Attributes:
         candidates: Best first, answers merged numerically; empty when the beam is.
-        statistics: What the search did.
         space: What was searched.
         ranked: The pool behind the candidates.
+        earlier: The histories that this turn extends, where the question was read alone; ``None`` for a follow-up.
     """
 
     candidates: tuple[Candidate, ...]
-    statistics: SearchStatistics
     space: DerivationSpace
     ranked: Ranking
+    earlier: tuple[WeightedHistory, ...] | None = None
 
-    def probability(self, candidate: int) -> float:
-        """The probability in [0, 1] that the search gives to one of its candidates."""
-        return float(np.exp(self.candidates[candidate].score))
-
-    def next_histories(
-        self, count: int, pick: int | None = None, judged: Sequence[float] | None = None
-    ) -> tuple[WeightedHistory, ...]:
+    def next_histories(self, count: int, judged: Sequence[float] | None = None) -> tuple[WeightedHistory, ...]:
         """The histories from which the next question is searched, with probabilities that sum to 1.
 
         Args:
-            count: How many are kept at the most.
-            pick: A candidate that an aggregator chose: only its derivations are kept. ``None`` keeps the most
-                probable of all, so that a later turn may revise what this one answered.
+            count: How many are kept at the most; a later turn may revise what this one answered.
             judged: The probabilities that an aggregator gives to the first candidates: the histories are weighed by
-                them in place of the search's own, and a later turn may still revise the choice.
+                them in place of the search's own.
         """
-        if not self.candidates:
-            return tuple(history.after_failure() for history in self.space.histories)
         ranked = self.ranked if judged is None else self._judged(judged)
-        places = best_states(ranked, count) if pick is None else ranked.members[pick][:count]
-        kept = [(self._extend(place), float(ranked.log_probabilities[place])) for place in places]
-        complete = [(turns, weight) for turns, weight in kept if turns is not None]
+        complete = [history for place in best_states(ranked, count) for history in self._extended(place, ranked)]
         if not complete:  # nothing can be executed: a history that was made by hand may hold ``table_*``
-            return tuple(history.after_failure() for history in self.space.histories)
-        total = float(np.logaddexp.reduce([weight for _, weight in complete]))
-        return tuple(WeightedHistory(turns, weight - total) for turns, weight in complete)
+            return tuple(history.after_failure() for history in self.earlier or self.space.histories)
+        best = sorted(complete, key=lambda history: -history.log_probability)[:count]
+        total = float(np.logaddexp.reduce([history.log_probability for history in best]))
+        return tuple(replace(history, log_probability=history.log_probability - total) for history in best)
 
     def _judged(self, judged: Sequence[float]) -> Ranking:
         """The pool with each judged candidate's probability shared among its derivations, and the rest elsewhere."""
@@ -108,14 +96,17 @@ class TurnSearch:
             shifted[members] = self.ranked.log_probabilities[members] + np.float32(shift)
         return replace(self.ranked, log_probabilities=shifted)
 
-    def _extend(self, place: int) -> tuple[HistoryTurn, ...] | None:
-        state = self.ranked.pool.states[place]
-        earlier = self.space.histories[state[0]].turns
-        found = answered_at(self.space, self.ranked.pool, place)
+    def _extended(self, place: int, ranked: Ranking) -> Iterator[WeightedHistory]:
+        """The histories that end with the calculation at a place of the pool."""
+        found = answered_at(self.space, ranked.pool, place)
         if found is None:
-            return None
-        turn = PastTurn(self.space.question.questions[-1], *found)
-        return (*earlier, extend_history(self.space.index, earlier, turn))
+            return
+        own = replace(self.space.histories[ranked.pool.states[place, 0]], log_probability=0.0)
+        past = PastTurn(self.space.question.questions[-1], *found)
+        for earlier in (own,) if self.earlier is None else self.earlier:
+            turn = extend_history(self.space.index, earlier.turns, past)
+            weight = earlier.log_probability + float(ranked.log_probabilities[place])
+            yield WeightedHistory((*earlier.turns, turn), weight)
 
 
 def search_turn(
@@ -125,7 +116,7 @@ def search_turn(
     scorer: DerivationScorer,
     config: BeamConfig,
 ) -> TurnSearch:
-    """Searches the answer to the last of ``questions``.
+    """Searches the answer to the last of ``questions``, without the earlier ones where it stands alone.
 
     Args:
         index: The report.
@@ -135,16 +126,17 @@ def search_turn(
         config: The beam's settings.
     """
     histories = [replace(history, turns=history.turns[-MEMORY:]) for history in histories]
-    space = DerivationSpace(index, questions[-(MEMORY + 1) :], histories, scorer)
-    found, statistics = completed(space, config, config.pool * max(len(histories) // 2, 1))
+    alone = len(questions) > 1 and scorer.reads_alone(index, questions[-1])
+    read = questions[-1:] if alone else questions[-(MEMORY + 1) :]
+    space = DerivationSpace(index, read, START if alone else histories, scorer)
+    found = completed(space, config, config.pool * max(len(space.histories) // 2, 1))
     ranked = rank(space, found, config.output_top_k)
-    return TurnSearch(ranked.candidates, statistics, space, ranked)
+    return TurnSearch(ranked.candidates, space, ranked, tuple(histories) if alone else None)
 
 
-def completed(space: DerivationSpace, config: BeamConfig, size: int) -> tuple[Pool, SearchStatistics]:
+def completed(space: DerivationSpace, config: BeamConfig, size: int) -> Pool:
     """Returns the candidates of a space: the best ``size`` of the beam, and comparisons."""
-    result = beam_search(space, config)
-    return with_comparisons(space, pool(space, result, size)), result.statistics
+    return with_comparisons(space, pool(space, beam_search(space, config), size))
 
 
 def _log_ratio(first: float, second: float) -> float:

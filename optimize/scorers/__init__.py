@@ -2,6 +2,7 @@
 
 from optimize.scorers.confidence import ConfidenceExample, fit_confidence
 from optimize.scorers.derivations import FitScorer, ScorerConfig, fit_scorer, right_items, right_turns
+from optimize.scorers.standalone import fit_standalone
 from optimize.scorers.turns import (
     TrainingTurn,
     content_sha256,

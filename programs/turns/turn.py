@@ -216,12 +216,14 @@ class Resolution:
         canonical: The same, standing alone.
         referents: The entities or figures that it refers to without naming them.
         turns: The earlier turns that these come from; counted from 0.
+        alone: Whether a later question about a report was read without the earlier ones.
     """
 
     question: str
     canonical: str
     referents: tuple[str, ...] = ()
     turns: tuple[int, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True)

@@ -200,11 +200,12 @@ class ReportWorld(World):
         sign = currency_sign(self.reader.graph_of(index).report)
         return spoken_answer(derivation, answer, question, index.observations, sign)
 
-    def added(self, state: ReportState, turn: Turn, histories: tuple[WeightedHistory, ...]) -> ReportState:
+    def added(
+        self, state: ReportState, turn: Turn, histories: tuple[WeightedHistory, ...], *, alone: bool = False
+    ) -> ReportState:
         """The state with one more turn, with the earlier turns and the entities that its calculation uses."""
-        turn = replace(
-            turn, resolution=_resolution(turn, state.turns), context=_context(turn, state.index, self.report.id)
-        )
+        resolution = _resolution(turn, state.turns, alone=alone)
+        turn = replace(turn, resolution=resolution, context=_context(turn, state.index, self.report.id))
         return replace(state, turns=(*state.turns, turn), histories=histories)
 
     def _read(self, questions: Sequence[str], turns: Sequence[AnyTurn]) -> tuple[ReportGraph, ReportIndex]:
@@ -396,7 +397,8 @@ class ReportSearch(Search):
 
     def after(self, turn: Turn, choice: Choice) -> ReportState:
         """See :meth:`programs.worlds.base.Search.after`."""
-        return self.world.added(self.state, turn, self._histories(turn, choice))
+        alone = self.found.earlier is not None
+        return self.world.added(self.state, turn, self._histories(turn, choice), alone=alone)
 
     def _histories(self, turn: Turn, choice: Choice) -> tuple[WeightedHistory, ...]:
         if choice.refuses:
@@ -411,12 +413,12 @@ class ReportSearch(Search):
         return self.found.next_histories(self.world.config.histories, judged=judged)
 
 
-def _resolution(turn: AnyTurn, past: Sequence[AnyTurn]) -> Resolution | None:
-    """The earlier turns whose answers a calculation uses; ``None`` for one that uses none."""
+def _resolution(turn: AnyTurn, past: Sequence[AnyTurn], *, alone: bool) -> Resolution | None:
+    """The earlier turns whose answers a calculation uses, or that it was read alone; ``None`` for a first turn."""
     collapsed = collapse(turn.derivation, [one.derivation for one in past]) if turn.derivation is not None else None
     operands = collapsed.operands if collapsed is not None else ()
     turns = tuple(dict.fromkeys(operand.turn for operand in operands if isinstance(operand, Reference)))
-    return Resolution(turn.question, turn.question, turns=turns) if turns else None
+    return Resolution(turn.question, turn.question, turns=turns, alone=alone and not turns) if past else None
 
 
 def _context(turn: AnyTurn, index: ReportIndex, report: str) -> GraphContext:

@@ -130,7 +130,7 @@ def test_a_comparison_becomes_the_derivation_of_its_names() -> None:
     assert len(best.derivation.numbers) == 3
     assert str(best.derivation).startswith(("argmax", "argmin"))
     assert len(best.sources) == 3
-    assert found.next_histories(5, pick=0)[0].turns[0].derivation == best.derivation
+    assert found.next_histories(5)[0].turns[0].derivation == best.derivation
 
 
 def test_things_of_a_choice_are_compared_where_the_templates_of_names_find_nothing() -> None:

@@ -73,7 +73,8 @@ def test_the_scorer_has_encoder_blend_and_confidence(
     assert scorer.ranker is not None
     assert scorer.final is not None
     assert scorer.confidence is not None
-    assert " turns: of 2 held-out reports, " in scorer.confidence.fitted_on
+    assert " turns of 2 held-out reports, " in scorer.confidence.fitted_on
+    assert scorer.standalone is not None
     inside, _ = split_reports(train, SETTINGS.held_out, seed=0)
     assert scorer.trained_on.startswith(f"{len(inside)} conversations")
     assert compiled.ontology is student.ontology
