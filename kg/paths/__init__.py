@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         STOP,
         LearnedRelationScorer,
         RelationStep,
-        TopicRules,
         inverses,
     )
     from kg.paths.space import (

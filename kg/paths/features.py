@@ -19,7 +19,6 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from kg.arrays import DoubleArray, FloatArray
-from kg.graphs import Ids
 from kg.text import stem
 
 _TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+")
@@ -218,6 +217,8 @@ class WordShares:
         weigh: The weight of a word by the number of texts and of those that have it.
 
     Attributes:
+        places: The numbers of the texts that have each word.
+        weights: The weight of each word.
         total: The weight of all words of each text, 1 without any.
     """
 
@@ -227,24 +228,15 @@ class WordShares:
         for number, bag in enumerate(distinct):
             for word in bag:
                 places.setdefault(word, []).append(number)
-        self._places = {word: np.array(found, dtype=np.int32) for word, found in places.items()}
-        self._weight = {word: weigh(len(bags), len(found)) for word, found in places.items()}
-        self.total = np.array([sum(self._weight[word] for word in bag) or 1.0 for bag in distinct])
-
-    def holders(self, word: str) -> Ids:
-        """The numbers of the texts that have a word."""
-        return self._places.get(word, np.zeros(0, dtype=np.int32))
-
-    def weight(self, word: str) -> float:
-        """The weight of a word; 0 for one that no text has."""
-        return self._weight.get(word, 0.0)
+        self.places = {word: np.array(found, dtype=np.int32) for word, found in places.items()}
+        self.weights = {word: weigh(len(bags), len(found)) for word, found in places.items()}
+        self.total = np.array([sum(self.weights[word] for word in bag) or 1.0 for bag in distinct])
 
     def sums(self, words: Sequence[str]) -> DoubleArray:
         """The weight of the words that each text shares with some others."""
         sums = np.zeros(len(self.total))
-        for word in dict.fromkeys(words):
-            if word in self._places:
-                sums[self._places[word]] += self._weight[word]
+        for word in filter(self.places.__contains__, dict.fromkeys(words)):
+            sums[self.places[word]] += self.weights[word]
         return sums
 
     def shares(self, words: Sequence[str]) -> FloatArray:

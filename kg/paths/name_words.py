@@ -1,6 +1,6 @@
 """Words of a question in the names of entities: what tells the entities at the end of one path of relations apart.
 
->>> conditions = NameWords.of(index).conditions(index, ["44", "president"], index.ids(["USA"]))
+>>> conditions = NameWords(index).conditions(index, ["44", "president"], index.ids(["USA"]))
 >>> conditions.facts(index.ids(["Barack Obama", "Joe Biden"]))      # bits of the words that their facts have
 array([1, 0])
 """
@@ -53,26 +53,21 @@ class NameWords:
                 self._numbers.setdefault(match[1].lstrip("0") or "0", []).append(place)
 
     @classmethod
-    def of(cls, index: GraphIndex) -> NameWords:
-        """The words of a whole graph, which are kept as long as it is."""
-        if index not in _KNOWN:
-            _KNOWN[index] = cls(index)
-        return _KNOWN[index]
-
-    @classmethod
     def near(cls, index: GraphIndex, some: Iterable[Ids]) -> NameWords:
-        """The words of a graph, or of some entities and those beside them if it has more than :data:`MOST_KEPT`.
+        """The words of a graph, kept as long as it is; of a large one, those of some entities and their neighbours.
 
         Args:
             index: The graph.
             some: Sets of entities; beyond :data:`MOST_READ` in all no name is read.
         """
         if len(index.entities) <= MOST_KEPT:
-            return cls.of(index)
+            if index not in _KNOWN:
+                _KNOWN[index] = cls(index)
+            return _KNOWN[index]
         ids = np.zeros(0, dtype=np.int32)
         for part in some:
-            ids = np.union1d(ids, part[: MOST_READ // 10])
-            ids = np.union1d(ids, index.edges(part[: MOST_READ // 10]).target[: MOST_READ - len(ids)])
+            first = part[: MOST_READ // 10]
+            ids = np.unique(np.concatenate([ids, first, index.edges(first).target[: MOST_READ - len(ids)]]))
             if len(ids) >= MOST_READ:
                 break
         return cls(index, ids)
@@ -92,7 +87,7 @@ class NameWords:
         bits: dict[int, int] = {}
         known: list[str] = []
         for word in left:
-            holders = self._shares.holders(word)
+            holders = self._shares.places.get(word, self._ids[:0])
             named = self._ids[[*holders[most[holders]].tolist(), *self._numbers.get(word, ())]].tolist()
             if named and len(known) < MOST_CONDITIONS:
                 for one in named:
@@ -103,10 +98,10 @@ class NameWords:
         named_ids = np.array(sorted(bits), dtype=np.int32)
         masks = np.array([bits[one] for one in named_ids.tolist()], dtype=np.int64)
         edges = index.edges(named_ids)
-        order = np.argsort(edges.target, kind="stable")
-        beside, starts = np.unique(edges.target[order], return_index=True)
-        facts = np.bitwise_or.reduceat(masks[edges.place[order]], starts) if len(starts) else masks[:0]
-        weights = np.array([self._shares.weight(word) for word in known])
+        beside, place = np.unique(edges.target, return_inverse=True)
+        facts = np.zeros(len(beside), dtype=np.int64)
+        np.bitwise_or.at(facts, place, masks[edges.place])
+        weights = np.array([self._shares.weights.get(word, 0.0) for word in known])
         return Conditions(tuple(known), weights, named_ids, masks, beside, facts)
 
 
@@ -148,10 +143,7 @@ class Conditions:
 
     def weigh(self, masks: IntArray) -> DoubleArray:
         """The share of sets of words in the rarity of all, in [0, 1]."""
-        result: DoubleArray = (
-            (masks[:, None] >> np.arange(len(self.words)) & 1) @ self.weights / (self.weights.sum() or 1.0)
-        )
-        return result
+        return (masks[:, None] >> np.arange(len(self.words)) & 1) @ self.weights / (self.weights.sum() or 1.0)
 
 
 def _looked_up(ids: Ids, keys: Ids, values: IntArray) -> IntArray:

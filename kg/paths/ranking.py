@@ -1,7 +1,7 @@
 """Ranking of the beam's relation paths by vectors of the relations' names and by the entities that they reach.
 
     >>> ranker = PathRanker(encoder.vectors, weights)
-    >>> ranker.answer(index, "who directed Alien?", ["Alien"], scorer, config).chosen
+    >>> answer_question(index, "who directed Alien?", ["Alien"], scorer, widened(config), ranker.ranked).chosen
     ('Ridley Scott',)
 
 The scorer judges a step when it is taken, by the words of training questions. The ranker sees a path with all that it
@@ -21,8 +21,7 @@ from kg.arrays import BoolArray, DoubleArray, FloatArray
 from kg.errors import DataError
 from kg.graphs import GraphIndex, Ids
 from kg.paths.features import QuestionView, relation_words
-from kg.paths.scorer import LearnedRelationScorer
-from kg.paths.space import EntityPathAnswer, EntitySpace, Path, PathConfig, answer_question
+from kg.paths.space import EntitySpace, Path, PathConfig
 
 Vectors = Callable[[Sequence[str]], FloatArray]
 """One vector of length 1 for each text."""
@@ -58,12 +57,6 @@ class PathRanker:
         self.vectors, self.weights = vectors, dict(weights)
         self._known: dict[str, FloatArray] = {}
 
-    def answer(
-        self, index: GraphIndex, question: str, topics: Sequence[str], scorer: LearnedRelationScorer, config: PathConfig
-    ) -> EntityPathAnswer:
-        """Answers a question as :func:`kg.paths.answer_question` does."""
-        return answer_question(index, question, topics, scorer, widened(config), self.ranked)
-
     def ranked(self, space: EntitySpace, paths: Sequence[tuple[Path, float]]) -> tuple[list[Path], list[DoubleArray]]:
         """The best paths in a new order, and of each the log-probabilities of its entities.
 
@@ -79,7 +72,7 @@ class PathRanker:
         logs = []
         for place in best:
             path = paths[place][0]
-            fit = space.fit(path) - _BEHIND * is_unnamed(space.index, space.answers(path))
+            fit = space.fit(path) - _BEHIND * is_unnamed(space.index, space.reached(path))
             logs.append(scores[place] + space.scorer.conditions * (fit - fit.max()))
         return [paths[place][0] for place in best], logs
 
@@ -91,7 +84,7 @@ class PathRanker:
         rows = []
         for path, score in paths:
             first, last = self._named([relation_text(space.index.relations[path[place]]) for place in (1, -1)])
-            ends, fit = space.answers(path), space.fit(path)
+            ends, fit = space.reached(path), space.fit(path)
             unnamed = float(is_unnamed(space.index, ends[:_LOOKED_AT]).mean())
             likeness = (float(last @ question), float(first @ question))
             rows.append((max(score, _LEAST), *likeness, float(len(ends) == 1), unnamed, float(fit.max())))

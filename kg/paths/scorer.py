@@ -14,7 +14,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
@@ -29,19 +29,6 @@ from kg.paths.features import (
     RelationNames,
     relation_features,
 )
-
-
-@dataclass(frozen=True)
-class TopicRules:
-    """The rules of a collection for the topic entities of its questions.
-
-    Attributes:
-        may_return: Whether a path may come back to it ("the spouse of her mother's child").
-        may_answer: Whether it may be the answer; by default it never is.
-    """
-
-    may_return: bool = False
-    may_answer: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,19 +82,20 @@ class LearnedRelationScorer:
     Attributes:
         weights: For each feature of a question at a step, weights of the features of relations.
         likeness: Weights of :data:`kg.paths.features.PAIR_FEATURES`, by name; 0 where there is none.
-        rules: What is allowed of topic entities.
+        may_return: Whether a path may come back to a topic entity, which may then be the answer ("the spouse of her
+            mother's child").
         trained_on: What it was fitted on, in words; empty when it was not.
     """
 
     weights: Mapping[str, Mapping[str, float]]
     likeness: Mapping[str, float]
-    rules: TopicRules = TopicRules()
+    may_return: bool = False
     trained_on: str = ""
 
     @classmethod
-    def untrained(cls, rules: TopicRules = TopicRules()) -> LearnedRelationScorer:
+    def untrained(cls, *, may_return: bool = False) -> LearnedRelationScorer:
         """Weights fitted to nothing: relations by the words that their names share with the question."""
-        return cls(UNTRAINED_STOPS, UNTRAINED, rules)
+        return cls(UNTRAINED_STOPS, UNTRAINED, may_return)
 
     @cached_property
     def sha256(self) -> str:
@@ -143,7 +131,7 @@ class LearnedRelationScorer:
 
     def to_json(self) -> str:
         """The weights as JSON, a line a feature; the same bytes for the same weights."""
-        head = {"format": FORMAT, "trained_on": self.trained_on, "rules": asdict(self.rules)}
+        head = {"format": FORMAT, "trained_on": self.trained_on, "rules": {"may_return": self.may_return}}
         head["likeness"] = dict(sorted(self.likeness.items()))
         lines = [f"{_dumped(name)}:{_dumped(dict(sorted(row.items())))}" for name, row in sorted(self.weights.items())]
         parts = [f"{_dumped(name)}: {_dumped(value)}" for name, value in head.items()]
@@ -160,7 +148,8 @@ class LearnedRelationScorer:
             record = json.loads(text)
             if record.pop("format") != FORMAT:
                 raise DataError(f"the relation scorer's format must be {FORMAT}")
-            scorer = cls(**{**record, "rules": TopicRules(**record["rules"])})
+            may_return = bool(record.pop("rules")["may_return"])
+            scorer = cls(may_return=may_return, **record)
             rows = [*scorer.weights.values(), scorer.likeness]
             if not all(math.isfinite(weight) for row in rows for weight in row.values()):
                 raise DataError("a relation scorer's weights must be finite")

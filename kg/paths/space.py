@@ -149,7 +149,7 @@ class EntityPathAnswer:
         assert self.space is not None
         fit = self.space.fit(path.choices)
         best = np.argsort(-fit, kind="stable")[:most]
-        paths = _traced(self.space, path.choices, path.score, self.space.answers(path.choices)[best])
+        paths = _traced(self.space, path.choices, path.score, self.space.reached(path.choices)[best])
         order = sorted(range(len(paths)), key=lambda place: (-fit[best[place]], paths[place].answer))
         return [paths[place] for place in order]
 
@@ -168,11 +168,8 @@ class EntitySpace:
     def __init__(
         self, index: GraphIndex, question: str, topics: Ids, scorer: LearnedRelationScorer, config: PathConfig
     ) -> None:
-        self.index = index
-        self.question = question
-        self.topics = topics
-        self.scorer = scorer
-        self.config = config
+        self.index, self.question, self.topics = index, question, topics
+        self.scorer, self.config = scorer, config
         self.stop = len(index.relations)
         self._names = tuple(index.name(topic) for topic in topics)
         self._reached: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
@@ -189,14 +186,11 @@ class EntitySpace:
     def reached(self, path: Path) -> Ids:
         """The entities that a path of choices (the topic's place first) leads to, sorted."""
         if path not in self._reached:
-            found = self.index.follow_slots(self.slots(path[:-1]), path[-1])
-            self._reached[path] = found if self.scorer.rules.may_return else without(found, self.topics)
+            self._reached[path] = self._allowed(self.index.follow_slots(self.slots(path[:-1]), path[-1]))
         return self._reached[path]
 
-    def answers(self, path: Path) -> Ids:
-        """The entities of :meth:`reached` that may be answers."""
-        rules, found = self.scorer.rules, self.reached(path)
-        return found if rules.may_answer or not rules.may_return else without(found, self.topics)
+    def _allowed(self, ids: Ids) -> Ids:
+        return ids if self.scorer.may_return else without(ids, self.topics)
 
     def words(self, path: Path) -> IntArray:
         """Of each entity of :meth:`reached`, the words of the question that the facts of a way to it have, as bits.
@@ -223,16 +217,15 @@ class EntitySpace:
             self.conditions = NameWords.near(self.index, ways).conditions(self.index, words, self.topics)
 
     def fit(self, path: Path) -> DoubleArray:
-        """The fit of each entity of :meth:`answers` to the conditions of the question, in [0, 1].
+        """The fit of each entity of :meth:`reached` to the conditions of the question, in [0, 1].
 
         A question does not ask for what it names: where the path leads to that, it is no condition of the others.
         """
-        ends = self.answers(path)
+        ends = self.reached(path)
         if self.conditions is None:
             return np.zeros(len(ends))
-        words = self.words(path)[self.reached(path).searchsorted(ends)]
         named = self.conditions.own(ends)
-        words &= ~np.bitwise_or.reduce(named, initial=0)
+        words = self.words(path) & ~np.bitwise_or.reduce(named, initial=0)
         fit = self.conditions.weigh(words | self.conditions.of_relations(self.names(path)))
         fit[named > 0] = 0
         return fit
@@ -265,8 +258,7 @@ class EntitySpace:
         if relation not in index.relations:
             return [], 0
         number = index.relation(relation)
-        ends = index.follow(last, number)
-        ends = ends if self.scorer.rules.may_return else without(ends, self.topics)
+        ends = self._allowed(index.follow(last, number))
         taken = np.array([[index.relation(name) for name in path.relations]], dtype=np.int64).reshape(1, -1)
         step = RelationStep(self.question, self._names, index.relations, taken, index.offered(last)[None])
         score = path.score + float(self.scorer.log_probabilities(step)[0, number])
@@ -294,7 +286,7 @@ class EntitySpace:
                 offered[row] = self.index.offered_at(self.slots(path))
         step = RelationStep(self.question, self._names, self.index.relations, frontier.choices[:, 1:], offered)
         scores = self.scorer.log_probabilities(step)
-        can_stop = np.array([depth > 0 and len(self.answers(path)) > 0 for path in paths], dtype=np.bool_)
+        can_stop = np.array([depth > 0 and len(self.reached(path)) > 0 for path in paths], dtype=np.bool_)
         led_on = offered.any(axis=1)
         is_likely = scores[:, -1] >= np.log(max(self.config.answer_threshold, 1e-30))
         offered &= scores[:, :-1] >= NEGLIGIBLE
@@ -364,8 +356,7 @@ def without(ids: Ids, few: Ids) -> Ids:
 
 def among(ids: Ids, others: Ids) -> BoolArray:
     """For each number whether it is among others, which are sorted and at least one."""
-    places = np.minimum(others.searchsorted(ids), len(others) - 1)
-    found: BoolArray = others[places] == ids
+    found: BoolArray = others[np.minimum(others.searchsorted(ids), len(others) - 1)] == ids
     return found
 
 
@@ -374,7 +365,7 @@ def _collected(
 ) -> EntityPathAnswer:
     """The answers of completed relation paths, best first, with the log-probabilities of the entities of each."""
     name, config = space.index.name, space.config
-    sets = [space.answers(path) for path in completed]
+    sets = [space.reached(path) for path in completed]
     owner = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
     entities, first, place = np.unique(np.concatenate(sets), return_index=True, return_inverse=True)
     first, scores = owner[first], merge(place.reshape(-1), np.concatenate(logs))
@@ -410,7 +401,7 @@ def _by_conditions(space: EntitySpace, completed: Sequence[tuple[Path, float]]) 
     """The paths by their best entity, and of each the log-probabilities of its entities."""
     # Beyond the first ones, no entity is compared with the question.
     fits = [
-        space.fit(path) if place < _WEIGHED else np.zeros(len(space.answers(path)))
+        space.fit(path) if place < _WEIGHED else np.zeros(len(space.reached(path)))
         for place, (path, _) in enumerate(completed)
     ]
     most = max(float(fit.max()) for fit in fits)

@@ -1,7 +1,7 @@
 """Relation paths from a question's topics to its answers: the training data of a relation scorer.
 
     >>> example = RelationExample("who else did the director of Alien direct ?", ("Alien",), ("Blade Runner",))
-    >>> locate(index, example, TopicRules(), hops=2).paths      # the topic's place, directed_by, ^directed_by
+    >>> locate(index, example, scorer, hops=2).paths      # the topic's place, directed_by, ^directed_by
     ((0, 0, 1),)
 
 If a question has no gold path, every shortest path that reaches exactly the answers may be the right one. If there is
@@ -17,7 +17,7 @@ import numpy as np
 
 from kg.errors import DataError
 from kg.graphs import GraphIndex, Ids
-from kg.paths import EntitySpace, LearnedRelationScorer, PathConfig, TopicRules, without
+from kg.paths import EntitySpace, LearnedRelationScorer, PathConfig, without
 from kg.search import beam_search
 
 LEAST_LIKE = 0.1
@@ -70,16 +70,15 @@ class LocatedExample:
         """An example whose paths are not known."""
         return cls(example, index, known_ids(index, example.topics))
 
-    def space(self, scorer: LearnedRelationScorer | TopicRules, hops: int = 1) -> EntitySpace:
-        """The paths from its topics under some rules, or as a scorer scores them."""
-        scorer = scorer if isinstance(scorer, LearnedRelationScorer) else LearnedRelationScorer({}, {}, scorer)
+    def space(self, scorer: LearnedRelationScorer, hops: int = 1) -> EntitySpace:
+        """The paths from its topics as a scorer scores them."""
         config = PathConfig(max_depth=hops, answer_threshold=0.0)
         return EntitySpace(self.index, self.example.question, self.topics, scorer, config)
 
     def exact(self, space: EntitySpace, paths: Iterable[Path]) -> list[Path]:
         """Those of some paths that reach exactly the answers."""
         answers = known_ids(self.index, self.example.answers)
-        return [path for path in paths if np.array_equal(space.answers(path), answers)]
+        return [path for path in paths if np.array_equal(space.reached(path), answers)]
 
 
 def known_ids(index: GraphIndex, names: Sequence[str]) -> Ids:
@@ -88,15 +87,21 @@ def known_ids(index: GraphIndex, names: Sequence[str]) -> Ids:
     return np.unique(np.array([number for number in found if number is not None], dtype=np.int32))
 
 
-def locate(index: GraphIndex, example: RelationExample, rules: TopicRules, hops: int) -> LocatedExample:
+def locate(index: GraphIndex, example: RelationExample, scorer: LearnedRelationScorer, hops: int) -> LocatedExample:
     """Finds an example's paths: its own, or those that lead to its answers.
+
+    Args:
+        index: The graph.
+        example: The example.
+        scorer: Says whether paths return to topics; its weights do not count.
+        hops: Relations of a path at the most.
 
     Raises:
         DataError: The example's path has a relation that the graph does not have.
     """
     located = LocatedExample.of(index, example)
     if example.path is None:
-        return replace(located, paths=_searched(located, rules, hops))
+        return replace(located, paths=_searched(located, scorer, hops))
     first = index.find(example.topics[0]) if example.topics else None
     missing = [name for name in example.path if name not in index.relations]
     if missing:
@@ -117,34 +122,29 @@ def propose(located: LocatedExample, scorer: LearnedRelationScorer, hops: int) -
     return replace(located, paths=tuple(dict.fromkeys((*located.paths, *located.exact(space, paths)))))
 
 
-def learn_rules(index: GraphIndex, examples: Sequence[RelationExample], hops: int, seed: int) -> TopicRules:
-    """Learns two rules of topic entities from examples: whether paths return to them, and whether they are answers.
+def learn_return(index: GraphIndex, examples: Sequence[RelationExample], hops: int, seed: int) -> LearnedRelationScorer:
+    """Learns from examples whether paths return to topics: a scorer without weights.
 
-    Both rules are false unless more of a hundred examples can be answered exactly with yes.
+    They do not unless more of a hundred examples can be answered exactly if they do.
     """
     order = np.random.default_rng(seed).permutation(len(examples))[:100]
-    among = sum(bool(set(example.topics) & set(example.answers)) for example in examples)
-    may_answer = among >= 0.01 * len(examples)
-    loose, strict = TopicRules(may_return=True, may_answer=may_answer), TopicRules()
-    exact = {
-        rules: sum(
-            bool(located.exact(located.space(rules), located.paths))
-            for located in (locate(index, examples[number], rules, hops) for number in order)
-        )
-        for rules in (strict, loose)
-    }
-    return loose if exact[loose] > exact[strict] else strict
+
+    def exact(scorer: LearnedRelationScorer) -> int:
+        located = (locate(index, examples[number], scorer, hops) for number in order)
+        return sum(bool(one.exact(one.space(scorer), one.paths)) for one in located)
+
+    return max((LearnedRelationScorer({}, {}, may_return) for may_return in (False, True)), key=exact)
 
 
-def _searched(located: LocatedExample, rules: TopicRules, hops: int) -> tuple[Path, ...]:
+def _searched(located: LocatedExample, scorer: LearnedRelationScorer, hops: int) -> tuple[Path, ...]:
     """Returns the shortest paths that reach exactly the answers, or else those with the highest F1."""
     answers = known_ids(located.index, located.example.answers)
-    if not rules.may_answer:
+    if not scorer.may_return:
         answers = without(answers, located.topics)
     if not len(located.topics) or not len(answers):
         return ()
     best: list[tuple[float, Path]] = []
-    for path, likeness in _reaching(located.space(rules), answers, hops):
+    for path, likeness in _reaching(located.space(scorer), answers, hops):
         if best and len(path) > len(best[0][1]) and best[0][0] == 1.0:
             break
         least = best[0][0] + (LONGER if len(path) > len(best[0][1]) else 0.0) if best else 0.0
@@ -172,7 +172,7 @@ def _reaching(space: EntitySpace, answers: Ids, hops: int) -> Iterator[tuple[Pat
                 if followed > BUDGET:
                     return
                 if ending:
-                    yield (*path, relation), likeness_of(space.answers((*path, relation)), answers)
+                    yield (*path, relation), likeness_of(space.reached((*path, relation)), answers)
                 following.append((*path, relation))
         level = following
 

@@ -1,6 +1,6 @@
 """The fit of the ranker of whole relation paths on questions with answers.
 
-    >>> ranker = fit_path_ranker(index, examples, encoder.vectors, scorer.rules, RelationTrainingConfig(max_hops=2))
+    >>> ranker = fit_path_ranker(index, examples, encoder.vectors, RelationTrainingConfig(max_hops=2))
 
 A scorer is too confident about the questions that it was fitted on, so each question's paths are those of a scorer that
 was fitted on questions about other topics. The paths that reach answers may be right, the more the better they match
@@ -87,6 +87,6 @@ def _right(
         exact = np.array([space.names(path) == example.path for path in paths], dtype=np.float64)
         return exact if exact.any() else None
     answers = known_ids(index, example.answers)
-    likeness = np.array([likeness_of(space.answers(path), answers) for path in paths])
+    likeness = np.array([likeness_of(space.reached(path), answers) for path in paths])
     most = likeness.max(initial=0.0)
     return (likeness / most) ** 2 if most >= LEAST_LIKE else None

@@ -35,7 +35,6 @@ from kg.paths import (
     RelationFeatures,
     RelationNames,
     RelationStep,
-    TopicRules,
     answer_question,
     inverses,
     relation_features,
@@ -45,7 +44,7 @@ from optimize.relations.paths import (
     Path,
     RelationExample,
     known_ids,
-    learn_rules,
+    learn_return,
     likeness_of,
     locate,
     propose,
@@ -96,23 +95,23 @@ def fit_relation_scorer(
             are not in its graph.
     """
     config = config if config is not None else RelationTrainingConfig()
-    rules = learn_rules(index, examples, config.max_hops, seed)
+    blank = learn_return(index, examples, config.max_hops, seed)
     order = np.random.default_rng(seed).permutation(len(examples))
     without_path = [number for number in order if examples[number].path is None]
     later = set(without_path[config.searched :])
-    located = {n: locate(index, one, rules, config.max_hops) for n, one in enumerate(examples) if n not in later}
+    located = {n: locate(index, one, blank, config.max_hops) for n, one in enumerate(examples) if n not in later}
     usable = [one for one in located.values() if one.paths]
-    scorer = _fit(index, usable, rules, config, f"{len(examples)} questions, seed {seed}", None)
+    scorer = _fit(index, usable, blank, config, f"{len(examples)} questions, seed {seed}", None)
     if not without_path:
         return _with_conditions(index, [examples[number] for number in order], scorer, config.max_hops)
     for number in without_path:
         example = examples[number]
         start = located.get(number) or LocatedExample.of(index, example)
         found = propose(start, scorer, config.max_hops)
-        located[number] = found if found.paths else locate(index, example, rules, config.max_hops)
+        located[number] = found if found.paths else locate(index, example, blank, config.max_hops)
     usable = [located[number] for number in sorted(located) if located[number].paths]
     for _ in range(1, config.rounds):
-        scorer = _fit(index, usable, rules, config, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
+        scorer = _fit(index, usable, blank, config, f"{len(usable)} of {len(examples)} questions, seed {seed}", scorer)
     return _with_conditions(index, [examples[number] for number in order], scorer, config.max_hops)
 
 
@@ -143,7 +142,7 @@ def _with_conditions(
 def _fit(
     index: GraphIndex,
     located: Sequence[LocatedExample],
-    rules: TopicRules,
+    blank: LearnedRelationScorer,
     config: RelationTrainingConfig,
     trained_on: str,
     scorer: LearnedRelationScorer | None,
@@ -151,17 +150,19 @@ def _fit(
     """Returns a scorer fitted on examples, whose paths another scorer weights."""
     if not located:
         raise DataError("no question has a path from its topics to its answers")
-    choices = [choice for example in located for choice in _choices(example, rules, scorer)]
+    choices = [choice for example in located for choice in _choices(example, blank, scorer)]
     weights, likeness = Likelihood(index.relations, choices).maximise(config.decay, config.iterations)
-    return LearnedRelationScorer(weights, likeness, rules, trained_on)
+    return LearnedRelationScorer(weights, likeness, blank.may_return, trained_on)
 
 
-def _choices(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScorer | None) -> list[RelationChoice]:
+def _choices(
+    one: LocatedExample, blank: LearnedRelationScorer, scorer: LearnedRelationScorer | None
+) -> list[RelationChoice]:
     """Returns the steps of an example's paths, each path with its share of the example."""
     question = RelationFeatures.of(one.example.question, one.example.topics)
-    stop, space = len(one.index.relations), one.space(rules)
+    stop, space = len(one.index.relations), one.space(blank)
     targets: dict[Path, dict[int, float]] = {}
-    for path, share in zip(one.paths, _shares(one, rules, scorer), strict=True):
+    for path, share in zip(one.paths, _shares(one, scorer), strict=True):
         for length in range(1, len(path) + 1):
             target = targets.setdefault(path[:length], {})
             choice = path[length] if length < len(path) else stop
@@ -177,19 +178,19 @@ def _choices(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScor
     ]
 
 
-def _shares(one: LocatedExample, rules: TopicRules, scorer: LearnedRelationScorer | None) -> FloatArray:
+def _shares(one: LocatedExample, scorer: LearnedRelationScorer | None) -> FloatArray:
     """Returns the probability of each path, given that one of them is right; uniform without a scorer."""
     if scorer is None or len(one.paths) == 1:
         return np.full(len(one.paths), 1 / len(one.paths), dtype=np.float32)
-    scores = np.array([_log_probability(one, rules, path, scorer) for path in one.paths])
+    scores = np.array([_log_probability(one, path, scorer) for path in one.paths])
     weights = np.exp(scores - scores.max())
     shares: FloatArray = (weights / weights.sum()).astype(np.float32)
     return shares
 
 
-def _log_probability(one: LocatedExample, rules: TopicRules, path: Path, scorer: LearnedRelationScorer) -> float:
+def _log_probability(one: LocatedExample, path: Path, scorer: LearnedRelationScorer) -> float:
     """Of a relation path with its end."""
-    total, space = 0.0, one.space(rules)
+    total, space = 0.0, one.space(scorer)
     for length in range(1, len(path) + 1):
         offered = one.index.offered_at(space.slots(path[:length]))[None]
         followed = np.array(path[1:length], dtype=np.int64)[None]

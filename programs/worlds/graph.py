@@ -37,7 +37,7 @@ from kg.algebra import facts_of, write
 from kg.errors import ConfigError, LMError
 from kg.graphs import EntityContext, FactGraph, GraphContext, Neighbour
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
-from kg.paths import EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics
+from kg.paths import EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics, widened
 from kg.paths import answer_question as answer_by_beam
 from kg.search import Answer, SearchStatistics
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
@@ -98,8 +98,8 @@ class GraphReader:
         self, graph: QuestionGraph, question: str, topics: Sequence[str], config: PathConfig
     ) -> EntityPathAnswer:
         """The paths from some entities of a graph that answer a question."""
-        answer = self.ranker.answer if self.ranker is not None else answer_by_beam
-        return answer(graph.index, question, topics, self.scorer, config)
+        ranking, config = (self.ranker.ranked, widened(config)) if self.ranker is not None else (None, config)
+        return answer_by_beam(graph.index, question, topics, self.scorer, config, ranking)
 
 
 @dataclass(frozen=True, eq=False)

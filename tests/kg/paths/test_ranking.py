@@ -11,7 +11,7 @@ import pytest
 from kg.arrays import FloatArray
 from kg.errors import DataError
 from kg.graphs import GraphIndex
-from kg.paths import LearnedRelationScorer, PathConfig, PathRanker
+from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, answer_question, widened
 
 GRAPH = GraphIndex.from_triples(
     [
@@ -45,7 +45,7 @@ BY_NAME = {"last relation": 5.0, "first relation": 5.0, "entities without a name
 
 
 def asked(ranker: PathRanker, question: str, topic: str) -> tuple[str, ...]:
-    answer = ranker.answer(GRAPH, question, [topic], SCORER, CONFIG)
+    answer = answer_question(GRAPH, question, [topic], SCORER, widened(CONFIG), ranker.ranked)
     assert [path.answer for path in answer.paths] == [name for name, _ in answer.answers]
     return tuple(name for name, _ in answer.answers)
 
@@ -70,7 +70,7 @@ def test_words_of_the_neighbours_choose_among_what_a_path_reaches() -> None:
 def test_the_scorer_of_steps_counts() -> None:
     scorer = LearnedRelationScorer({"0": {"=film.film.directed_by": 5.0}, "1": {"STOP": 5.0}}, {})
     ranker = PathRanker(vectors, {"beam": 1.0})
-    answer = ranker.answer(GRAPH, "who shot Apollo 13", ["Apollo 13"], scorer, CONFIG)
+    answer = answer_question(GRAPH, "who shot Apollo 13", ["Apollo 13"], scorer, widened(CONFIG), ranker.ranked)
     assert answer.chosen == ("Ron Howard",)
 
 

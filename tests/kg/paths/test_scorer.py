@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kg.errors import DataError
-from kg.paths.scorer import STOP, LearnedRelationScorer, RelationStep, TopicRules
+from kg.paths.scorer import STOP, LearnedRelationScorer, RelationStep
 
 RELATIONS = ("spouse", "people.person.parents", "^spouse", "^people.person.parents")
 WEIGHTS = {
@@ -30,8 +30,8 @@ def _step(question: str, paths: Sequence[Sequence[int]], offered: Any = None) ->
 
 
 def test_without_training_names_decide() -> None:
-    scorer = LearnedRelationScorer.untrained(TopicRules(may_return=True))
-    assert scorer.rules.may_return
+    scorer = LearnedRelationScorer.untrained(may_return=True)
+    assert scorer.may_return
     scores = scorer.log_probabilities(_step("who are the parents of X", [[]]))
     assert scores[0].argmax() in (1, 3)
     after = scorer.log_probabilities(_step("who are the parents of X", [[1]]))
@@ -39,13 +39,13 @@ def test_without_training_names_decide() -> None:
 
 
 def test_weights_are_written_and_read_the_same() -> None:
-    scorer = LearnedRelationScorer(WEIGHTS, {"back": -0.5}, TopicRules(may_return=True, may_answer=True), "3 questions")
+    scorer = LearnedRelationScorer(WEIGHTS, {"back": -0.5}, may_return=True, trained_on="3 questions")
     text = scorer.to_json()
     read = LearnedRelationScorer.from_json(text)
     assert read == scorer
     assert read.to_json() == text
     assert read.sha256 == scorer.sha256
-    turned = LearnedRelationScorer(dict(reversed(WEIGHTS.items())), {"back": -0.5}, scorer.rules, "3 questions")
+    turned = LearnedRelationScorer(dict(reversed(WEIGHTS.items())), {"back": -0.5}, True, "3 questions")
     assert turned.to_json() == text
     step = _step("the wife of X", [[0]])
     assert np.allclose(turned.log_probabilities(step), read.log_probabilities(step), atol=1e-6)

@@ -9,7 +9,7 @@ import pytest
 
 from kg.arrays import FloatArray
 from kg.graphs import GraphIndex
-from kg.paths import LearnedRelationScorer, PathConfig, PathRanker
+from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, answer_question, widened
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker
 
 MEANINGS = {"mother": 0, "mum": 0, "job": 1, "profession": 1, "city": 2, "town": 2, "school": 3, "college": 3}
@@ -49,11 +49,12 @@ def _example(number: int, word: str, relation: str, *, with_path: bool) -> Relat
 def test_a_relation_that_was_not_asked_for_is_known_by_its_meaning(with_path: bool) -> None:
     words = [("mum", "mother"), ("job", "job"), ("town", "city")]
     examples = [_example(number, *words[number % 3], with_path=with_path) for number in range(24)]
-    training, config = RelationTrainingConfig(max_hops=1), PathConfig(max_depth=1)
+    training, config = RelationTrainingConfig(max_hops=1), widened(PathConfig(max_depth=1))
     scorer = LearnedRelationScorer.untrained()
     ranker = fit_path_ranker(FAMILY, examples, vectors, training)
     unfitted = PathRanker(vectors, {name: -weight for name, weight in ranker.weights.items()})
     for number in range(24, 30):
         asked = _example(number, "college", "school", with_path=False)
-        assert ranker.answer(FAMILY, asked.question, asked.topics, scorer, config).chosen == asked.answers
-        assert unfitted.answer(FAMILY, asked.question, asked.topics, scorer, config).chosen != asked.answers
+        question = (FAMILY, asked.question, asked.topics, scorer, config)
+        assert answer_question(*question, ranker.ranked).chosen == asked.answers
+        assert answer_question(*question, unfitted.ranked).chosen != asked.answers

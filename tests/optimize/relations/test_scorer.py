@@ -9,7 +9,7 @@ import pytest
 
 from kg.errors import DataError
 from kg.graphs.index import GraphIndex
-from kg.paths.scorer import LearnedRelationScorer, TopicRules
+from kg.paths.scorer import LearnedRelationScorer
 from kg.paths.space import answer_question
 from optimize.relations.paths import RelationExample, locate
 from optimize.relations.scorer import RelationTrainingConfig, fit_relation_scorer
@@ -97,8 +97,8 @@ def test_the_shortest_exact_paths_are_found() -> None:
     )
 
     def paths(*answers: str, loose: bool = False) -> set[tuple[str, ...]]:
-        rules = TopicRules(may_return=loose, may_answer=loose)
-        located = locate(index, RelationExample("?", ("a",), answers), rules, 2)
+        blank = LearnedRelationScorer({}, {}, loose)
+        located = locate(index, RelationExample("?", ("a",), answers), blank, 2)
         return {tuple(index.relations[relation] for relation in path[1:]) for path in located.paths}
 
     assert paths("b") == {("p",), ("^r",)}

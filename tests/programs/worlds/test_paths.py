@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import dspy
@@ -13,7 +13,7 @@ import pytest
 from dspy.utils import DummyLM
 
 from kg.graphs.index import GraphIndex
-from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, TopicRules, masked_log_softmax
+from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, masked_log_softmax
 from programs.aggregate import EvidenceConfig
 from programs.beam import BeamQA
 from programs.worlds.graph import GraphConfig, GraphReader, GraphTurn
@@ -37,7 +37,7 @@ class Scripted:
     """Prefers some relation paths over all others."""
 
     preferred: Sequence[tuple[str, ...]] = (SPOUSES, ("capital",))
-    rules: TopicRules = field(default_factory=TopicRules)
+    may_return: bool = False
     conditions: float = 5.0
     trained_on: str = ""
 
