@@ -93,7 +93,7 @@ def locate(index: GraphIndex, example: RelationExample, scorer: LearnedRelationS
     Args:
         index: The graph.
         example: The example.
-        scorer: Says whether paths return to topics; its weights do not count.
+        scorer: Its rule for paths that return to topics counts, its weights do not.
         hops: Relations of a path at the most.
 
     Raises:
