@@ -202,8 +202,7 @@ class Heads:
     def unit_vectors(self, states: FloatArray) -> FloatArray:
         """Returns the states of tokens as vectors of length 1, by which words are compared."""
         vectors = self.linear("token", states)
-        length = np.sqrt((vectors * vectors).sum(axis=-1, keepdims=True))
-        result: FloatArray = vectors / np.maximum(length, 1e-12)
+        result: FloatArray = vectors / np.maximum(np.sqrt((vectors * vectors).sum(axis=-1, keepdims=True)), 1e-12)
         return result
 
 
@@ -258,10 +257,7 @@ class TextEncoder:
     @cached_property
     def sha256(self) -> str:
         """The hash of the weights."""
-        digest = hashlib.sha256()
-        for name in FILES:
-            digest.update(self.files[name])
-        return digest.hexdigest()
+        return hashlib.sha256(b"".join(self.files[name] for name in FILES)).hexdigest()
 
     def page(self, observations: Sequence[Observation], sentences: Sequence[str]) -> EncodedPage:
         """Returns the vectors of a report's figures."""
@@ -269,10 +265,8 @@ class TextEncoder:
         states = states_of(self._run, sequences, tokens=BATCH_TOKENS)
         marks = [state[sorted(one.figures)] for one, state in zip(sequences, states, strict=True)]
         order = np.array([one.figures[mark] for one in sequences for mark in sorted(one.figures)], dtype=np.int64)
-        vectors, nothing = (
-            np.zeros((len(observations), JOINED), dtype=np.float32),
-            np.zeros((0, WIDTH), dtype=np.float32),
-        )
+        nothing = np.zeros((0, WIDTH), dtype=np.float32)
+        vectors = np.zeros((len(observations), JOINED), dtype=np.float32)
         vectors[order] = self.heads.linear("figure", np.concatenate([nothing, *marks]))
         tokens = self.heads.unit_vectors(np.concatenate([nothing, *states]))
         return EncodedPage(vectors, order, tokens, _near(sequences))
@@ -298,9 +292,8 @@ class TextEncoder:
         """Returns the states of some sequences, padded; shape ``(sequences, longest, WIDTH)``."""
         tokens, mask = padded([one.tokens for one in sequences], 0)
         specials, _ = padded([one.specials for one in sequences], 0)
-        states: FloatArray = self._session.run(
-            None, {"tokens": tokens, "specials": specials, "mask": mask.astype(bool)}
-        )[0]
+        given = {"tokens": tokens, "specials": specials, "mask": mask.astype(bool)}
+        states: FloatArray = self._session.run(None, given)[0]
         return states
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TextEncoder:

@@ -35,8 +35,8 @@ _PIECE = r"[\p{L}\p{N}]+|[^\p{L}\p{N}\s]"
 _LONGEST = 60
 """Characters of a word at the most; a longer word is unknown."""
 
-_TOKENS, _BATCH = 128, 16
-"""Tokens of a sentence that are read, and sentences of a batch."""
+_WIDTH, _TOKENS, _BATCH = 384, 128, 16
+"""The width of a sentence's vector, tokens of a sentence that are read, and sentences of a batch."""
 
 _MOST_KEPT = 50_000
 """Vectors that are kept, about 75 MB; then all are forgotten."""
@@ -127,13 +127,10 @@ def padded(sequences: Sequence[Sequence[int]], pad: int) -> tuple[IntArray, IntA
         sequences: The numbers of their pieces.
         pad: The number of the piece that fills the shorter ones.
     """
-    length = max(len(numbers) for numbers in sequences)
-    tokens = np.full((len(sequences), length), pad, dtype=np.int64)
-    mask = np.zeros_like(tokens)
-    for row, numbers in enumerate(sequences):
-        tokens[row, : len(numbers)] = numbers
-        mask[row, : len(numbers)] = 1
-    return tokens, mask
+    lengths = np.array([len(numbers) for numbers in sequences])
+    longest = int(lengths.max())
+    tokens = np.array([[*numbers, *[pad] * (longest - len(numbers))] for numbers in sequences], dtype=np.int64)
+    return tokens, (np.arange(longest) < lengths[:, None]).astype(np.int64)
 
 
 def states_of(
@@ -190,13 +187,13 @@ class SentenceEncoder:
         return SentenceEncoder(content)
 
     def vectors(self, texts: Sequence[str]) -> FloatArray:
-        """Returns one vector of length 1 for each text; shape ``(texts, 384)``. A text is read once."""
+        """Returns one vector of length 1 for each text; shape ``(texts, _WIDTH)``. A text is read once."""
         if len(self._known) > _MOST_KEPT:
             self._known.clear()
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         pieces = [self._wordpiece.enclosed(text, _TOKENS - 2) for text in missing]
         self._known.update(zip(missing, mean_vectors(states_of(self._run, pieces, size=_BATCH)), strict=True))
-        return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(len(texts), -1)
+        return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, _WIDTH)
 
     def _run(self, sequences: Sequence[Sequence[int]]) -> FloatArray:
         tokens, mask = padded(sequences, self._wordpiece.numbers["[PAD]"])
