@@ -317,32 +317,24 @@ class LineComparisons:
         asked = self.asked
         time = bool(asked.time)
         period = -1 if line.across or line.dated else self._period_of(line.cells)
-        named = line.extent == "named"
         cells = list(line.cells)
         fixed, other = ("label", "column") if line.named_by == "column" else ("column", "label")
-        latest = max(self._periods_of_columns.values(), default=-1)
         looked_up = self._looked_up[cells]
         return {
             "timed_asked": float(line.timed and time),
             "timed_unasked": float(line.timed and not time),
             "untimed_asked": float(not line.timed and time),
-            "named": float(named),
-            "named_share": float(np.mean(self._named_shares(line))) if named else 0.0,
+            "named": float(line.extent == "named"),
             "options": float(line.extent == "options"),
             **(self._of_date(line.cells[0]) if line.extent == "date" else {}),
-            "part": float(line.extent == "part"),
             "fixed_words": float(self._overlaps[fixed][cells].mean()),
-            "fixed_agreement": float(self._overlaps[f"{fixed}_agreement"][cells].mean()),
             "other_words": float(self._overlaps[other][cells].mean()),
             "year_fits": float(period >= 0 and period in self.years),
-            "latest": float(period >= 0 and not self.years and period == latest),
             "across": float(line.across),
             "size": float(np.log(len(cells))),
             "spread": min(self._spread(line.cells), 6.0) / 3,
-            "structural": 1.0,
             "looked_up": max(float(np.logaddexp.reduce(looked_up)), _LEAST) / 3,
             "weakest": max(float(looked_up.min()), _LEAST) / 3,
-            "years_unused": float(len(set(self.years)) > 1 and not line.dated),
         }
 
     def _of_date(self, place: int) -> dict[str, float]:
@@ -364,17 +356,11 @@ class LineComparisons:
 
     @cached_property
     def _overlaps(self) -> dict[str, FloatArray]:
-        """The share of the question in each observation's labels, and their agreement; relative to the best."""
+        """The share of the question in each observation's labels, relative to the best of the table."""
         vector = self.index.vector(list(self.words))
-        found = {}
-        for name in ("label", "column"):
-            field = self.index.fields[name]
-            shared = field.overlap(vector)
-            agreement = 2 * shared / np.maximum(field.mass + np.float32(self.space.question.mass), np.float32(0.5))
-            in_table = self.index.row >= 0
-            for key, values in ((name, shared), (f"{name}_agreement", agreement)):
-                found[key] = np.minimum(values / max(float(values[in_table].max(initial=0.0)), 1e-6), 1.0)
-        return found
+        shared = {name: self.index.fields[name].overlap(vector) for name in ("label", "column")}
+        best = {name: float(own[self.index.row >= 0].max(initial=0.0)) for name, own in shared.items()}
+        return {name: np.minimum(own / max(best[name], 1e-6), 1.0) for name, own in shared.items()}
 
     @cached_property
     def _said(self) -> dict[str, FloatArray]:

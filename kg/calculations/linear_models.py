@@ -29,9 +29,8 @@ from kg.logistic import LogisticModel
 NAME_FEATURES = (
     "name", "expected",
     "form", "first", "second", "timed_asked", "timed_unasked", "untimed_asked", "named",
-    "named_share", "part", "fixed_words", "fixed_agreement", "other_words", "year_fits",
-    "latest", "across", "size", "spread", "difference", "change", "structural",
-    "unsupported", "total", "looked_up", "weakest", "years_unused",
+    "fixed_words", "other_words", "year_fits", "across", "size", "spread", "difference", "change",
+    "unsupported", "looked_up", "weakest",
     "length_fits", "length_differs", "options",
     "several", "date", "date_extreme", "date_sentence", "date_near",
 )  # fmt: skip

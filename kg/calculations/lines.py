@@ -31,7 +31,7 @@ _TOTAL = frozenset(tokens("total totals subtotal"))
 _NO_PART = frozenset(tokens("balance balances thereafter"))
 _KIND_OF_UNIT = {"percent": 1, "shares": 2, "per-share": 3, "ratio": 4, "years": 5}
 
-Extent = Literal["whole", "part", "named", "options", "date"]
+Extent = Literal["table", "named", "options", "date"]
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,8 @@ class FigureLine:
         timed: Whether all names speak of a time.
         across: Whether it is a row.
         named_by: The label that names the figures; the other one is what they share.
-        extent: All figures of the row or column, those between two totals, some that a
-            question names, or one for each of the things between which it asks to choose. A date in the text is a
-            line of its own.
+        extent: Figures of a row or column, some that a question names, or one for each of the things between which
+            it asks to choose. A date in the text is a line of its own.
     """
 
     cells: tuple[int, ...]
@@ -55,7 +54,7 @@ class FigureLine:
     dated: bool
     timed: bool
     across: bool
-    extent: Extent = "whole"
+    extent: Extent = "table"
     named_by: Literal["label", "column"] = "label"
 
     def part(self, places: Sequence[int], extent: Extent) -> FigureLine:
@@ -63,11 +62,6 @@ class FigureLine:
         cells = tuple(self.cells[place] for place in places)
         labels = tuple(self.labels[place] for place in places)
         return FigureLine(cells, labels, self.dated, self.timed, self.across, extent, self.named_by)
-
-
-def is_total(label: str) -> bool:
-    """Returns whether a label speaks of a total or of a balance."""
-    return not (_TOTAL | _NO_PART).isdisjoint(tokens(label))
 
 
 class TableLines:
@@ -95,9 +89,9 @@ class TableLines:
         groups = [group for cells in self._rows.values() for group in self._across(cells)]
         groups += [group for _, cells in sorted(self._columns.items()) for group in self._down(cells)]
         distinct: dict[tuple[int, ...], FigureLine] = {}
-        for group, extent in groups:
+        for group in groups:
             for cells in self._by_kind(group):
-                line = self._line(cells, extent) if 2 <= len(cells) <= LONGEST else None
+                line = self._line(cells) if 2 <= len(cells) <= LONGEST else None
                 if line is not None:
                     distinct.setdefault(line.cells, line)
         return tuple(distinct.values())
@@ -145,12 +139,12 @@ class TableLines:
             checked = True
         return checked
 
-    def _across(self, cells: Sequence[int]) -> Iterator[tuple[Sequence[int], Extent]]:
+    def _across(self, cells: Sequence[int]) -> Iterator[Sequence[int]]:
         """The runs of a row, of figures of one kind, and of those with a period."""
         for alike in self._by_kind([cell for cell in cells if self.index.column[cell] not in self.total_columns]):
             dated = [cell for cell in alike if self.index.period[cell] >= 0]
             for part in dict.fromkeys((tuple(alike), tuple(dated))):
-                yield from ((run, "whole") for run in self._distinct_periods(part))
+                yield from self._distinct_periods(part)
 
     def _distinct_periods(self, cells: Sequence[int]) -> Iterator[list[int]]:
         """The cells, parted where a period comes a second time."""
@@ -164,7 +158,7 @@ class TableLines:
             run.append(cell)
         yield run
 
-    def _down(self, cells: Sequence[int]) -> Iterator[tuple[Sequence[int], Extent]]:
+    def _down(self, cells: Sequence[int]) -> Iterator[Sequence[int]]:
         """The figures of a column: all but totals, its balances, and those of each part."""
         parts: list[list[int]] = [[]]
         for cell in cells:
@@ -172,11 +166,10 @@ class TableLines:
                 parts.append([])
             else:
                 parts[-1].append(cell)
-        whole = [cell for part in parts for cell in part]
-        yield whole, "whole"
+        yield [cell for part in parts for cell in part]
         rows = ((cell, self._rows[int(self.index.row[cell])]) for cell in cells)
-        yield [cell for cell, row in rows if self._words(row, across=True) & _NO_PART], "part"
-        yield from ((part, "part") for part in parts)
+        yield [cell for cell, row in rows if self._words(row, across=True) & _NO_PART]
+        yield from parts
 
     def _by_kind(self, cells: Sequence[int]) -> list[list[int]]:
         kinds: dict[int, list[int]] = {}
@@ -184,7 +177,7 @@ class TableLines:
             kinds.setdefault(self._kind[cell], []).append(cell)
         return list(kinds.values())
 
-    def _line(self, cells: Sequence[int], extent: Extent) -> FigureLine | None:
+    def _line(self, cells: Sequence[int]) -> FigureLine | None:
         """The line of some cells; ``None`` where they have no names of their own."""
         periods = [int(self.index.period[cell]) for cell in cells]
         dated = min(periods) >= 0 and len(set(periods)) == len(periods)
@@ -197,7 +190,7 @@ class TableLines:
             return None
         timed = dated or all(map(is_time, labels))
         names = tuple(map(str, periods)) if dated else tuple(labels)
-        return FigureLine(tuple(cells), names, dated, timed, across, extent, "column" if by_column else "label")
+        return FigureLine(tuple(cells), names, dated, timed, across, named_by="column" if by_column else "label")
 
 
 def written_labels(index: ReportIndex, cells: Sequence[int], named_by: Literal["label", "column"]) -> list[str]:

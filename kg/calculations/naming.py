@@ -13,7 +13,6 @@ import numpy as np
 
 from kg.calculations.comparisons import LineComparison, LineComparisons
 from kg.calculations.linear_models import NAME_FEATURES, feature_matrix
-from kg.calculations.lines import is_total
 from kg.calculations.names import as_float, is_name_code
 from kg.calculations.ranking import Pool, answered_at
 from kg.calculations.space import DerivationSpace
@@ -100,7 +99,6 @@ def _of_answer(comparisons: LineComparisons, answer: Names, *, supported: bool) 
     return {
         "name": 1.0,
         "unsupported": float(not supported),
-        "total": float(any(map(is_total, answer))),
         "length_fits": float(1 < asked.count == len(answer)),
         "length_differs": float(1 < asked.count != len(answer)),
         "several": float(len(answer) > 1),

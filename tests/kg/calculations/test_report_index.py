@@ -84,8 +84,8 @@ def lines(*table: Sequence[str]) -> TableLines:
     return TableLines(table_index(*table, ontology=build_ontology([])))
 
 
-def labels(found: TableLines, *, across: bool, extent: str | None = None) -> list[tuple[str, ...]]:
-    return [one.labels for one in found.lines if one.across is across and extent in (None, one.extent)]
+def labels(found: TableLines, *, across: bool) -> list[tuple[str, ...]]:
+    return [one.labels for one in found.lines if one.across is across]
 
 
 SEGMENTS = (
