@@ -123,9 +123,7 @@ def test_readings_of_a_question(question: str, program: str) -> None:
 
 
 def test_a_comparison_becomes_the_derivation_of_its_names() -> None:
-    found = search(
-        "the largest region in 2019?", {"fixed_words": 5.0, "year_fits": 5.0, "size": 12.0}
-    )
+    found = search("the largest region in 2019?", {"fixed_words": 5.0, "year_fits": 5.0, "size": 12.0})
     best = found.candidates[0]
     assert len(best.derivation.numbers) == 3
     assert str(best.derivation).startswith(("argmax", "argmin"))
