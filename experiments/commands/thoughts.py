@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive")
 """The tools of questions that come with documents."""
 
-_LIMITS = {"seconds": "seconds", "tool_calls": "calls"}
 _SETTINGS = (
     "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3, shown=40, explain=true, "
     "schema=open, investments or a JSON file, types=auto, review or never. Of the tools: tools=NAME,NAME, "
-    "search_engine=URL, and the limits seconds=30 for a call and tool_calls=N (docs/guide/thoughts.md)"
+    "search_engine=URL, seconds=30 for a call (docs/guide/thoughts.md)"
 )
 
 
@@ -48,17 +47,17 @@ def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) ->
     from experiments.saved import shipped_meaning
     from optimize.fitting import with_setting
     from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
-    from programs.tools import ToolLimits, ToolSettings, load_tools
+    from programs.tools import ToolSettings, load_tools
 
-    config, limits = ThoughtsConfig(types="auto"), ToolLimits()
+    config = ThoughtsConfig(types="auto")
+    tools = ToolSettings(folder=folder, search_engine=settings.get("search_engine"))
     for key in settings.keys() - {"tools", "search_engine", "schema"}:
-        if key in _LIMITS:
-            limits = with_setting(limits, _LIMITS[key], settings[key], "thoughts")
+        if key == "seconds":
+            tools = with_setting(tools, key, settings[key], "thoughts")
         else:
             config = with_setting(config, key, settings[key], "thoughts")
     names = tuple(filter(None, settings.get("tools", "").split(",")))
-    tools = ToolSettings(folder=folder, search_engine=settings.get("search_engine"))
-    manager = load_tools(names or (() if folder is None else DOCUMENT_TOOLS), tools, limits)
+    manager = load_tools(names or (() if folder is None else DOCUMENT_TOOLS), tools)
     return KnowledgeGraphOfThoughts(manager, config, meaning=shipped_meaning())
 
 

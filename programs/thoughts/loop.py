@@ -71,8 +71,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
 
     def _thoughts(self, work: Work) -> Thoughts:
         """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
-        tools = self.tools.for_question()
-        if not tools.names:
+        if not self.tools.names:
             work.iterations = 1
             return self._solved(work, self.retrieve(work=work, rows_wanted=True).rows if work.graph.facts() else None)
         names = TYPE_TOOLS if self.config.types != "never" else ()
@@ -83,7 +82,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
             work.iterations += 1
             missing = missing if missing is not None else self._missing(work)
             if missing is not None:
-                self.insert(work=work, tools=tools, type_tools=type_tools, missing=missing)
+                self.insert(work=work, tools=self.tools, type_tools=type_tools, missing=missing)
                 missing = None
                 continue
             rows = self.retrieve(work=work).rows

@@ -14,7 +14,6 @@ import contextvars
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,43 +97,21 @@ LONGEST_OUTPUT = 20_000
 """Characters of an output; a longer one is cut and marked."""
 
 
-@dataclass(frozen=True)
-class ToolLimits:
-    """The limits of a tool.
-
-    Attributes:
-        seconds: Wall time of a call, above 0.
-        calls: Calls for one question, at least 1; ``None`` for any number.
-    """
-
-    seconds: float = 30.0
-    calls: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.seconds <= 0:
-            raise ConfigError(f"seconds must be above 0, got {self.seconds}")
-        if self.calls is not None and self.calls < 1:
-            raise ConfigError(f"calls must be at least 1, got {self.calls}")
-
-
 class ToolManager:
     """Tools by name.
 
     Args:
         tools: The tools.
-        limits: The limits of a tool.
+        seconds: Wall time of a call, above 0.
     """
 
-    def __init__(self, tools: Sequence[dspy.Tool], limits: ToolLimits | None = None) -> None:
+    def __init__(self, tools: Sequence[dspy.Tool], seconds: float = 30.0) -> None:
         self._tools = {str(tool.name): tool for tool in tools}
         if len(self._tools) != len(tools):
             raise ConfigError("tools must have different names")
-        self.limits = limits if limits is not None else ToolLimits()
-        self._calls: Counter[str] = Counter()
-
-    def for_question(self) -> ToolManager:
-        """Returns the same tools with their limits of calls unspent."""
-        return ToolManager(list(self._tools.values()), self.limits)
+        if seconds <= 0:
+            raise ConfigError(f"seconds must be above 0, got {seconds}")
+        self._seconds = seconds
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -151,19 +128,15 @@ class ToolManager:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
         """Calls a tool."""
-        tool, limits = self._tools.get(name), self.limits
-        self._calls[name] += 1
+        tool = self._tools.get(name)
         if tool is None:
             refusal = f"there is no tool {name!r}; {nearest(name, self._tools)}"
-        elif limits.calls is not None and self._calls[name] > limits.calls:
-            refusal = f"{name} may be called {limits.calls} times for a question: use what it has returned"
-        else:
-            started = time.perf_counter()
-            output, failed = _timed(tool, dict(arguments), limits.seconds)
-            if len(output) > LONGEST_OUTPUT:
-                output = f"{output[:LONGEST_OUTPUT]}\n[cut: {len(output)} characters in all]"
-            return ToolCall(name, dict(arguments), output, time.perf_counter() - started, failed=failed)
-        return ToolCall(name, dict(arguments), refusal, 0.0, failed=True)
+            return ToolCall(name, dict(arguments), refusal, 0.0, failed=True)
+        started = time.perf_counter()
+        output, failed = _timed(tool, dict(arguments), self._seconds)
+        if len(output) > LONGEST_OUTPUT:
+            output = f"{output[:LONGEST_OUTPUT]}\n[cut: {len(output)} characters in all]"
+        return ToolCall(name, dict(arguments), output, time.perf_counter() - started, failed=failed)
 
 
 def _timed(tool: dspy.Tool, arguments: dict[str, Any], seconds: float) -> tuple[str, bool]:
@@ -195,21 +168,22 @@ class ToolSettings:
         search_engine: Address of a SearXNG server.
         web: The limits of a request.
         types: Takes proposals of new types of nodes and edges.
+        seconds: Wall time of a call.
     """
 
     folder: Path | None = None
     search_engine: str | None = None
     web: WebLimits = field(default_factory=WebLimits)
     types: TypeProposals | None = None
+    seconds: float = 30.0
 
 
-def load_tools(names: Sequence[str], settings: ToolSettings, limits: ToolLimits | None = None) -> ToolManager:
+def load_tools(names: Sequence[str], settings: ToolSettings) -> ToolManager:
     """A manager with the tools of these names.
 
     Args:
         names: The tools.
         settings: Their settings.
-        limits: The limits of a tool.
 
     Raises:
         ConfigError: There is no such tool, or its settings are missing.
@@ -222,7 +196,7 @@ def load_tools(names: Sequence[str], settings: ToolSettings, limits: ToolLimits 
         if getattr(settings, setting) is None:
             raise ConfigError(f"{setting} must {rule}, got None")
         tools.append(dspy.Tool(getattr(maker(settings), name), name=name))
-    return ToolManager(tools, limits)
+    return ToolManager(tools, settings.seconds)
 
 
 def _web(settings: ToolSettings) -> WebTools:

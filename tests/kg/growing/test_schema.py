@@ -36,7 +36,6 @@ for _ in range(6):
     [
         ({"name": "regulation"}, "PascalCase"),
         ({"justification": ""}, "needs a justification"),
-        ({"created_by": "robot"}, "created_by must be one of"),
         ({"properties_schema": {"type": "array"}}, "'object' was expected"),
         ({"properties_schema": {"type": "object", "properties": {"name": {"type": "strin"}}}}, "not valid"),
         (

@@ -12,7 +12,7 @@ from kg.errors import ConfigError
 from kg.growing import GrowingGraph, TypePolicy, TypeProposals
 from kg.investments.schema import investment_schema
 from programs.tools import ToolSettings, load_tools
-from programs.tools.manager import ToolLimits, ToolManager
+from programs.tools.manager import ToolManager
 
 
 def look_up(name: str, year: int = 2026) -> str:
@@ -52,7 +52,7 @@ def test_what_goes_wrong_becomes_text(tool: str, arguments: dict[str, object], m
 
 
 def test_a_slow_tool_is_not_waited_for() -> None:
-    tools = ToolManager([dspy.Tool(nap)], ToolLimits(seconds=0.2))
+    tools = ToolManager([dspy.Tool(nap)], seconds=0.2)
     started = time.perf_counter()
     made = tools.call("nap", {"seconds": 3.0})
     assert time.perf_counter() - started < 2
@@ -70,14 +70,6 @@ def test_tools_are_loaded_by_name() -> None:
         load_tools(["visit"], ToolSettings())
     with pytest.raises(ConfigError, match="different names"):
         ToolManager([dspy.Tool(nap), dspy.Tool(nap)])
-
-
-def test_calls_are_limited_for_one_question() -> None:
-    tools = ToolManager([dspy.Tool(look_up)], ToolLimits(calls=2))
-    assert [tools.call("look_up", {"name": "b"}).failed for _ in range(3)] == [False, False, True]
-    assert not tools.for_question().call("look_up", {"name": "c"}).failed
-    with pytest.raises(ConfigError, match="calls must be at least 1, got 0"):
-        ToolLimits(calls=0)
 
 
 NODE: dict[str, Any] = {
