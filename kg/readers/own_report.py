@@ -21,10 +21,24 @@ from pkgutil import resolve_name
 
 from kg.errors import DataError, FinpathError
 from kg.readers.content import MOST_BYTES, Content, Place, PlacedSentence, RawCell, RawTable
-from kg.readers.endings import READERS
 from kg.readers.headers import is_lone, scale_notes, split_tables
 from kg.readers.long_form import pivoted
 from kg.reports import CellFact, CellSource, Report, Source, TablePart
+
+READERS = {
+    ".csv": "kg.readers.text_files:read_csv",
+    ".tsv": "kg.readers.text_files:read_csv",
+    ".xlsx": "kg.readers.excel:read_excel",
+    ".xlsm": "kg.readers.excel:read_excel",
+    ".html": "kg.readers.web_page:read_html",
+    ".htm": "kg.readers.web_page:read_html",
+    ".md": "kg.readers.text_files:read_markdown",
+    ".markdown": "kg.readers.text_files:read_markdown",
+    ".parquet": "kg.readers.parquet:read_parquet",
+    ".pdf": "kg.readers.pdf:read_pdf",
+    ".txt": "kg.readers.text_files:read_plain_text",
+}
+"""The function that reads a file, ``(path) -> Content``, by its ending, as :func:`pkgutil.resolve_name` takes it."""
 
 _FIGURE = re.compile(r"\d")
 _LONGEST = 160
@@ -101,7 +115,7 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
     """Reads tables and text as one report.
 
     Args:
-        paths: Files ending in one of :data:`kg.readers.endings.READERS`.
+        paths: Files ending in one of :data:`READERS`.
 
     Raises:
         DataError: A file cannot be read or has an ending that is not known, or no file holds a table or text.

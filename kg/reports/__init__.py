@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from kg.reports.excerpts import ReportWords, is_large, lines_of
     from kg.reports.graph import ReportGraph, Unmapped, build_report_graph
     from kg.reports.headers import base_label
-    from kg.reports.kinds import DISCLOSURE, GENERAL, figure_kinds, kind_detector
-    from kg.reports.labels import US_GAAP, close_matches, line_item_key
+    from kg.reports.labels import GENERAL, figure_kinds, kind_detector, line_item_key
     from kg.reports.layout import TableLayout, analyse_table
     from kg.reports.learning import MIN_REPORTS, TableReading, build_ontology, line_items
     from kg.reports.observation import CellSource, Observation, SentenceSource, Source

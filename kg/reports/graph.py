@@ -27,8 +27,7 @@ from rdflib import Graph
 from kg.errors import ConfigError, UnmappedRowError
 from kg.graphs import frozen_graph, graph_sha256, slug, turtle
 from kg.reports.headers import base_label
-from kg.reports.kinds import DISCLOSURE
-from kg.reports.labels import line_item_key
+from kg.reports.labels import DISCLOSURE, line_item_key
 from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.observation import CellSource, Observation, SentenceSource
 from kg.reports.ontology import Ontology, table_context

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from kg.errors import ConfigError
 from kg.graphs import slug
-from kg.reports.kinds import DISCLOSURE, GENERAL, figure_kinds, kind_detector
-from kg.reports.labels import clean_label, close_matches, line_item_key, spelling_keys
+from kg.reports import labels
+from kg.reports.labels import DISCLOSURE, GENERAL, clean_label, kind_detector, line_item_key, spelling_keys
 from kg.reports.layout import TableLayout, analyse_table
 from kg.reports.ontology import Ontology, OntologyClass, Property, kind_words, table_context
 from kg.reports.report import Report
@@ -144,16 +144,16 @@ class _Counts:
             domain=(domain[0], *sorted(domain[1:])),
             unit=known[0] if known else "plain",
             reports=len(self._reports_of(group)),
-            close_match=close_matches().get(line_item_key(main), ()),
+            close_match=labels.close_matches().get(line_item_key(main), ()),
         )
 
     def classes(self) -> list[OntologyClass]:
         found = [
             OntologyClass(kind.name, kind.label, tuple(sorted(kind.cues)), self.tables[kind.name])
-            for kind in figure_kinds()
+            for kind in labels.figure_kinds()
             if self.tables[kind.name]
         ]
-        known = {kind.name for kind in figure_kinds()}
+        known = {kind.name for kind in labels.figure_kinds()}
         for name, (label, cues) in self.new_kinds.items():
             if name not in known:
                 found.append(OntologyClass(name, label, tuple(sorted(cues)), self.tables[name]))

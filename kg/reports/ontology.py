@@ -28,8 +28,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SDO, SKOS, XSD
 
 from kg.errors import FrozenError, OntologyError
 from kg.graphs import KG, SDMX_ATTRIBUTE, Terms, frozen_graph, turtle, turtle_values
-from kg.reports.kinds import FigureKind, KindDetector
-from kg.reports.labels import line_item_key, spelling_keys
+from kg.reports.labels import FigureKind, KindDetector, line_item_key, spelling_keys
 from kg.reports.report import Report
 from kg.reports.vocabulary import ONTOLOGY, schema_triples
 from kg.text import Unit
