@@ -18,8 +18,9 @@ from experiments.data import ConversationRecord, Dialogue, conversation_examples
 from kg.calculations import START, DerivationConfig, WeightedHistory, search_turn
 from kg.reports import build_ontology, document_of
 from kg.search import merge_key
-from optimize.fitting import folds_of, with_setting
+from optimize.fitting import folds_of
 from optimize.metrics.turns import with_intervals
+from optimize.optimizers import with_setting
 from optimize.scorers import FitScorer, ScorerConfig
 from programs.conversation import ConversationQA
 

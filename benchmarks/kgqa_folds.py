@@ -12,10 +12,9 @@ import dataclasses
 import json
 from pathlib import Path
 
-from experiments.compiling import fit_graphs
 from experiments.data import load_graph, load_questions
 from experiments.evaluation import EvaluationConfig, evaluate
-from experiments.kgqa import KGQuestions
+from experiments.kgqa import KGQuestions, fit_graphs
 from experiments.saved import SavedProgram
 from optimize.fitting import folds_of
 from optimize.metrics import KGQAScore, summarise_kgqa

@@ -123,10 +123,10 @@ def talks_of(folder: Path, part: str, most: int | None = None) -> list[dict[str,
 
 
 def held(
-    program: ConversationQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig
+    program: ConversationQA, worlds: Mapping[str, Any], talks: Sequence[dict[str, Any]], lm: LMConfig | None
 ) -> list[Scored]:
     """The turns of some conversations, which are held side by side where a server answers."""
-    settings = {} if lm.is_none else lm_settings(lm)
+    settings = lm_settings(lm) if lm is not None else {}
 
     def turns_of(talk: dict[str, Any]) -> list[Scored]:
         conversation = Conversation(program, worlds[talk["graph"]])
@@ -137,7 +137,7 @@ def held(
             found.append(Scored(talk, turn, gold))
         return found
 
-    threads = lm.threads if lm.threads is not None else lm.default_threads
+    threads = (lm.threads or lm.default_threads) if lm is not None else 1
     with ThreadPoolExecutor(threads) as pool:
         return [one for turns in pool.map(turns_of, talks) for one in turns]
 
@@ -169,11 +169,13 @@ def main() -> None:
     parser.add_argument("--set", default="plain_graphs", choices=SETS)
     parser.add_argument("--verbose", action="store_true", help="print each turn (of dev alone)")
     parser.add_argument("--conversations", type=int, metavar="N", help="some conversations, drawn by a hash")
-    parser.add_argument("--lm", default="none", help="a language model, as DSPy names it")
+    parser.add_argument("--lm", help="a language model, as DSPy names it")
     parser.add_argument("--api-base", help="the address of its server")
     parser.add_argument("--threads", type=int, help="conversations that are held side by side")
     options = parser.parse_args()
-    lm = LMConfig(options.lm, options.api_base, timeout=3000, retries=0, threads=options.threads)
+    lm = None
+    if options.lm is not None:
+        lm = LMConfig(options.lm, options.api_base, timeout=3000, retries=0, threads=options.threads)
     folder = FOLDER / options.set
     talks = talks_of(folder, options.part, options.conversations)
     if not talks:
@@ -182,8 +184,8 @@ def main() -> None:
     program = ConversationQA.for_graphs()
     program.beam.config = replace(program.config, today=TODAY)
     worlds = {name: program.world(**graph_of([str(folder / file)])) for name, file in files.items()}
-    turns = held(program, worlds, talks, LMConfig("none"))
-    if not lm.is_none:
+    turns = held(program, worlds, talks, None)
+    if lm is not None:
         print("without the language model")
         report_all(turns)
         turns = held(program, worlds, talks, lm)

@@ -1,6 +1,6 @@
 """Conversations with gold answers of any type, scored with abstention.
 
->>> task = conversation_task(load_conversations("questions.json"))      # an OpenAnswers, as the file has answers
+>>> task = OpenAnswers(load_conversations("questions.json"), abstains=True)
 >>> evaluate(find_program("beam"), task).figures["abstained_right"]
 0.86
 
@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from experiments.console import format_table, write_answer
-from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation import ONTOLOGY, ConversationTask, ConvFinQA, Judgement, Scored
+from experiments.data import ConversationRecord
+from experiments.evaluation import ONTOLOGY, ConversationTask
 from experiments.saved import SavedProgram
+from experiments.task import Judgement, Scored
 from experiments.tracking import Run, sectioned
 from optimize.metrics.abstention import AnswerScore, abstention_figures, risk_coverage
 from optimize.metrics.turns import with_intervals
@@ -70,20 +71,6 @@ class OpenAnswers(ConversationTask):
         """Returns whether the answer is right, and the gold one."""
         return {}, {"right": (scored.right, "")}, {"answer": write_answer(scored.score.gold)}
 
-
-def conversation_task(data: LoadedData, answer: Literal["confident", "always"] | None = None) -> ConversationTask:
-    """Returns the task of a file: ConvFinQA's metric, or that of answers if the file has answers.
-
-    Args:
-        data: The conversations.
-        answer: Whether a program may abstain; by default it may where the file has answers.
-    """
-    if any(one.gold is not None for one in data.conversations):
-        return OpenAnswers(data, answer if answer is not None else "confident")
-    return ConvFinQA(data, answer if answer is not None else "always")
-
-
-def answers_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the figures of evaluations on answers, one column a run."""
-    keys = [key for key, value in figures[0].items() if isinstance(value, int | float)]
-    return format_table(["", *names], [[key, *(one[key] for one in figures)] for key in keys])
+    def table(self, name: str, figures: Mapping[str, Any]) -> str:
+        """Returns the figures of an evaluation with its name."""
+        return format_table(["", name], [[key, own] for key, own in figures.items() if isinstance(own, int | float)])

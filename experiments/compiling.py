@@ -25,10 +25,7 @@ from typing import Any
 from experiments.console import say
 from experiments.data import (
     Dialogues,
-    KGQuestion,
     LoadedData,
-    LoadedGraph,
-    LoadedQuestions,
     conversation_examples,
 )
 from experiments.evaluation import Evaluation, EvaluationConfig, Task, evaluate
@@ -42,7 +39,6 @@ from experiments.saved import (
     load_program,
     log_model,
     save_program,
-    shipped_encoder,
     shipped_programs,
     unfitted_program,
     with_program_settings,
@@ -57,13 +53,9 @@ from experiments.tracking import (
     open_run,
 )
 from kg.errors import ConfigError, DataError
-from kg.graphs import GraphIndex
-from kg.paths import SEPARATOR, QuestionGraph
 from optimize.optimizers import OptimizerStep, Role, compile_chain
-from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
 from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
-from programs.worlds.graph import GraphConfig, GraphReader
 
 
 @dataclass(frozen=True)
@@ -85,8 +77,9 @@ class CompileJob:
         origin: The program's origin, as it is saved with it.
         params: Settings, as the run shows them.
         fit: Returns the program; it is given a function that shows a line to the user.
-        lm: The language model that the served program asks; ``None`` for a program that is not logged as a model.
+        lm: The language model that the served program asks.
         graph: The graph that the served program answers from.
+        is_model: Whether the program is logged as a model.
         kind: The kind of the run.
         seed: Of everything random.
     """
@@ -98,6 +91,7 @@ class CompileJob:
     fit: Callable[[Callable[[str], None]], Fit]
     lm: LMConfig | None = None
     graph: Any = None
+    is_model: bool = True
     kind: RunKind = "compile"
     seed: int = 0
 
@@ -159,7 +153,7 @@ def compile_program(
         run.log_metrics(figures)
         run.log_text(printed.name, printed.read_text(encoding="utf-8", errors="replace"))
         run.log_folder(saved.folder, "program")
-        if tracker is not None and job.lm is not None:
+        if tracker is not None and job.is_model:
             say("* log the program as a model")
             run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, job.lm, job.graph)})
         if task is None:
@@ -185,15 +179,12 @@ def _printed_to(path: Path) -> Iterator[Callable[[str], None]]:
             logger.handlers, logger.propagate = handlers, propagate
 
 
-NO_LM = LMConfig()
-
-
 def report_job(
     reference: str,
     train: LoadedData,
     optimizers: Sequence[OptimizerStep] = (),
     *,
-    lm: LMConfig = NO_LM,
+    lm: LMConfig | None = None,
     other_lms: Mapping[Role, LMConfig] | None = None,
     program_settings: Mapping[str, str] | None = None,
     dialogues: Dialogues | None = None,
@@ -210,7 +201,7 @@ def report_job(
             program, which starts as it is.
         train: The train split: conversations with gold programs, and with gold answers alone.
         optimizers: One after the other; none leaves the program as it starts out, with its ontology.
-        lm: The program's language model.
+        lm: The program's language model; ``None`` for none.
         other_lms: The models of other roles; by default the program's own. Its budget is for all together.
         program_settings: Settings, as :func:`experiments.saved.with_program_settings` takes them.
         dialogues: Further training conversations, without reports; those of the train split are left out.
@@ -241,7 +232,7 @@ def report_job(
             train_turns=train_turns,
             val_turns=val_turns,
             seed=seed,
-            threads=threads if threads is not None else lm.default_threads,
+            threads=threads or (lm.default_threads if lm is not None else 1),
             dialogues=further,
             without_programs=conversation_examples([one for one in train.conversations if one.gold is not None]),
             progress=tell,
@@ -253,7 +244,7 @@ def report_job(
 
     names = "+".join(step.name for step in optimizers)
     changes = [f"{key}={value}" for key, value in (program_settings or {}).items()]
-    different = [*([] if lm.is_none else [lm.name]), *([f"seed {seed}"] if seed else []), *changes]
+    different = [*([lm.name] if lm is not None else []), *([f"seed {seed}"] if seed else []), *changes]
     settings = [(step.name, {key: _plain(value) for key, value in step.settings.items()}) for step in optimizers]
     return CompileJob(
         name=f"{Path(reference.removeprefix(SHIPPED)).name}-{names or 'uncompiled'}"
@@ -263,7 +254,7 @@ def report_job(
             "optimizers": [{"name": name, "settings": values} for name, values in settings],
             "seed": seed,
             "train": {"name": train.name, "sha256": train.sha256, "conversations": len(learned)},
-            "lm": dataclasses.asdict(lm),
+            "lm": dataclasses.asdict(lm) if lm is not None else None,
         },
         params={
             "program": reference,
@@ -271,10 +262,11 @@ def report_job(
             **{f"{name}.{key}": value for name, values in settings for key, value in values.items()},
             **({"program_settings": " ".join(changes)} if changes else {}),
             **{f"{role}_lm": other.name for role, other in (other_lms or {}).items()},
-            **lm.params(),
+            **(lm.params() if lm is not None else {"lm.name": "none"}),
         },
         fit=fit,
-        lm=lm if optimizers else None,
+        lm=lm,
+        is_model=bool(optimizers),
         seed=seed,
     )
 
@@ -284,9 +276,9 @@ def _plain(value: Any) -> Any:
     return dataclasses.asdict(value) if is_settings else str(value) if isinstance(value, Path) else value
 
 
-def _language_models(lm: LMConfig, others: Mapping[Role, LMConfig]) -> dict[Role, Any]:
+def _language_models(lm: LMConfig | None, others: Mapping[Role, LMConfig]) -> dict[Role, Any]:
     """The models by role; the budget of the program's own is for all of them together."""
-    lms: dict[Role, Any] = {} if lm.is_none else {"task": reach_lm(lm)["lm"]}
+    lms: dict[Role, Any] = {"task": reach_lm(lm)["lm"]} if lm is not None else {}
     for role, other in others.items():
         lms[role] = reach_lm(other)["lm"]
         if isinstance(lms[role], GuardedLM) and isinstance(lms.get("task"), GuardedLM):
@@ -306,89 +298,3 @@ def _student(reference: str, train: LoadedData, tracker: Tracker | None) -> Conv
     return unfitted_program(
         reference, build_ontology({one.report.id: one.report for one in train.conversations}.values())
     )
-
-
-def graph_job(
-    loaded: LoadedGraph,
-    train: LoadedQuestions,
-    search: GraphConfig,
-    *,
-    form: str = "",
-    link: bool = False,
-    ranked: bool = False,
-    seed: int = 0,
-) -> CompileJob:
-    """Returns the compile of a program for questions about a graph.
-
-    Args:
-        loaded: The graph.
-        train: The questions with their gold.
-        search: Settings of the beam.
-        form: The questions' format, for the program's origin.
-        link: As for :func:`fit_graphs`.
-        ranked: As for :func:`fit_graphs`.
-        seed: Of everything random.
-    """
-    data = {"questions": train.name, "sha256": train.sha256, "format": form, "count": len(train.questions)}
-    learned = {**data, "graph": loaded.name, "graph_sha256": loaded.sha256}
-    counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
-    counts["graph_problems"] = len(loaded.problems)
-
-    def fit(_: Callable[[str], None]) -> Fit:
-        program = fit_graphs(loaded.graph, train.questions, search, link=link, ranked=ranked, seed=seed)
-        return Fit(program, counts)
-
-    return CompileJob(
-        name=f"kgqa {train.name}",
-        data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
-        origin={"train": learned, "seed": seed, "linked_topics": link},
-        params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
-        fit=fit,
-        lm=LMConfig(),
-        graph=loaded.graph,
-        kind="kgqa",
-        seed=seed,
-    )
-
-
-def fit_graphs(
-    graph: QuestionGraph,
-    questions: Sequence[KGQuestion],
-    search: GraphConfig,
-    *,
-    link: bool = False,
-    ranked: bool = False,
-    seed: int = 0,
-) -> ConversationQA:
-    """Returns a program that is fitted on questions.
-
-    Args:
-        graph: The graph.
-        questions: The questions with their gold.
-        search: Settings of the beam.
-        link: Whether topics are linked in the questions even where the file names them.
-        ranked: Whether a ranker of whole paths is fitted, too.
-        seed: Of everything random.
-
-    Raises:
-        DataError: There are no questions, or from none a path leads to its answers.
-    """
-    if not questions:
-        raise DataError("there are no questions to learn from")
-    index = graph.index
-    topics = [graph.topics(question.question, () if link else question.topics).entities for question in questions]
-    examples = [_example(index, question, named) for question, named in zip(questions, topics, strict=True)]
-    training = RelationTrainingConfig(max_hops=search.max_depth)
-    scorer = fit_relation_scorer(index, examples, training, seed)
-    if not ranked:
-        return ConversationQA.for_graphs(search, GraphReader(scorer))
-    ranker = fit_path_ranker(index, examples, shipped_encoder().vectors, training, seed)
-    return ConversationQA.for_graphs(search, GraphReader(scorer, ranker))
-
-
-def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
-    """Returns a question as an example to learn from, with its gold path if the graph has its relations."""
-    parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
-    relations = tuple(parts[1::2])
-    known = bool(relations) and topics[:1] == (parts[0],) and set(relations) <= set(index.relations)
-    return RelationExample(question.question, topics, question.answers, relations if known else None)

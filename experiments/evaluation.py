@@ -19,20 +19,21 @@ import logging
 import os
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import dspy
 from threadpoolctl import threadpool_limits
 
 from experiments.console import figures_table, progress, say, write_answer
 from experiments.data import ConversationRecord, LoadedData
-from experiments.lms import LMConfig, reach_lm
+from experiments.lms import reach_lm
 from experiments.runs import REPORT_TAG, RunRecord
 from experiments.saved import SavedProgram
+from experiments.task import Description, EvaluationConfig, Judgement, Scored, Task
 from experiments.tracking import (
     REVISION_TAG,
     DataInput,
@@ -63,127 +64,12 @@ KEY_TAG = "finpath.key"
 TURNS, DETAILS, ONTOLOGY = "turns", "details", "ontology.ttl"
 """The artifacts of an evaluation: a row a turn with its scores, and one with its whole result; the ontology."""
 
-Judgement = tuple[dict[str, str], dict[str, tuple[bool | float, str]], dict[str, Any]]
-"""The tags of a turn's trace, its verdicts with their reasons, and its gold."""
-
 _CANDIDATES_IN_ROW = 5
 
 
-@dataclass(frozen=True)
-class EvaluationConfig:
-    """Settings of an evaluation.
-
-    Attributes:
-        lm: The language model of the program.
-        limit: At most this many items, the first of the data.
-        seed: Seed of the intervals.
-        threads: Items at a time; ``None`` for 1, or 8 with a remote model.
-        traces: Whether a trace of each turn is logged.
-    """
-
-    lm: LMConfig = field(default_factory=LMConfig)
-    limit: int | None = None
-    seed: int = 0
-    threads: int | None = None
-    traces: bool = True
-
-    def __post_init__(self) -> None:
-        for name, value in (("limit", self.limit), ("threads", self.threads)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, got {value}")
-
-    @property
-    def thread_count(self) -> int:
-        """The number of items at a time."""
-        return self.threads if self.threads is not None else self.lm.default_threads
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A turn that a program has answered, with its score.
-
-    Attributes:
-        item: The id of its conversation or question.
-        index: Its place in the item, from 0.
-        turn: The program's result.
-        score: Its score.
-        right: Whether the answer is right.
-    """
-
-    item: str
-    index: int
-    turn: Any
-    score: Any
-    right: bool
-
-
-@dataclass(frozen=True)
-class Description:
-    """The program, settings and data of an evaluation, for its run.
-
-    Attributes:
-        program: The program, with the settings that the task asks for.
-        key: The settings that determine the turns: equal keys, equal turns.
-        params: Settings under their stable names.
-        tags: Hashes and versions.
-        figures: Names and settings that accompany the figures.
-        data: The data set.
-    """
-
-    program: Any
-    key: Mapping[str, Any]
-    params: Mapping[str, object]
-    tags: Mapping[str, str]
-    figures: Mapping[str, Any]
-    data: DataInput
-
-
-class Task(ABC):
-    """A set of items (conversations or questions) with gold: everything in which evaluations differ.
-
-    Attributes:
-        run_kind: The kind of its runs.
-        name: The data's name.
-    """
-
-    run_kind: RunKind
-    name: str
-
-    @abstractmethod
-    def items(self, limit: int | None = None) -> Sequence[Any]:
-        """Returns the items, at most ``limit``, each with an ``id`` of its own and ``questions``.
-
-        Raises:
-            DataError: There are none, or an item has no gold.
-        """
-
-    @abstractmethod
-    def describe(self, saved: SavedProgram, config: EvaluationConfig) -> Description:
-        """Returns the settings of an evaluation.
-
-        Raises:
-            ConfigError: The program cannot be evaluated on this task with these settings.
-        """
-
-    @abstractmethod
-    def answer(self, program: Any, item: Any) -> Iterator[Any]:
-        """Yields a turn for each question of an item, also for one that fails; an exception ends the evaluation."""
-
-    @abstractmethod
-    def score(self, item: Any, index: int, turn: Any) -> tuple[Any, bool]:
-        """Returns the score of a turn, and whether it is right."""
-
-    @abstractmethod
-    def figures(self, scored: Sequence[Scored], *, seed: int) -> dict[str, Any]:
-        """Returns the figures under their stable names, with intervals."""
-
-    @abstractmethod
-    def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
-        """Logs figures and tables; also called for a part of the items, after a stop, and without tracking."""
-
-    @abstractmethod
-    def trace(self, scored: Scored) -> TraceFacts:
-        """Returns the content of a turn's trace in addition to its calls."""
+def lm_name(config: EvaluationConfig) -> str:
+    """Returns the name of an evaluation's language model."""
+    return config.lm.name if config.lm is not None else "none"
 
 
 class ConversationTask(Task):
@@ -191,13 +77,13 @@ class ConversationTask(Task):
 
     Args:
         data: The conversations.
-        answer: Whether a program with a fitted confidence may abstain.
+        abstains: Whether a program with a fitted confidence may abstain.
     """
 
     run_kind: RunKind = "evaluate"
 
-    def __init__(self, data: LoadedData, answer: Literal["confident", "always"] = "always") -> None:
-        self.data, self.abstention, self.name = data, answer, data.name
+    def __init__(self, data: LoadedData, *, abstains: bool = False) -> None:
+        self.data, self.name, self.abstention = data, data.name, "confident" if abstains else "always"
         self.reports = {conversation.id: conversation.report for conversation in data.conversations}
 
     def items(self, limit: int | None = None) -> Sequence[ConversationRecord]:
@@ -228,7 +114,7 @@ class ConversationTask(Task):
             "program": dict(saved.config.get("files", {})) or saved.name,
             "settings": [program.kind, settings, program.ontology.sha256, program.unmapped, self.abstention],
             "evidence": program.evidence.to_dict() if program.evidence is not None else {},
-            "lm": [lm.name, lm.api_base, lm.temperature, lm.max_tokens],
+            "lm": [lm.name, lm.api_base, lm.temperature, lm.max_tokens] if lm is not None else [],
             "data": [data.sha256, config.limit, config.seed],
         }
         params = {
@@ -237,10 +123,10 @@ class ConversationTask(Task):
             "unmapped": program.unmapped,
             "abstention": self.abstention,
             **{f"settings.{name}": value for name, value in settings.items()},
-            **lm.params(),
+            **(lm.params() if lm is not None else {"lm.name": "none"}),
             "limit": config.limit if config.limit is not None else "all",
             "seed": config.seed,
-            "threads": config.thread_count,
+            "threads": _threads(config),
             "data": data.name,
             "split": data.split,
             "optimizers": ",".join(step["name"] for step in saved.config.get("optimizers", [])) or "none",
@@ -248,7 +134,7 @@ class ConversationTask(Task):
         compiled_by = saved.config.get("run_id")
         tags = {**about, "ontology_sha256": program.ontology.sha256, "scorer_sha256": scorer}
         tags |= {"compiled_by": str(compiled_by)} if compiled_by else {}
-        figures = {"program": saved.name, "lm": lm.name, "limit": config.limit, **about}
+        figures = {"program": saved.name, "lm": lm_name(config), "limit": config.limit, **about}
         figures["data_problems"] = len(data.problems)
         used = DataInput(data.name, data.sha256, data.split, len(data.conversations[: config.limit]))
         own = {f"finpath.{name}": value for name, value in tags.items()}
@@ -316,10 +202,14 @@ class ConvFinQA(ConversationTask):
             return
         run.log_metrics(sectioned(figures))
         run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
-        run.log_description(figures_table([run.name], [figures]))
+        run.log_description(self.table(run.name, figures))
         run.log_table(TURNS, [self._row(own) for own in scored])
         keys = [{"conversation_id": own.item, "turn_index": own.index} for own in scored]
         run.log_table(DETAILS, [{**key, **turn_record(own.turn)} for key, own in zip(keys, scored, strict=True)])
+
+    def table(self, name: str, figures: Mapping[str, Any]) -> str:
+        """Returns the headline figures of an evaluation with its name."""
+        return figures_table([name], [figures])
 
     def _row(self, scored: Scored) -> dict[str, Any]:
         candidates = [
@@ -387,17 +277,21 @@ def evaluate(
 
     Raises:
         DataError: The data has no gold, or no item.
-        ConfigError: The program cannot be evaluated on this task.
+        ConfigError: The program cannot be evaluated on this task, or a setting is out of its range.
         TrackingError: The evaluation to resume is under way in another process, or another revision began it.
         LMError: The language model does not answer at all.
     """
     config = config if config is not None else EvaluationConfig()
+    for option, value in (("limit", config.limit), ("threads", config.threads)):
+        if value is not None and value < 1:
+            raise ConfigError(f"{option} must be at least 1, got {value}")
     items = {item.id: item for item in task.items(config.limit)}
     about = task.describe(saved, config)
     saved = replace(saved, program=about.program)
     shaped = json.dumps({**about.key, "finpath": describe_environment().finpath}, sort_keys=True, default=str)
     key = hashlib.sha256(shaped.encode()).hexdigest()[:32]
-    settings = reach_lm(config.lm, saved.program)
+    asks = config.lm is not None or getattr(saved.program, "needs_lm", False)
+    settings = reach_lm(config.lm, saved.program) if asks else {"lm": None}
     name = run_name if run_name is not None else f"{_named(saved, config)} on {task.name}"
     stopped = _stopped(tracker, task.run_kind, key) if resume else None
     tags = {"finpath.seed": str(config.seed), **about.tags, KEY_TAG: key}
@@ -429,9 +323,15 @@ def evaluate(
     return Evaluation(name, figures, [scored.score for scored in work.all()], turns)
 
 
+def _threads(config: EvaluationConfig) -> int:
+    if config.threads is not None:
+        return config.threads
+    return config.lm.default_threads if config.lm is not None else 1
+
+
 def _named(saved: SavedProgram, config: EvaluationConfig) -> str:
     """A program's name with the settings that differ from the defaults: ``beam (local, first 20)``."""
-    different = [] if config.lm.is_none else [config.lm.name]
+    different = [lm_name(config)] if config.lm is not None else []
     different += [f"first {config.limit}"] if config.limit is not None else []
     different += saved.changes
     return f"{saved.name} ({', '.join(different)})" if different else saved.name
@@ -511,7 +411,7 @@ class _Work:
 
         # The matrices are small, and threads that each ask BLAS for more threads wait for each other.
         with closing(bar), dspy.context(**self.settings), threadpool_limits(limits=1, user_api="blas"):
-            for _ in concurrently(answer, waiting, self.config.thread_count):
+            for _ in concurrently(answer, waiting, _threads(self.config)):
                 pass
 
     def _answer(self, item: Any) -> list[Scored]:

@@ -1,30 +1,37 @@
-"""KGQA: questions about a graph, scored by hits and F1.
+"""KGQA: the fit of a program on questions about a graph, and its evaluation by hits and F1.
 
+    program = fit_graphs(load_graph("metaqa/kb.txt").graph, load_questions("metaqa/1hop_train.txt", "metaqa").questions)
     task = KGQuestions(load_graph("metaqa/kb.txt"), load_questions("metaqa/1hop_dev.txt", "metaqa"))
     evaluation = evaluate(find_program("my-kgqa"), task)
     evaluation.figures["hit_at_1"]      # 0.98, with hit_at_1_low and _high
 
-The predictions file has a line for each question, as GCR's evaluation reads
-it: id, question, prediction, ground_truth, ground_truth_paths, reasoning_trace.
+The predictions file has a line for each question, as GCR's evaluation reads it: id, question, prediction, ground_truth,
+ground_truth_paths, reasoning_trace.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.compiling import CompileJob, Fit
 from experiments.console import figures_table, write_text
 from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
-from experiments.evaluation import Description, EvaluationConfig, Scored, Task
-from experiments.saved import SavedProgram
+from experiments.evaluation import lm_name
+from experiments.saved import SavedProgram, shipped_encoder
+from experiments.task import Description, EvaluationConfig, Scored, Task
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
+from kg.errors import DataError
+from kg.graphs import GraphIndex
+from kg.paths import SEPARATOR, QuestionGraph
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
+from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
 from programs.conversation import ConversationQA
 from programs.turns import GraphDetail
-from programs.worlds.graph import GraphTurn
+from programs.worlds.graph import GraphConfig, GraphReader, GraphTurn
 
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
@@ -63,7 +70,7 @@ class KGQuestions(Task):
             "beam_width": beam.beam_width,
             "max_depth": beam.max_depth,
             "output_top_k": beam.output_top_k,
-            "lm": config.lm.name,
+            "lm": lm_name(config),
             "graph": self.graph.name,
             "graph_sha256": self.graph.sha256,
             "data": self.loaded.name,
@@ -103,7 +110,7 @@ class KGQuestions(Task):
     ) -> None:
         """Logs figures and a row for each question; writes the predictions file."""
         run.log_metrics(sectioned(figures))
-        run.log_description(kgqa_table([run.name], [figures]))
+        run.log_description(self.table(run.name, figures))
         names = ("id", "question", "answer", "gold", "rank", "f1", "failure", "message", "seconds")
         records = [dataclasses.asdict(one.score) for one in scored]
         run.log_table("questions", [{name: record[name] for name in names} for record in records])
@@ -122,6 +129,10 @@ class KGQuestions(Task):
             verdicts={"hit_at_1": (score.rank == 1, score.message or "")},
             expected={"answers": list(score.gold)},
         )
+
+    def table(self, name: str, figures: Mapping[str, Any]) -> str:
+        """Returns the headline figures of an evaluation with its name."""
+        return figures_table([name], [figures], _TITLES)
 
 
 def prediction_of(question: KGQuestion, turn: GraphTurn) -> dict[str, Any]:
@@ -150,6 +161,86 @@ _TITLES = {
 }
 
 
-def kgqa_table(names: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the headline figures of evaluations, one column each."""
-    return figures_table(names, figures, _TITLES)
+def graph_job(
+    loaded: LoadedGraph,
+    train: LoadedQuestions,
+    search: GraphConfig,
+    *,
+    form: str = "",
+    link: bool = False,
+    ranked: bool = False,
+    seed: int = 0,
+) -> CompileJob:
+    """Returns the compile of a program for questions about a graph.
+
+    Args:
+        loaded: The graph.
+        train: The questions with their gold.
+        search: Settings of the beam.
+        form: The questions' format, for the program's origin.
+        link: As for :func:`fit_graphs`.
+        ranked: As for :func:`fit_graphs`.
+        seed: Of everything random.
+    """
+    data = {"questions": train.name, "sha256": train.sha256, "format": form, "count": len(train.questions)}
+    learned = {**data, "graph": loaded.name, "graph_sha256": loaded.sha256}
+    counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
+    counts["graph_problems"] = len(loaded.problems)
+
+    def fit(_: Callable[[str], None]) -> Fit:
+        program = fit_graphs(loaded.graph, train.questions, search, link=link, ranked=ranked, seed=seed)
+        return Fit(program, counts)
+
+    return CompileJob(
+        name=f"kgqa {train.name}",
+        data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
+        origin={"train": learned, "seed": seed, "linked_topics": link},
+        params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
+        fit=fit,
+        graph=loaded.graph,
+        kind="kgqa",
+        seed=seed,
+    )
+
+
+def fit_graphs(
+    graph: QuestionGraph,
+    questions: Sequence[KGQuestion],
+    search: GraphConfig,
+    *,
+    link: bool = False,
+    ranked: bool = False,
+    seed: int = 0,
+) -> ConversationQA:
+    """Returns a program that is fitted on questions.
+
+    Args:
+        graph: The graph.
+        questions: The questions with their gold.
+        search: Settings of the beam.
+        link: Whether topics are linked in the questions even where the file names them.
+        ranked: Whether a ranker of whole paths is fitted, too.
+        seed: Of everything random.
+
+    Raises:
+        DataError: There are no questions, or from none a path leads to its answers.
+    """
+    if not questions:
+        raise DataError("there are no questions to learn from")
+    index = graph.index
+    topics = [graph.topics(question.question, () if link else question.topics).entities for question in questions]
+    examples = [_example(index, question, named) for question, named in zip(questions, topics, strict=True)]
+    training = RelationTrainingConfig(max_hops=search.max_depth)
+    scorer = fit_relation_scorer(index, examples, training, seed)
+    if not ranked:
+        return ConversationQA.for_graphs(search, GraphReader(scorer))
+    ranker = fit_path_ranker(index, examples, shipped_encoder().vectors, training, seed)
+    return ConversationQA.for_graphs(search, GraphReader(scorer, ranker))
+
+
+def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
+    """Returns a question as an example to learn from, with its gold path if the graph has its relations."""
+    parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
+    relations = tuple(parts[1::2])
+    known = bool(relations) and topics[:1] == (parts[0],) and set(relations) <= set(index.relations)
+    return RelationExample(question.question, topics, question.answers, relations if known else None)

@@ -14,7 +14,6 @@ from contextlib import suppress
 from typing import Any
 
 from experiments.compare import compare
-from experiments.lms import LMConfig
 from experiments.saved import find_program, log_model
 from experiments.tracking import RunRecord, Tracker
 from kg.errors import TrackingError
@@ -150,6 +149,6 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
                 f"the program {saved.name} is not the one that the run {record.name} evaluated: its {name} is another"
             )
     run = tracker.adding(record)
-    uri = log_model(tracker, run, saved, LMConfig())
+    uri = log_model(tracker, run, saved)
     run.log_tags({"finpath.model_uri": uri})
     return uri

@@ -24,7 +24,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -431,7 +431,9 @@ def _tuples(value: Any) -> Any:
     return {key: _tuples(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, graph: QuestionGraph | None = None) -> str:
+def log_model(
+    tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig | None = None, graph: QuestionGraph | None = None
+) -> str:
     """Logs a saved program as a model of a run: its folder, and the code that serves it in place of a pickle.
 
     The run may have ended; its status stays as it is, also where this is stopped.
@@ -475,7 +477,7 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig, gra
                 model_id=model.model_id,
                 python_model=str(Path(__file__).with_name("serve.py")),
                 artifacts=artifacts,
-                model_config={"lm": {key: value for key, value in asdict(lm).items() if key != "budget"}},
+                model_config={"lm": asdict(replace(lm, budget=None)) if lm is not None else None},
                 pip_requirements=[f"{package}=={packages[package]}" for package in packages if package != "datasets"],
                 signature=False,
             )
@@ -497,7 +499,7 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
     Raises:
         ConfigError: It has no such setting.
     """
-    from optimize.fitting import with_setting
+    from optimize.optimizers import with_setting
 
     changed = program.with_unmapped(program.unmapped)
     for key, value in settings.items():
@@ -518,7 +520,7 @@ def with_graph_settings(program: ConversationQA, settings: Mapping[str, str]) ->
     Raises:
         ConfigError: It has no such setting.
     """
-    from optimize.fitting import with_setting
+    from optimize.optimizers import with_setting
 
     changed: ConversationQA = program.deepcopy()
     for key, value in settings.items():

@@ -39,7 +39,8 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
     def load_context(self, context: Any) -> None:
         """Reads the program's folder, the settings of its language model, and the graph of a program that has one."""
         self.program = load_program(context.artifacts["program"]).program
-        self.lm = LMConfig(**context.model_config["lm"])
+        lm = context.model_config["lm"]
+        self.lm = LMConfig(**lm) if lm and lm["name"] != "none" else None
         graph = context.artifacts.get("graph")
         self.graph = QuestionGraph(GraphIndex.load(Path(graph))) if graph is not None else None
 
@@ -48,7 +49,7 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
         """Returns ``answers``, one a question, to a request as a mapping or to a table with a request a row."""
         requests = [model_input] if isinstance(model_input, Mapping) else model_input.to_dict("records")
         # The model of DSPy's settings comes first, so that a user of the program can choose another.
-        settings = {} if dspy.settings.lm is not None else lm_settings(self.lm)
+        settings = lm_settings(self.lm) if dspy.settings.lm is None and self.lm is not None else {}
         with dspy.context(**settings):
             return {"answers": [answer for request in requests for answer in self._answers(request)]}
 

@@ -384,6 +384,7 @@ def autologged(run: Run, **settings: bool) -> Iterator[None]:
         yield
         return
     quiet_mlflow()
+    import dspy
     import mlflow
 
     previous = mlflow.get_tracking_uri()
@@ -391,8 +392,15 @@ def autologged(run: Run, **settings: bool) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # MLflow's advice on types
         mlflow.dspy.autolog(silent=True, **settings)
+        from mlflow.dspy.callback import MlflowCallback
+    # MLflow adds its callback to DSPy's settings, which a context that is open already does not see.
+    callbacks = dspy.settings.callbacks
+    if not any(isinstance(callback, MlflowCallback) for callback in callbacks):
+        callbacks = [*callbacks, MlflowCallback()]
     try:
-        with mlflow.start_run(run_id=run.id) if settings else contextlib.nullcontext():
+        with dspy.context(callbacks=callbacks), contextlib.ExitStack() as stack:
+            if settings:
+                stack.enter_context(mlflow.start_run(run_id=run.id))
             yield
     finally:
         mlflow.flush_trace_async_logging()

@@ -28,7 +28,8 @@ from threadpoolctl import threadpool_limits
 
 from kg.errors import ConfigError, DataError
 from kg.search import merge_key
-from optimize.fitting import ConversationFit, fit_choices, folds_of
+from optimize.fitting import fit_choices, folds_of
+from optimize.optimizers import ConversationFit
 from optimize.scorers import content_sha256, page_keys
 from programs.aggregate import (
     BEAM_ALONE,

@@ -26,7 +26,7 @@ from pydantic.dataclasses import dataclass
 
 from kg.errors import ConfigError, DataError
 from optimize.examples import turn_examples
-from optimize.fitting import ConversationFit, Progress, check_packages, silent
+from optimize.optimizers import ConversationFit, Progress, check_packages, silent
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.lm import EmbeddedEngine, file_sha256

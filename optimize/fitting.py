@@ -1,43 +1,23 @@
-"""The interface of the fits of finpath's own models, their settings, and the log-linear models that they share.
+"""The log-linear models that the fits share, and folds.
 
->>> with_setting(TrainingConfig(), "hours", "0.5", "the training").hours
-0.5
 >>> fit_logistic(rows, labels, penalty=1.0)
 array([ 0.4, -1.2])
 >>> fit_choices([rows_of_a_choice], [right], penalty=1.0)
 array([ 0.7,  0.1])
 
-A setting is a text, ``key=value``, for a field of a dataclass. Both fits are by SciPy's L-BFGS, with an L2 penalty:
-``penalty`` times the squared distance of each weight from where it starts, which is 0 by default.
+Both fits are by SciPy's L-BFGS, with an L2 penalty: ``penalty`` times the squared distance of each weight from where it
+starts, which is 0 by default.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from abc import abstractmethod
-from collections.abc import Callable, Collection, Sequence
-from difflib import get_close_matches
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from collections.abc import Callable, Sequence
+from typing import Any
 
-import dspy
 import numpy as np
-from dspy.teleprompt import Teleprompter
-from pydantic import TypeAdapter, ValidationError
 
 from kg.arrays import DoubleArray
-from kg.errors import ConfigError, DataError
-from programs.beam import BeamQA
-from programs.conversation import ConversationQA
-
-SettingsT = TypeVar("SettingsT")
-
-Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
-"""Conversations without their reports: id, questions and gold programs."""
-
-Progress = Callable[[str], None]
-"""Receives a line for each stage of a fit as it begins."""
+from kg.errors import DataError
 
 
 def folds_of(groups: Sequence[str], folds: int, seed: int) -> dict[str, int]:
@@ -51,137 +31,6 @@ def folds_of(groups: Sequence[str], folds: int, seed: int) -> dict[str, int]:
         raise DataError("weights must be fitted on turns of at least two reports")
     order = np.random.default_rng(seed).permutation(len(names))
     return {names[place]: number % folds for number, place in enumerate(order)}
-
-
-def check_packages(names: Sequence[str], extra: str, optimizer: str) -> None:
-    """Raises a :class:`ConfigError` where a package of an extra is missing."""
-    missing = [name for name in names if find_spec(name) is None]
-    if missing:
-        rule = f"{missing[0]}, which is not installed: pip install 'finpath[{extra}]'"
-        raise ConfigError(f"optimizer {optimizer!r} needs {rule}")
-
-
-def silent(line: str) -> None:
-    """Drops the line: the progress of a fit whose caller asks for none."""
-
-
-class ConversationFit(Teleprompter):
-    """A fit on conversations, as a DSPy optimizer: a subclass fits a copy of the program in place.
-
-    Args:
-        settings: Settings of the fit, of the class ``Settings``.
-        seed: Of all that is drawn at random; the same seed gives the same weights.
-        dialogues: Learned from too, where a fit can: those about a page of ``trainset`` count in full.
-        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
-            report does not answer; a confidence is fitted on them too.
-        folder: The state of a long training, from which a stopped one continues; ``None`` keeps nothing.
-        progress: Receives a line for each stage.
-    """
-
-    Settings: ClassVar[type[Any]]
-    keeps_folder: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        settings: Any = None,
-        *,
-        seed: int = 0,
-        dialogues: Dialogues = (),
-        without_programs: Sequence[dspy.Example] = (),
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> None:
-        super().__init__()
-        self.settings = settings if settings is not None else self.Settings()
-        self.seed, self.dialogues, self.without_programs = seed, dialogues, without_programs
-        self.folder, self.progress = folder, progress
-
-    def compile(
-        self,
-        student: ConversationQA,
-        *,
-        trainset: list[dspy.Example],
-        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
-        valset: list[dspy.Example] | None = None,  # noqa: ARG002
-    ) -> ConversationQA:
-        """Returns a copy of ``student`` that is fitted on ``trainset``.
-
-        Args:
-            student: The program; it is not changed.
-            trainset: Conversation examples: ``report``, ``questions``, ``programs`` and ``answers``.
-            teacher: Not used.
-            valset: Not used: a fit holds a part of ``trainset`` out itself.
-
-        Raises:
-            ConfigError: The program does not search by a scorer, or something is missing that the fit needs.
-            DataError: Nothing can be fitted.
-        """
-        if not isinstance(student.turn, BeamQA):
-            raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer")
-        compiled: ConversationQA = student.deepcopy()
-        assert isinstance(compiled.turn, BeamQA)
-        self.fit(compiled, compiled.turn, trainset)
-        compiled._compiled = True
-        return compiled
-
-    @abstractmethod
-    def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
-        """Fits a program, whose turns ``turn`` answers."""
-
-
-def unknown_setting(owner: str, name: str, known: Collection[str]) -> ConfigError:
-    """The error about a setting that there is not, which lists those that there are, the nearest first."""
-    near = get_close_matches(name, known, len(known), cutoff=0.5)
-    listed = ", ".join(dict.fromkeys([*near, *known])) or "none"
-    return ConfigError(f"{owner} has no setting {name!r}; it has {listed}")
-
-
-def with_setting(settings: SettingsT, key: str, text: str, owner: str) -> SettingsT:
-    """Returns a copy of a dataclass with one field read from a text; a dot leads into settings within settings.
-
-    Args:
-        settings: The dataclass.
-        key: The field, as ``hours`` or ``operands.hidden``.
-        text: Its new value.
-        owner: Who has the settings, in the words of an error message: ``optimizer 'scorer'``.
-
-    Raises:
-        ConfigError: There is no such setting, or the text is not a value of its type.
-    """
-    name, dot, rest = key.partition(".")
-    known = [field.name for field in dataclasses.fields(settings)]  # type: ignore[arg-type]
-    if name not in known:
-        raise unknown_setting(owner, name, known)
-    current = getattr(settings, name)
-    if dot and not dataclasses.is_dataclass(current):
-        raise ConfigError(f"{name} is one value, so there is no {key!r}")
-    hint = get_type_hints(type(settings))[name]
-    value = with_setting(current, rest, text, f"{name} of {owner}") if dot else read_value(hint, text, name)
-    try:
-        changed: SettingsT = dataclasses.replace(settings, **{name: value})  # type: ignore[type-var]
-    except ValidationError as error:
-        raise _refusal(name, text, error) from None
-    return changed
-
-
-def read_value(hint: Any, text: str, name: str) -> Any:
-    """Returns the value of a type that a text is as JSON, or else by itself; ``none`` is ``None``.
-
-    Raises:
-        ConfigError: It is none.
-    """
-    adapter: TypeAdapter[Any] = TypeAdapter(hint)
-    try:
-        return adapter.validate_json("null" if text == "none" else text)
-    except ValidationError:
-        try:
-            return adapter.validate_python(text)
-        except ValidationError as error:
-            raise _refusal(name, text, error) from None
-
-
-def _refusal(name: str, text: str, error: ValidationError) -> ConfigError:
-    return ConfigError(f"{name} cannot be {text!r}: {error.errors()[0]['msg']}")
 
 
 def fit_logistic(

@@ -1,4 +1,4 @@
-"""The optimizers by name, with finpath's defaults: DSPy's own classes, and finpath's fits; and chains of them.
+"""The optimizers by name: DSPy's own classes with finpath's defaults, and finpath's fits; and chains of them.
 
     >>> chain = parse_optimizers("scorer+bootstrap", ["bootstrap.max_rounds=2"])
     >>> compiled = compile_chain(program, chain, conversation_examples(train), lms={"task": lm})
@@ -13,22 +13,28 @@ https://github.com/stanfordnlp/dspy/tree/3.4.1/dspy/teleprompt.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_type_hints
 
 import dspy
 from dspy import teleprompt
 from dspy.teleprompt import Teleprompter
+from pydantic import TypeAdapter, ValidationError
 
 from kg.errors import ConfigError, LMError
 from optimize.examples import demonstrations, split_turns, tidy_demonstrations, with_choices
-from optimize.fitting import read_value, unknown_setting, with_setting
 from optimize.metrics import metric
+from programs.beam import BeamQA
+from programs.conversation import ConversationQA
 from programs.lm import SuitedAdapter
 
 FITS = {
@@ -38,6 +44,146 @@ FITS = {
     "finetune": "optimize.finetuning:FitAdapter",
 }
 """finpath's own optimizers, which learn from conversations: name, module and class."""
+
+
+SettingsT = TypeVar("SettingsT")
+
+Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
+"""Conversations without their reports: id, questions and gold programs."""
+
+Progress = Callable[[str], None]
+"""Receives a line for each stage of a fit as it begins."""
+
+
+def check_packages(names: Sequence[str], extra: str, optimizer: str) -> None:
+    """Raises a :class:`ConfigError` where a package of an extra is missing."""
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        rule = f"{missing[0]}, which is not installed: pip install 'finpath[{extra}]'"
+        raise ConfigError(f"optimizer {optimizer!r} needs {rule}")
+
+
+def silent(line: str) -> None:
+    """Drops the line: the progress of a fit whose caller asks for none."""
+
+
+class ConversationFit(Teleprompter):
+    """A fit on conversations, as a DSPy optimizer: a subclass fits a copy of the program in place.
+
+    Args:
+        settings: Settings of the fit, of the class ``Settings``.
+        seed: Of all that is drawn at random; the same seed gives the same weights.
+        dialogues: Learned from too, where a fit can: those about a page of ``trainset`` count in full.
+        without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
+            report does not answer; a confidence is fitted on them too.
+        folder: The state of a long training, from which a stopped one continues; ``None`` keeps nothing.
+        progress: Receives a line for each stage.
+    """
+
+    Settings: ClassVar[type[Any]]
+    keeps_folder: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        settings: Any = None,
+        *,
+        seed: int = 0,
+        dialogues: Dialogues = (),
+        without_programs: Sequence[dspy.Example] = (),
+        folder: Path | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        super().__init__()
+        self.settings = settings if settings is not None else self.Settings()
+        self.seed, self.dialogues, self.without_programs = seed, dialogues, without_programs
+        self.folder, self.progress = folder, progress
+
+    def compile(
+        self,
+        student: ConversationQA,
+        *,
+        trainset: list[dspy.Example],
+        teacher: object = None,  # noqa: ARG002 - the signature of every optimizer
+        valset: list[dspy.Example] | None = None,  # noqa: ARG002
+    ) -> ConversationQA:
+        """Returns a copy of ``student`` that is fitted on ``trainset``.
+
+        Args:
+            student: The program; it is not changed.
+            trainset: Conversation examples: ``report``, ``questions``, ``programs`` and ``answers``.
+            teacher: Not used.
+            valset: Not used: a fit holds a part of ``trainset`` out itself.
+
+        Raises:
+            ConfigError: The program does not search by a scorer, or something is missing that the fit needs.
+            DataError: Nothing can be fitted.
+        """
+        if not isinstance(student.turn, BeamQA):
+            raise ConfigError(f"the {student.kind} has no scorer to fit: choose another optimizer")
+        compiled: ConversationQA = student.deepcopy()
+        assert isinstance(compiled.turn, BeamQA)
+        self.fit(compiled, compiled.turn, trainset)
+        compiled._compiled = True
+        return compiled
+
+    @abstractmethod
+    def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
+        """Fits a program, whose turns ``turn`` answers."""
+
+
+def unknown_setting(owner: str, name: str, known: Collection[str]) -> ConfigError:
+    """The error about a setting that there is not, which lists those that there are, the nearest first."""
+    near = get_close_matches(name, known, len(known), cutoff=0.5)
+    listed = ", ".join(dict.fromkeys([*near, *known])) or "none"
+    return ConfigError(f"{owner} has no setting {name!r}; it has {listed}")
+
+
+def with_setting(settings: SettingsT, key: str, text: str, owner: str) -> SettingsT:
+    """Returns a copy of a dataclass with one field read from a text; a dot leads into settings within settings.
+
+    Args:
+        settings: The dataclass.
+        key: The field, as ``hours`` or ``operands.hidden``.
+        text: Its new value.
+        owner: Who has the settings, in the words of an error message: ``optimizer 'scorer'``.
+
+    Raises:
+        ConfigError: There is no such setting, or the text is not a value of its type.
+    """
+    name, dot, rest = key.partition(".")
+    known = [field.name for field in dataclasses.fields(settings)]  # type: ignore[arg-type]
+    if name not in known:
+        raise unknown_setting(owner, name, known)
+    current = getattr(settings, name)
+    if dot and not dataclasses.is_dataclass(current):
+        raise ConfigError(f"{name} is one value, so there is no {key!r}")
+    hint = get_type_hints(type(settings))[name]
+    value = with_setting(current, rest, text, f"{name} of {owner}") if dot else read_value(hint, text, name)
+    try:
+        changed: SettingsT = dataclasses.replace(settings, **{name: value})  # type: ignore[type-var]
+    except ValidationError as error:
+        raise _refusal(name, text, error) from None
+    return changed
+
+
+def read_value(hint: Any, text: str, name: str) -> Any:
+    """Returns the value of a type that a text is as JSON, or else by itself; ``none`` is ``None``.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    try:
+        return adapter.validate_json("null" if text == "none" else text)
+    except ValidationError:
+        try:
+            return adapter.validate_python(text)
+        except ValidationError as error:
+            raise _refusal(name, text, error) from None
+
+
+def _refusal(name: str, text: str, error: ValidationError) -> ConfigError:
+    return ConfigError(f"{name} cannot be {text!r}: {error.errors()[0]['msg']}")
 
 
 class LabeledTurns(teleprompt.Teleprompter):
@@ -77,34 +223,6 @@ class LabeledTurns(teleprompt.Teleprompter):
         return compiled
 
 
-class BoundedSIMBA(teleprompt.SIMBA):
-    """SIMBA with batches of at most all turns; DSPy 3.4 asserts that there are more (teleprompt/simba.py#L93)."""
-
-    def compile(self, student: dspy.Module, *, trainset: list[dspy.Example], seed: int = 0) -> dspy.Module:
-        """Returns an optimized copy of ``student``."""
-        self.bsize: int = min(self.bsize, len(trainset))
-        compiled: dspy.Module = super().compile(student, trainset=trainset, seed=seed)
-        return compiled
-
-
-class OwnRules(teleprompt.InferRules):
-    """InferRules whose rules belong to the predictor, and are written by the prompt model.
-
-    DSPy 3.4 sets ``predictor.signature.instructions`` (teleprompt/infer_rules.py#L83). Copies of a program share the
-    signature's class, so all candidates would end up with the instructions of the last.
-    """
-
-    def __init__(self, prompt_model: dspy.LM | None = None, **settings: Any) -> None:
-        super().__init__(**settings)
-        if prompt_model is not None:
-            self.rules_induction_program.teacher_settings = {"lm": prompt_model}
-
-    def update_program_instructions(self, predictor: Any, natural_language_rules: str) -> None:
-        """Adds rules to a predictor's instructions."""
-        text = f"{predictor.signature.instructions}\n\nKeep to these rules:\n{natural_language_rules}"
-        predictor.signature = predictor.signature.with_instructions(text)
-
-
 _DEMOS = {"max_bootstrapped_demos": 4, "max_labeled_demos": 2}
 PROMPT_OPTIMIZERS: dict[str, tuple[type[Teleprompter], dict[str, Any]]] = {
     "labeled-few-shot": (LabeledTurns, {}),
@@ -126,8 +244,7 @@ PROMPT_OPTIMIZERS: dict[str, tuple[type[Teleprompter], dict[str, Any]]] = {
         },
     ),
     "gepa": (teleprompt.GEPA, {"max_metric_calls": 150, "track_stats": True}),
-    "simba": (BoundedSIMBA, {"bsize": 8, "num_candidates": 3, "max_steps": 3, "demo_input_field_maxlen": 600}),
-    "infer-rules": (OwnRules, {**_DEMOS, "num_candidates": 3, "num_rules": 5}),
+    "simba": (teleprompt.SIMBA, {"bsize": 8, "num_candidates": 3, "max_steps": 3, "demo_input_field_maxlen": 600}),
     "copro": (teleprompt.COPRO, {"breadth": 3, "depth": 2, "init_temperature": 1.0, "track_stats": True}),
 }
 """Optimizers of prompts, which learn from turns: DSPy's class, with defaults for a small model on a few cores."""

@@ -70,7 +70,13 @@ def _subject_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _asking(
-    words: Sequence[str], lm: LMConfig, *, data: str, program: str, settings: dict[str, str], tracker: Tracker | None
+    words: Sequence[str],
+    lm: LMConfig | None,
+    *,
+    data: str,
+    program: str,
+    settings: dict[str, str],
+    tracker: Tracker | None,
 ) -> Iterator[tuple[Subject, QuestionLog]]:
     """Yields the subject that some words name and the log of its questions, with the language model set in DSPy."""
     import dspy
@@ -81,7 +87,8 @@ def _asking(
     with waiting("read what the questions are about"):
         subject = find_subject(words, data, program, settings)
     say(f"* {subject.title}")
-    verb, params = str(click.get_current_context().info_name), {**lm.params(), "program": program}
+    verb, params = str(click.get_current_context().info_name), lm.params() if lm is not None else {}
+    params["program"] = program
     with dspy.context(**reach_lm(lm, subject.program)), asked(tracker, verb, subject.title, params) as log:
         yield subject, log
 
@@ -118,7 +125,7 @@ def ask_questions(
     questions: tuple[str, ...],
     file: str | None,
     threads: int | None,
-    lm: LMConfig,
+    lm: LMConfig | None,
     write_figures: WriteFigures,
     **given: Any,
 ) -> int:
@@ -144,7 +151,8 @@ def ask_questions(
             write_figures(_figures(subject, turns))
         else:
             entries = read_questions(file)
-            turns = _ask_each(subject, [entry["question"] for entry in entries], threads or lm.default_threads, log)
+            threads = threads or (lm.default_threads if lm is not None else 1)
+            turns = _ask_each(subject, [entry["question"] for entry in entries], threads, log)
             write_figures([{**entry, **subject.figures(turn)} for entry, turn in zip(entries, turns, strict=True)])
     return 0 if any(turn.failure is None for turn in turns) else 1
 
@@ -185,7 +193,7 @@ def _without_answer(turn: AnyTurn) -> str:
 @click.argument("about", type=FILE, nargs=-1, required=True, metavar="ABOUT...", help=ABOUT)
 @_subject_options
 @json_option
-def chat_about(about: tuple[str, ...], lm: LMConfig, write_figures: WriteFigures, **given: Any) -> int:
+def chat_about(about: tuple[str, ...], lm: LMConfig | None, write_figures: WriteFigures, **given: Any) -> int:
     """Talks about a report, your own tables, a graph or texts.
 
     The exit code is 1 if the questions of a pipe have no answer.

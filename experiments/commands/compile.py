@@ -23,7 +23,7 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import figures_table, say, show
+from experiments.console import say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError, LMError
 
@@ -80,25 +80,24 @@ _ONLY_KGQA = ("graph", "form")
 @run_options("limit", "resume")
 @json_option
 def compile_command(
-    program: str, out: str | None, lm: LMConfig, run: RunOptions, write_figures: WriteFigures, **given: Any
+    program: str, out: str | None, lm: LMConfig | None, run: RunOptions, write_figures: WriteFigures, **given: Any
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
     Language models are asked through DSPy's cache on disk: the same command continues a compile that was stopped.
     """
     from experiments.compiling import compile_program
-    from experiments.kgqa import kgqa_table
 
     _refuse_unused(program)
     is_kgqa = program == "kgqa"
-    lm = LMConfig() if is_kgqa else lm
+    lm = None if is_kgqa else lm
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     say("* read the data")
     job, task = _graph_job(run.seed, **given) if is_kgqa else _report_job(program, lm, run, tracker, **given)
     config = run.config(lm, traces=not is_kgqa) if task is not None else None
     compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, task=task, config=config)
-    if (evaluation := compiled.evaluation) is not None:
-        show((kgqa_table if is_kgqa else figures_table)([evaluation.name], [evaluation.figures]))
+    if task is not None and (evaluation := compiled.evaluation) is not None:
+        show(task.table(evaluation.name, evaluation.figures))
     for name, value in compiled.fit.figures.items():
         show(f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     run_id = compiled.figures["run_id"]
@@ -123,7 +122,7 @@ def _refuse_unused(program: str) -> None:
 
 def _report_job(
     program: str,
-    lm: LMConfig,
+    lm: LMConfig | None,
     run: RunOptions,
     tracker: Tracker | None,
     *,
@@ -165,9 +164,9 @@ def _report_job(
     return job, task
 
 
-def _other_lm(lm: LMConfig, name: str) -> LMConfig:
+def _other_lm(lm: LMConfig | None, name: str) -> LMConfig:
     """Another model for compiling, with the settings of the program's own but its own address."""
-    if lm.is_none:
+    if lm is None:
         raise ConfigError(f"{name} helps the program's own language model: name one with --lm, got none")
     model, _, base = name.partition("@")
     return replace(lm, name=model, api_base=base or None, budget=None)
@@ -184,10 +183,9 @@ def _graph_job(
     **_: Any,
 ) -> tuple[CompileJob, Task | None]:
     """The compile of a program for questions about a graph, and its evaluation."""
-    from experiments.compiling import graph_job
     from experiments.data import graph_and_questions
-    from experiments.kgqa import KGQuestions
-    from optimize.fitting import read_value, with_setting
+    from experiments.kgqa import KGQuestions, graph_job
+    from optimize.optimizers import read_value, with_setting
     from programs.worlds.graph import GraphConfig
 
     if graph is None or form is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -24,8 +23,9 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import figures_table, say, show
+from experiments.console import say, show
 from experiments.lms import LMConfig
+from experiments.task import Task
 from kg.errors import ConfigError
 
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp")
@@ -64,7 +64,7 @@ def evaluate_program(
     questions: tuple[str, ...],
     form: str | None,
     predictions: str | None,
-    lm: LMConfig,
+    lm: LMConfig | None,
     run: RunOptions,
     write_figures: WriteFigures,
 ) -> int:
@@ -73,12 +73,8 @@ def evaluate_program(
     Programs of the kinds beam and agent need --data, and programs about graphs need --questions. The exit code is 1
     if no turn has an answer.
     """
-    from experiments.answers import answers_table, conversation_task
-    from experiments.data import graph_and_questions
-    from experiments.evaluation import Task, evaluate
-    from experiments.kgqa import KGQuestions, kgqa_table
+    from experiments.evaluation import evaluate
     from experiments.saved import GRAPH_KINDS, find_program, with_graph_settings, with_program_settings
-    from optimize.fitting import read_value
 
     if (data is None) == (not questions):
         raise click.UsageError("--data or --questions must be given, and not both")
@@ -87,28 +83,26 @@ def evaluate_program(
     changes = tuple(f"{key}={value}" for key, value in settings.items())  # the run's name shows them
     tracker = run.tracker()
     if data is not None:  # before the program, which takes longer
-        rule = settings.pop("answer", None)
-        answer = read_value(Literal["always", "confident"], rule, "answer") if rule is not None else None
-        task: Task = conversation_task(load_and_report(data), answer)
+        task = _conversations(data, settings.pop("answer", None))
     elif graph is None or form is None:
         raise click.UsageError("questions about a graph need --graph and --format")
     else:
+        from experiments.data import graph_and_questions
+        from experiments.kgqa import KGQuestions
+        from optimize.optimizers import read_value
+
         link = read_value(bool, settings.pop("link", "false"), "link")
-        task = KGQuestions(
-            *graph_and_questions(graph, questions, form),
-            link=link,
-            predictions=Path(predictions) if predictions else None,
-        )
+        file = Path(predictions) if predictions else None
+        task = KGQuestions(*graph_and_questions(graph, questions, form), link=link, predictions=file)
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if (saved.config.get("kind") in GRAPH_KINDS) != (data is None):
         needs = "reports, which needs --data" if data is None else "graphs, which needs --questions"
         raise ConfigError(f"{program} is about {needs}")
     with_settings = with_graph_settings if data is None else with_program_settings
     saved = replace(saved, program=with_settings(saved.program, settings), changes=changes)
-    config = run.config(lm, traces=data is not None or not lm.is_none)
+    config = run.config(lm, traces=data is not None or lm is not None)
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
-    table = {"kgqa": kgqa_table, "answers": answers_table}.get(task.run_kind, figures_table)
-    show(table([evaluation.name], [evaluation.figures]))
+    show(task.table(evaluation.name, evaluation.figures))
     if evaluation.run_id is not None:
         show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)
@@ -117,3 +111,19 @@ def evaluate_program(
         say(f"finpath: no turn has an answer; the first: {turns[0].message}")
         return 1
     return 0
+
+
+def _conversations(source: str, answer: str | None) -> Task:
+    """The task of conversations: ConvFinQA's metric, or that of answers if the file has answers."""
+    from experiments.evaluation import ConvFinQA
+
+    if answer not in (None, "always", "confident"):
+        raise ConfigError(f"answer must be 'always' or 'confident', got {answer!r}")
+    loaded = load_and_report(source)
+    is_official = all(conversation.gold is None for conversation in loaded.conversations)
+    abstains = answer == "confident" or (answer is None and not is_official)
+    if is_official:
+        return ConvFinQA(loaded, abstains=abstains)
+    from experiments.answers import OpenAnswers
+
+    return OpenAnswers(loaded, abstains=abstains)

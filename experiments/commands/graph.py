@@ -202,7 +202,7 @@ def check_graph(about: tuple[str, ...], data: str, program: str, write_figures: 
 @click.option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
 @lm_options
 @json_option
-def build(sources: tuple[str, ...], out: str | None, lm: LMConfig, write_figures: WriteFigures) -> None:
+def build(sources: tuple[str, ...], out: str | None, lm: LMConfig | None, write_figures: WriteFigures) -> None:
     """Learns the ontology of a train split and writes it as Turtle.
 
     Classes and line items are learned from tables and texts by rules and counting or, with --lm, by a typed DSPy
@@ -218,7 +218,7 @@ def build(sources: tuple[str, ...], out: str | None, lm: LMConfig, write_figures
     reports, refused = list(train_reports(train)), list[str]()
     if not reports:
         raise DataError("no report can be read", file=", ".join(train))
-    if lm.is_none:
+    if lm is None:
         ontology = build_ontology(reports)
     else:
         builder = OntologyBuilder()

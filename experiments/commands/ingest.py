@@ -85,7 +85,7 @@ def ingest_documents(
     undo: str | None,
     today: datetime,
     threads: int | None,
-    lm: LMConfig,
+    lm: LMConfig | None,
     tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> int:
@@ -117,12 +117,14 @@ def ingest_documents(
         say(f"the facts of {SAMPLE_NEWS} are replayed from recorded replies of a language model; none is asked")
     with ExitStack() as stack:
         opened = stack.enter_context(open_graph(graph, new=True))
-        stack.enter_context(dspy.context(**({} if lm.is_none else lm_settings(lm))))
-        log = stack.enter_context(asked(None if lm.is_none else tracker, "ingest", graph, lm.params()))
+        if lm is not None:
+            stack.enter_context(dspy.context(**lm_settings(lm)))
+        params = lm.params() if lm is not None else {}
+        log = stack.enter_context(asked(tracker if lm is not None else None, "ingest", graph, params))
         if types is not None:
             show(f"{use_types(opened, types)} types are new or changed")
-        advisor = Advisor(opened)
-        entries = _ingest(advisor, news, replies, threads or lm.default_threads, log, problems)
+        advisor, threads = Advisor(opened), threads or (lm.default_threads if lm is not None else 1)
+        entries = _ingest(advisor, news, replies, threads, log, problems)
         insights, facts = advisor.reflect(today.date()), opened.facts()
     for problem in problems:
         say(f"left out: {problem}")

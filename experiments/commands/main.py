@@ -29,12 +29,12 @@ import click
 from click.shell_completion import shell_complete
 
 from experiments.console import json_output, say, why_unwritable, without_password
-from experiments.lms import LMConfig, check_local
 from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData
     from experiments.evaluation import EvaluationConfig
+    from experiments.lms import LMConfig
     from experiments.tracking import Tracker
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -162,17 +162,20 @@ json_option = gathered(
 """Passes ``write_figures``, which writes a command's figures to the file that is named."""
 
 
-def read_lm(lm: str | None, lm_set: Collection[str]) -> LMConfig:
-    """The language model of ``--lm`` and ``--lm-set``; without ``--lm`` that of ``FINPATH_LM``.
+def read_lm(lm: str | None, lm_set: Collection[str]) -> LMConfig | None:
+    """The language model of ``--lm`` and ``--lm-set``; without ``--lm`` that of ``FINPATH_LM``, if there is one.
 
     Raises:
         ConfigError: There is no such setting, or its value is wrong.
         LMError: An embedded model that is not here.
     """
+    if lm is None and not lm_set and "FINPATH_LM" not in os.environ:
+        return None
+    from experiments.lms import LMConfig, check_local
+
     config = LMConfig.parse(lm, read_pairs(lm_set, "lm-set"))
-    if lm_set and config.is_none:
-        raise ConfigError("lm-set is for a language model: name one with --lm, or in FINPATH_LM")
-    check_local(config)
+    if config is not None:
+        check_local(config)
     return config
 
 
@@ -237,7 +240,7 @@ class RunOptions:
     resume: bool = False
     no_track: bool = False
 
-    def config(self, lm: LMConfig, *, traces: bool = True) -> EvaluationConfig:
+    def config(self, lm: LMConfig | None, *, traces: bool = True) -> EvaluationConfig:
         """The settings of an evaluation with a language model, and whether its turns have a trace in MLflow."""
         from experiments.evaluation import EvaluationConfig
 

@@ -45,7 +45,7 @@ def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) ->
         ConfigError: There is no such setting, or its value is wrong.
     """
     from experiments.saved import shipped_meaning
-    from optimize.fitting import with_setting
+    from optimize.optimizers import with_setting
     from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
     from programs.tools import ToolSettings, load_tools
 
@@ -132,7 +132,7 @@ def ask_thoughts(
     graph: str | None,
     keep: bool,
     settings: dict[str, str],
-    lm: LMConfig,
+    lm: LMConfig | None,
     tracker: Tracker | None,
     write_figures: WriteFigures,
 ) -> int:
@@ -149,7 +149,7 @@ def ask_thoughts(
 
     if not question.strip():
         raise ConfigError("a question must not be empty")
-    if lm.is_none:
+    if lm is None:
         raise ConfigError("lm must name a language model, got none; questions without one: `finpath ask`")
     if keep and graph is None:
         raise click.UsageError("--keep needs --graph")

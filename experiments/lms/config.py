@@ -1,6 +1,5 @@
 """Language models by name.
 
-    make_lm(LMConfig("none"))                                    # no model: the beam's own score picks
     make_lm(LMConfig("local"))                                   # the embedded one, fetched by `finpath lm pull`
     make_lm(LMConfig("local/qwen2.5-coder-0.5b+reports"))        # a smaller one with an adapter
     make_lm(LMConfig("openai/gpt-4o-mini"))                      # the key is in the environment
@@ -40,8 +39,8 @@ class LMConfig:
     """A language model and the settings of its calls.
 
     Attributes:
-        name: ``none``; ``local``, ``local/NAME`` or ``local/FILE.gguf`` for an embedded model, ``local/NAME+ADAPTER``
-            for one with an adapter; or a model as DSPy names it: ``provider/model``.
+        name: ``local``, ``local/NAME`` or ``local/FILE.gguf`` for an embedded model, ``local/NAME+ADAPTER`` for one
+            with an adapter; or a model as DSPy names it: ``provider/model``.
         api_base: The server's address, for a model that is not at its provider's own.
         temperature: 0 for the most probable reply.
         max_tokens: The longest reply, in tokens.
@@ -51,7 +50,7 @@ class LMConfig:
         threads: Threads that an embedded model computes with; by default as many as there are cores, at most 4.
     """
 
-    name: str = "none"
+    name: str
     api_base: str | None = None
     temperature: float = 0.0
     max_tokens: int = 1024
@@ -61,7 +60,7 @@ class LMConfig:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in ("none", "local") and "/" not in self.name:
+        if self.name != "local" and "/" not in self.name:
             rule = "lm must be 'none', 'local' or 'provider/model', such as openai/gpt-4o-mini"
             raise ConfigError(f"{rule}; got {self.name!r}")
         if self.is_local and self.api_base is not None:
@@ -80,8 +79,8 @@ class LMConfig:
             Budget.parse(self.budget)
 
     @classmethod
-    def parse(cls, model: str | None = None, settings: Mapping[str, str] | None = None) -> LMConfig:
-        """Reads a model and its settings as a command takes them.
+    def parse(cls, model: str | None = None, settings: Mapping[str, str] | None = None) -> LMConfig | None:
+        """Reads a model and its settings as a command takes them; ``None`` for ``none``.
 
         Without a model, ``FINPATH_LM`` is read: a model, and after it settings as ``key=value``, such as
         ``openai/qwen api_base=http://localhost:8080/v1``. Without both it is ``none``.
@@ -91,30 +90,27 @@ class LMConfig:
             settings: Texts of the values by the names of the settings, which replace those of ``FINPATH_LM``.
 
         Raises:
-            ConfigError: A key or a value that there is not.
+            ConfigError: A key or a value that there is not, or settings of no model.
         """
         given = dict(settings or {})
         if model is None:
             model, *words = shlex.split(os.environ.get("FINPATH_LM", "")) or ["none"]
             given = {key: value for key, _, value in (word.partition("=") for word in words)} | given
+        if model == "none":
+            if settings:
+                raise ConfigError("lm-set is for a language model: name one with --lm, or in FINPATH_LM")
+            return None
         config = cls(model)
         if given:
-            from optimize.fitting import with_setting
+            from optimize.optimizers import with_setting
 
             for key, text in given.items():
                 config = with_setting(config, key, text, "a language model")
         return config
 
     def params(self) -> dict[str, object]:
-        """Returns the settings for a run: ``lm.name``, and with a model all that are set."""
-        if self.is_none:
-            return {"lm.name": self.name}
+        """Returns the settings for a run: ``lm.name``, and all others that are set."""
         return {f"lm.{key}": value for key, value in asdict(self).items() if value is not None}
-
-    @property
-    def is_none(self) -> bool:
-        """Whether no language model is asked."""
-        return self.name == "none"
 
     @property
     def is_local(self) -> bool:
@@ -124,17 +120,15 @@ class LMConfig:
     @property
     def default_threads(self) -> int:
         """The number of concurrent questions: 1, or 8 while waiting for a remote model."""
-        return 1 if self.is_none or self.is_local else _REMOTE_THREADS
+        return 1 if self.is_local else _REMOTE_THREADS
 
 
-def make_lm(config: LMConfig) -> dspy.LM | None:
-    """The model as DSPy knows it, replies cached; ``None`` for ``none``.
+def make_lm(config: LMConfig) -> dspy.LM:
+    """The model as DSPy knows it, replies cached.
 
     Raises:
         LMError: An embedded model that is not in the cache, or whose file is wrong.
     """
-    if config.is_none:
-        return None
     from programs.lm import AsyncEmbeddedEngine, Budget, GuardedLM
 
     restrict_cache()
@@ -196,28 +190,30 @@ def _engine(name: str, threads: int | None) -> EmbeddedEngine:
     return engine.with_adapter(f"{engine.name}+{adapter}") if adapter else engine
 
 
-def reach_lm(config: LMConfig, program: object = None) -> dict[str, Any]:
+def reach_lm(config: LMConfig | None, program: object = None) -> dict[str, Any]:
     """Returns settings of ``dspy.context`` after the model has answered one short question.
 
     Otherwise a wrong address, name or key would become an evaluation with only failed turns.
 
     Args:
-        config: The model.
+        config: The model; ``None`` for none.
         program: The program that will use it, if known.
 
     Raises:
         LMError: It does not answer.
         ConfigError: There is none, and the program answers nothing without one.
     """
-    if config.is_none and getattr(program, "needs_lm", False):
-        kind = getattr(program, "kind", "program")
-        raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
+    if config is None:
+        if getattr(program, "needs_lm", False):
+            kind = getattr(program, "kind", "program")
+            raise ConfigError(f"the {kind} asks a language model: name one with --lm (such as local), got none")
+        return {"lm": None}
     settings = lm_settings(config)
     lm, turn = settings["lm"], cast("Any", getattr(program, "turn", None))
-    if lm is not None and hasattr(turn, "evidence_for") and not turn.evidence_for(lm).plan_for(lm).asks(lm):
+    if hasattr(turn, "evidence_for") and not turn.evidence_for(lm).plan_for(lm).asks(lm):
         reason = "in this program its evidence has no weight, so the search answers alone"
         say(f"note: {lm.model} is not asked about reports: {reason}; compile prompts or 'evidence' for it")
-    if config.is_none or config.is_local:
+    if config.is_local:
         return settings
     import dspy
 

@@ -28,7 +28,7 @@ from kg.errors import ConfigError
 from kg.reports import Report, build_ontology, document_of
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutFit, fit_blend, held_out_conversations, pages_of
-from optimize.fitting import ConversationFit, Dialogues, check_packages
+from optimize.optimizers import ConversationFit, Dialogues, check_packages
 from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -38,10 +38,11 @@ from kg.calculations import (
 )
 from kg.calculations.confidence_features import confidence_features
 from kg.errors import DataError
-from kg.reports import Report, document_of
+from kg.reports import CellSource, Observation, Report, document_of
 from kg.search import Constant, Number, merge_key
-from optimize.fitting import Progress, fit_choices, silent
+from optimize.fitting import fit_choices
 from optimize.metrics.abstention import OpenAnswer, answers_match
+from optimize.optimizers import Progress, silent
 from optimize.scorers import (
     ConfidenceExample,
     TrainingTurn,
@@ -51,7 +52,6 @@ from optimize.scorers import (
     right_items,
     right_turns,
     training_turns,
-    unanswerable_turn,
 )
 
 REMOVED_WEIGHT = 0.25
@@ -330,3 +330,63 @@ def _operands(space: DerivationSpace, turn: TrainingTurn, number: int) -> Iterat
             continue
         yield "figures" if form.kinds[position] == "A" else "answers", (_rows(logs, read), right)
         first = int(numbers[np.flatnonzero(right)[0]])
+
+
+MOST_PLACES = 6
+"""Rows and sentences that are removed at the most; a figure in more of them is too common to be meant in all."""
+
+
+def without_figures(report: Report, observations: Iterable[Observation]) -> Report:
+    """Returns the report without the rows and sentences of some observations."""
+    rows, sentences = _places(observations)
+    starts = [part.start - sum(row < part.start for row in rows) for part in report.parts]
+    before = len(report.pre_text)
+    return replace(
+        report,
+        table=tuple(row for number, row in enumerate(report.table) if number not in rows),
+        pre_text=tuple(one for number, one in enumerate(report.pre_text) if number not in sentences),
+        post_text=tuple(one for number, one in enumerate(report.post_text, start=before) if number not in sentences),
+        parts=tuple(replace(part, start=start) for part, start in zip(report.parts, starts, strict=True)),
+    )
+
+
+def unanswerable_turn(
+    report: Report,
+    turns: Sequence[TrainingTurn],
+    programs: Sequence[str],
+    place: int,
+    read: Callable[[Report], ReportIndex],
+) -> TrainingTurn | None:
+    """Returns a turn of a conversation whose report does not have its figures any more.
+
+    Args:
+        report: The report.
+        turns: The conversation's turns.
+        programs: Their gold programs.
+        place: The number of the turn.
+        read: Builds a report's graph and index.
+
+    Returns:
+        ``None`` where the turn has no figures of its own, where an earlier turn has figures in the same rows or
+        sentences, or where too much of the report would have to be removed.
+    """
+    turn = turns[place]
+    index = turn.index
+    earlier = {abs(number.value) for one in turns[:place] for number in one.derivation.numbers}
+    own = {abs(number.value) for number in turn.derivation.numbers} - earlier
+    gold = {int(index.base[item]) for item, value in enumerate(index.values) if abs(value) in own}
+    removed = [one for one in (index.observations[number] for number in sorted(gold)) if not one.in_header]
+    rows, sentences = _places(removed)
+    used = _places(index.observations[number] for one in turn.history for number in one.all_figures)
+    if not 0 < len(rows) + len(sentences) <= MOST_PLACES or rows & used[0] or sentences & used[1]:
+        return None
+    smaller = read(without_figures(report, removed))
+    found = training_turns(turn.group, smaller, turn.questions, programs[: place + 1])
+    return found[place] if len(smaller) and len(found) > place else None
+
+
+def _places(observations: Iterable[Observation]) -> tuple[set[int], set[int]]:
+    """The rows and the sentences of some observations."""
+    sources = [one.source for one in observations]
+    rows = {source.row for source in sources if isinstance(source, CellSource)}
+    return rows, {source.sentence for source in sources if not isinstance(source, CellSource)}

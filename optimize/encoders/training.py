@@ -31,7 +31,7 @@ from kg.encoders.encoder import JOINED
 from kg.errors import DataError
 from optimize.encoders.examples import MASK, NO_PAGE, EncoderConfig, EncoderData, EncoderExample, base_vocabulary
 from optimize.encoders.model import Encoder, Reader
-from optimize.fitting import Progress, silent
+from optimize.optimizers import Progress, silent
 
 _BETAS = (0.9, 0.98)
 _WARM_UP, _LEAST_RATE = 0.06, 0.02

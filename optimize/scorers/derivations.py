@@ -14,9 +14,10 @@ decay.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import dspy
@@ -38,26 +39,124 @@ from kg.calculations import (
     ParsedForm,
     QuestionFeatures,
     ReportIndex,
+    SeriesReader,
     WeightedHistory,
     as_float,
+    extend_history,
     features_of,
     history_terms,
     operand_rows,
     pair_features,
+    past_turn,
     pool,
     question_terms,
     question_words,
     role_features,
 )
-from kg.errors import DataError
-from kg.search import Constant, Number, Reference, beam_search
-from optimize.fitting import ConversationFit, Progress, silent
-from optimize.scorers.turns import TrainingTurn, describe_data, training_data
+from kg.encoders import TurnOperands
+from kg.errors import DataError, ProgramError
+from kg.reports import Report, document_of
+from kg.search import (
+    COMPOUNDS,
+    Answer,
+    Constant,
+    Derivation,
+    Number,
+    PastTurn,
+    Reference,
+    TurnOperation,
+    beam_search,
+    collapse,
+)
+from optimize.optimizers import ConversationFit, Dialogues, Progress, silent
+from optimize.scorers.settings import ScorerConfig, TrainingConfig
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
 
 _NAMES = ("rows_in", "group_in", "bias", "out", "skip", "pairs")
+
+
+@dataclass(frozen=True)
+class TrainingTurn:
+    """One turn with the training data of all stages.
+
+    Attributes:
+        group: The unit of the folds: the report's name.
+        index: The report; it is empty if only the dialogue is known.
+        questions: All questions up to this one.
+        history: The earlier turns with their gold derivations.
+        derivation: The gold derivation.
+        collapsed: The same as one operation over earlier turns; ``None`` where more than one is needed.
+        answer: The gold answer.
+        weight: Its weight in the fit.
+    """
+
+    group: str
+    index: ReportIndex
+    questions: tuple[str, ...]
+    history: tuple[HistoryTurn, ...]
+    forms: tuple[TurnOperands, ...]
+    derivation: Derivation
+    collapsed: TurnOperation | None
+    answer: Answer
+    weight: float = 1.0
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the report is known, not only the dialogue."""
+        return len(self.index) > 0
+
+
+def training_turns(
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """Returns the turns of one conversation; those after a program that cannot be executed are left out."""
+    turns: list[TrainingTurn] = []
+    history: list[HistoryTurn] = []
+    derivations: list[Derivation] = []
+    forms: list[TurnOperands] = []
+    for place, program in enumerate(programs):
+        try:
+            derivation = Derivation.parse(program)
+            answer = derivation.execute()
+        except ProgramError:
+            break
+        collapsed = collapse(derivation, derivations)
+        if collapsed is None and len(index):
+            collapsed = SeriesReader(index).collapse(derivation)
+        asked = tuple(questions[: place + 1])
+        turns.append(TrainingTurn(group, index, asked, tuple(history), tuple(forms), derivation, collapsed, answer))
+        derivations.append(derivation)
+        forms.append(past_turn(collapsed))
+        history.append(extend_history(index, history, PastTurn(asked[-1], derivation, answer)))
+    return turns
+
+
+SHORTENED_WEIGHT = 0.25
+"""Of turns that were made from longer conversations; larger ones cost accuracy on conversations as they are."""
+
+
+def shortened_turns(
+    group: str, index: ReportIndex, questions: Sequence[str], programs: Sequence[str]
+) -> list[TrainingTurn]:
+    """Returns turns that ask for two operations at once, from conversations without the turn of the first operation.
+
+    ConvFinQA's annotators ask for a difference before they ask for the percentage change. People do not: leaving the
+    turn of the difference out makes the next one a ``change_ratio``.
+    """
+    found: list[TrainingTurn] = []
+    for place, program in enumerate(programs[:-1]):
+        if "(" not in program:
+            continue
+        fewer = [*range(place), *range(place + 1, len(programs))]
+        turns = training_turns(group, index, [questions[i] for i in fewer], [programs[i] for i in fewer])
+        found += [
+            replace(turn, weight=SHORTENED_WEIGHT)
+            for turn in turns[place:]
+            if turn.collapsed is not None and turn.collapsed.operation in COMPOUNDS
+        ]
+    return found
 
 
 @dataclass(frozen=True)
@@ -78,59 +177,6 @@ class NetworkChoice:
     weight: float = 1.0
 
 
-@dataclass(frozen=True)
-class TrainingConfig:
-    """Settings of one training.
-
-    Attributes:
-        hidden: Hidden units.
-        epochs: Passes over the choices.
-        batch: Choices a step.
-        rate: Adam's step size, falling linearly to a tenth.
-        decay: L2 penalty on all weights but the bias.
-        dropout: Share of hidden units left out in a step, in [0, 1).
-    """
-
-    hidden: int = 64
-    epochs: int = 50
-    batch: int = 32
-    rate: float = 3e-3
-    decay: float = 5e-3
-    dropout: float = 0.2
-
-
-@dataclass(frozen=True)
-class ScorerConfig:
-    """Settings of the fit.
-
-    Attributes:
-        form_penalty: L2 penalty of the form model.
-        form_steps: Adam steps of the form model.
-        feature_count: Turns in which a feature must occur to enter the form model.
-        form_count: Turns in which a form must occur to be proposed.
-        operands: Training of the network for figures.
-        answers: Training of the network for earlier answers, which also learns from dialogues without reports.
-        ensemble: Networks of different seeds that are joined into one; their mean depends less on the seed.
-        ranker: Training of the ranker.
-        ranker_ensemble: Its networks of different seeds.
-        folds: Parts into which the reports are cut: the ranker learns from candidates that were proposed by a search
-            that was fitted without their report. Below 2 there is no ranker.
-        beam: The search that proposes them.
-    """
-
-    form_penalty: float = 5e-4
-    form_steps: int = 150
-    feature_count: int = 3
-    form_count: int = 3
-    operands: TrainingConfig = field(default_factory=TrainingConfig)
-    answers: TrainingConfig = field(default_factory=lambda: TrainingConfig(epochs=25))
-    ensemble: int = 2
-    ranker: TrainingConfig = field(default_factory=lambda: TrainingConfig(hidden=32, epochs=30, rate=4e-3, decay=3e-3))
-    ranker_ensemble: int = 3
-    folds: int = 4
-    beam: DerivationConfig = field(default_factory=DerivationConfig)
-
-
 class FitScorer(ConversationFit):
     """Fits the scorer on training conversations; asks no language model.
 
@@ -146,6 +192,65 @@ class FitScorer(ConversationFit):
         described = describe_data(trainset, self.dialogues)
         scorer = fit_scorer(turns, idf, self.settings, self.seed, described, self.progress)
         turn.reader = ReportReader(program.ontology, scorer, program.unmapped)
+
+
+def training_data(
+    reader: ReportReader, trainset: Sequence[dspy.Example], dialogues: Dialogues
+) -> tuple[list[TrainingTurn], Idf]:
+    """Returns all turns of conversations and dialogues, shortened ones too, and the idf of the reports' tokens.
+
+    Args:
+        reader: Builds the graphs.
+        trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
+        dialogues: Conversations without their reports; those about a page of ``trainset`` get its report.
+    """
+    reports = list(dict.fromkeys(example.report for example in trainset))
+    cells = [[cell for row in report.table for cell in row] for report in reports]
+    texts = [" ".join([*report.sentences, *own]) for report, own in zip(reports, cells, strict=True)]
+    idf = Idf.learn(list(dict.fromkeys(texts)))
+    turns: list[TrainingTurn] = []
+    built: dict[Report, ReportIndex] = {}
+    for example in trainset:
+        report: Report = example.report
+        if report not in built:
+            built[report] = read_index(reader, report, idf)
+        for make in (training_turns, shortened_turns):
+            turns += make(content_sha256(report), built[report], example.questions, example.programs)
+    pages = {document_of(report.id): report for report in built}
+    unknown = ReportIndex([], [], idf)
+    for name, questions, programs in dialogues:
+        page = pages.get(document_of(name))
+        group, index = (name, unknown) if page is None else (content_sha256(page), built[page])
+        for make in (training_turns, shortened_turns):
+            turns += make(group, index, questions, programs)
+    return turns, idf
+
+
+def read_index(reader: ReportReader, report: Report, idf: Idf) -> ReportIndex:
+    """Returns a report's index with an idf other than the reader's."""
+    graph, _ = reader.read(report)
+    return ReportIndex(graph.observations, report.sentences, idf)
+
+
+def content_sha256(report: Report) -> str:
+    """Returns the hash of a document's content: the same one may carry several ids, one a conversation."""
+    return hashlib.sha256(repr((report.sentences, report.table)).encode()).hexdigest()
+
+
+def describe_data(trainset: Sequence[dspy.Example], dialogues: Sequence[object]) -> str:
+    """Returns the numbers of conversations, turns and dialogues in words."""
+    turns = sum(len(example.programs) for example in trainset)
+    return f"{len(trainset)} conversations, {turns} turns; {len(dialogues)} dialogues without documents"
+
+
+def page_key(name: str) -> str:
+    """Returns the key of a page by its name or the hash of its content."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+def page_keys(report: Report) -> set[str]:
+    """Returns the keys of a report's page: a copy of it has the same name or the same content."""
+    return {page_key(document_of(report.id)), page_key(content_sha256(report))}
 
 
 def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormScorer:
@@ -385,7 +490,7 @@ def train(
         order = rng.permutation(len(choices))
         for place in range(0, len(order), config.batch):
             batch = [choices[number] for number in order[place : place + config.batch]]
-            _, gradients = _gradients(weights, batch, config, rng)
+            gradients = _gradients(weights, batch, config, rng)
             gradients["skip"] = gradients["skip"] - np.float32(config.decay) * target
             steps += 1
             rate = config.rate * (1 - 0.9 * steps / total)
@@ -408,7 +513,7 @@ def _initial(choice: NetworkChoice, hidden: int, rng: np.random.Generator) -> di
 
 def _gradients(
     weights: dict[str, FloatArray], batch: Sequence[NetworkChoice], config: TrainingConfig, rng: np.random.Generator
-) -> tuple[float, dict[str, FloatArray]]:
+) -> dict[str, FloatArray]:
     sizes = np.array([len(choice.rows) for choice in batch])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     segment = np.repeat(np.arange(len(batch)), sizes)
@@ -428,12 +533,11 @@ def _gradients(
     everything = np.add.reduceat(exponent, starts)
     good = np.add.reduceat(exponent * right, starts)
     importance = np.array([choice.weight for choice in batch], dtype=np.float32)
-    loss = float((importance * -np.log(np.maximum(good, 1e-12) / everything)).sum())
     error = exponent / everything[segment] - exponent * right / np.maximum(good, 1e-12)[segment]
     error = (error * importance[segment] / len(batch)).astype(np.float32)
     back = error[:, None] * weights["out"] * mask
     by_group = np.add.reduceat(back, starts, axis=0)
-    return loss, {
+    return {
         "rows_in": rows.T @ back,
         "group_in": group.T @ by_group,
         "bias": by_group.sum(axis=0),

@@ -24,6 +24,7 @@ from kg.calculations import START, DerivationConfig, ReportIndex, WeightedHistor
 from kg.errors import ConfigError, ProgramError, QueryError
 from kg.search import PastTurn
 from programs.agent.tools import TOOLS, Session
+from programs.answer import currency_sign, spoken_answer
 from programs.lm import plain_text
 from programs.turns import Failure, Turn, failure_of, metered
 from programs.wording import written_number
@@ -141,7 +142,9 @@ class AgentQA(dspy.Module):
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
                 turn = _failed(session, *failure_of(error, measured))
         if turn.answer is not None and turn.derivation is not None:
-            turn = replace(turn, words=world.words(turn.derivation, turn.answer, question, state.index))
+            sign = currency_sign(self.reader.graph_of(state.index).report)
+            words = spoken_answer(turn.derivation, turn.answer, question, state.index.observations, sign)
+            turn = replace(turn, words=words)
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(session.calls))
         return world.added(state, turn, tuple(history.after_failure() for history in state.histories))
 

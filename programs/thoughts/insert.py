@@ -96,7 +96,7 @@ class Insert(dspy.Module):
     def _update(self, work: Work, made: ToolCall) -> None:
         """Inserts a tool's output as operations that pass the schema, after a bounded number of repairs."""
         types, problem = rendered_types(work.graph.schema), "none"
-        apply = GraphStep("apply_updates", lambda updates: {"applied": _applied(work, updates, made)})
+        apply = GraphStep(lambda updates: {"applied": _applied(work, updates, made)})
         for attempt in range(work.config.repairs + 1):
             work.repairs["update"] += attempt > 0
             reply = work.ask(self.update_graph, types=types, information=made.output, problem=problem)

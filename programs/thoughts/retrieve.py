@@ -52,7 +52,7 @@ class GrowingSearch(Search):
         self.rows: Rows | None = None
         self._queries: list[str] = []
         self._problem, self._place = "none", 0
-        self._run = GraphStep("run_query", lambda query: {"rows": _bound_rows(work, query)})
+        self._run = GraphStep(lambda query: {"rows": _bound_rows(work, query)})
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.asks`."""

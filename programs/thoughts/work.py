@@ -115,18 +115,16 @@ _SHOWN, _LISTED = 120, 2_000
 class GraphStep(dspy.Module):
     """A step on the graph that asks no language model, as a module so that a trace shows its inputs and outputs.
 
-    >>> run_query = GraphStep("run_query", lambda query: {"rows": graph.query(query).rows})
+    >>> run_query = GraphStep(lambda query: {"rows": graph.query(query).rows})
     >>> run_query(query="SELECT ?name WHERE { ?c a type:Company ; rdfs:label ?name }").rows
     (('Helixon Inc.',),)
 
     Args:
-        name: The name of its span.
         work: Takes the step's inputs by name and returns its outputs by name.
     """
 
-    def __init__(self, name: str, work: Callable[..., Mapping[str, Any]]) -> None:
+    def __init__(self, work: Callable[..., Mapping[str, Any]]) -> None:
         super().__init__()
-        self.span_name = name
         self._work = work
 
     def forward(self, **inputs: Any) -> dspy.Prediction:

@@ -6,10 +6,8 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from programs.wording.answers import (
-        currency_sign,
         figures_in,
         is_grounded,
-        spoken_answer,
         written_answer,
         written_number,
         written_quantity,

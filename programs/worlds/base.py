@@ -87,6 +87,10 @@ class Search(ABC):
     def turn(self, choice: Choice, config: EvidenceConfig) -> AnyTurn:
         """The turn of a choice: the answer with its path and sources, or an abstention with what comes nearest."""
 
+    def figures(self) -> tuple[Sequence[Any], Any] | None:
+        """The observations and the report of the derivations that are answers; ``None`` where answers are none."""
+        return None
+
     @abstractmethod
     def grounds(self, turn: AnyTurn) -> dict[str, str]:
         """The inputs ``calculation`` and ``facts`` of an explanation of an answer."""

@@ -33,6 +33,7 @@ from kg.encoders import TextEncoder
 from kg.errors import ConfigError
 from kg.graphs import EntityContext, GraphContext
 from kg.reports import (
+    Observation,
     Ontology,
     Report,
     ReportGraph,
@@ -43,12 +44,11 @@ from kg.reports import (
     lines_of,
     report_base,
 )
-from kg.search import Answer as KGAnswer
 from kg.search import Derivation, PastTurn, Reference, collapse, merge_key
 from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, length_of
 from programs.lm import plain_text, probability_of, stated, tokens_of
 from programs.turns import AnyTurn, Failure, Kept, Resolution, State, Turn, history_records, read_histories
-from programs.wording import currency_sign, spoken_answer, written_number
+from programs.wording import written_number
 from programs.worlds.base import Search, World
 from programs.worlds.page import (
     NamedCalculation,
@@ -194,11 +194,6 @@ class ReportWorld(World):
         _, index = self._read([*questions, question], state.turns)
         histories = read_histories(state.kept(), index, questions) if state.turns else state.histories
         return replace(state, index=index, histories=histories)
-
-    def words(self, derivation: Derivation, answer: KGAnswer, question: str, index: ReportIndex) -> str:
-        """An answer in words, with unit, sign and scale."""
-        sign = currency_sign(self.reader.graph_of(index).report)
-        return spoken_answer(derivation, answer, question, index.observations, sign)
 
     def added(
         self, state: ReportState, turn: Turn, histories: tuple[WeightedHistory, ...], *, alone: bool = False
@@ -384,9 +379,12 @@ class ReportSearch(Search):
             about = {"candidates": self.candidates, "confidence": confidence}
             return Turn(self.question, failure="not_answered", message=self.nearest(), **about)
         best = choice.candidates[pick]
-        words = self.world.words(best.derivation, best.answer, self.question, self.index)
-        about |= {"answer": best.answer, "derivation": best.derivation, "words": words}
+        about |= {"answer": best.answer, "derivation": best.derivation}
         return Turn(self.question, pick=pick, confidence=confidence, **about)
+
+    def figures(self) -> tuple[Sequence[Observation], Report]:
+        """See :meth:`programs.worlds.base.Search.figures`."""
+        return self.index.observations, self.world.reader.graph_of(self.index).report
 
     def grounds(self, turn: Turn) -> dict[str, str]:
         """An answer's calculation with its results, and the place of each figure."""

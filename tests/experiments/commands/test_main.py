@@ -105,7 +105,7 @@ def test_how_a_model_is_asked_is_read_from_the_command_line(command: str, monkey
         asked.append(config)
         raise ConfigError("enough")
 
-    monkeypatch.setattr("experiments.commands.main.check_local", enough)
+    monkeypatch.setattr("experiments.lms.check_local", enough)
     settings = ["temperature=0.5", "max_tokens=7", "budget=calls=3", "timeout=5", "retries=0", "threads=1"]
     words = [word for setting in settings for word in ("--lm-set", setting)]
     assert cli.main([*command.split(), "--lm", "openai/x", *words]) == 1

@@ -108,7 +108,7 @@ def test_the_steps_are_traced_where_tracking_is_on(ask: Ask, ports: str, trackin
     tracker = Tracker(TrackingConfig(tracking_uri))
     [trace] = tracker.client.search_traces(locations=[tracker.experiment_id], run_id=found["run_id"])
     names = [span.name for span in trace.data.spans]
-    for name in ("Predict(DefineToolCalls)", "inspect_document", "create_node_type", "apply_updates", "run_query"):
+    for name in ("Predict.forward", "GuardedLM.__call__", "Tool.inspect_document", "GraphStep.forward"):
         assert name in names
     assert trace.info.tags["finpath.command"] == "thoughts"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.compiling import CompileJob, compile_program, fit_graphs, report_job
+from experiments.compiling import CompileJob, compile_program, report_job
 from experiments.console import SHIPPED_FOLDER
 from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import ConvFinQA, evaluate
@@ -21,8 +21,6 @@ from experiments.tracking import Tracker
 from kg.errors import ConfigError, DataError, UnmappedRowError
 from optimize.optimizers import parse_optimizers
 from programs.lm.guarded import GuardedLM
-from programs.worlds.graph import GraphConfig
-from tests.experiments.films import GRAPH
 from tests.optimize.conftest import AnyReplyEngine
 
 SHIPPED = str(SHIPPED_FOLDER / "beam")
@@ -204,8 +202,3 @@ def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
     job = report_job(str(tmp_path / "mine"), dev, parse_optimizers("scorer"), program_settings={"unmapped": "fail"})
     with pytest.raises(UnmappedRowError, match="covers none of these rows"):
         compile_program(job, out=tmp_path / "other")
-
-
-def test_a_fit_without_questions_is_refused() -> None:
-    with pytest.raises(DataError, match="no questions to learn from"):
-        fit_graphs(GRAPH.graph, [], GraphConfig())

@@ -36,7 +36,7 @@ from tests.experiments.lms.servers import GOOD, SECRET, BadServer, Reply
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        LMConfig(**settings)  # type: ignore[arg-type]
+        LMConfig(**{"name": "openai/m", **settings})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

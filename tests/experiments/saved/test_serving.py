@@ -10,7 +10,6 @@ import mlflow
 import pytest
 
 from experiments.data import find_report
-from experiments.lms import LMConfig
 from experiments.saved import SavedProgram, find_program, load_program, log_model, save_program
 from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError
@@ -32,7 +31,7 @@ def tracker(tracking_uri: str, monkeypatch: pytest.MonkeyPatch) -> Tracker:
 
 def _logged(tracker: Tracker, saved: SavedProgram, graph: QuestionGraph | None = None) -> mlflow.pyfunc.PyFuncModel:
     with tracker.run("compile", "mine: a/b") as run:
-        uri = log_model(tracker, run, saved, LMConfig("none"), graph)
+        uri = log_model(tracker, run, saved, None, graph)
     assert find_program(uri, tracker).config["kind"] == saved.config["kind"]
     return mlflow.pyfunc.load_model(uri)
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from dspy.utils import DummyLM
 
-from experiments.compiling import fit_graphs
 from experiments.data import LoadedGraph, LoadedQuestions
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
-from experiments.kgqa import KGQuestions
+from experiments.kgqa import KGQuestions, fit_graphs
 from experiments.lms.config import LMConfig
 from experiments.saved import SavedProgram, load_program, save_program, with_graph_settings
 from experiments.tracking import Tracker
+from kg.errors import DataError
 from optimize.metrics import KGQAScore
 from programs.conversation import ConversationQA
 from programs.worlds.graph import GraphConfig
@@ -102,3 +102,8 @@ def test_a_saved_program_answers_as_before(program: ConversationQA, tmp_path: Pa
         asked = {"question": question.question, "graph": GRAPH.graph, "topics": question.topics}
         assert again.program(**asked).predictions == program(**asked).predictions
     assert with_graph_settings(again.program, {"beam_width": "3"}).config.beam_width == 3
+
+
+def test_a_fit_without_questions_is_refused() -> None:
+    with pytest.raises(DataError, match="no questions to learn from"):
+        fit_graphs(GRAPH.graph, [], GraphConfig())

@@ -148,12 +148,12 @@ def test_what_is_missing_is_named(
     student: ConversationQA, train: list[dspy.Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     present: Any = object()
-    monkeypatch.setattr("optimize.fitting.find_spec", lambda name: present)
+    monkeypatch.setattr("optimize.optimizers.find_spec", lambda name: present)
     with pytest.raises(ConfigError, match=r"encoder\.base must name the folder of a sentence encoder .* got none"):
         FitEncoder(SETTINGS).compile(student, trainset=train)
     with pytest.raises(DataError, match=r"vocab\.txt: the base model's vocabulary cannot be read"):
         FitEncoder(replace(SETTINGS, base=str(tmp_path))).compile(student, trainset=train)
-    monkeypatch.setattr("optimize.fitting.find_spec", lambda name: None)
+    monkeypatch.setattr("optimize.optimizers.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"needs torch, which is not installed: pip install 'finpath\[train\]'"):
         FitEncoder(SETTINGS).compile(student, trainset=train)
     agent = ConversationQA(AgentQA(ReportReader(student.ontology, DerivationScorer.untrained())))

@@ -15,7 +15,7 @@ from kg.encoders.encoder import JOINED
 from kg.errors import DataError
 from kg.reports import Report, build_ontology, build_report_graph
 from optimize.encoders.examples import EncoderConfig, EncoderData, base_vocabulary, encoder_data
-from optimize.scorers.turns import TrainingTurn, training_turns
+from optimize.scorers.derivations import TrainingTurn, training_turns
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")

@@ -13,8 +13,7 @@ from kg.calculations.scorer import JOINT_WIDTH, DerivationScorer
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from optimize.scorers import derivations as scorer_training
-from optimize.scorers.derivations import fit_ranker, fit_scorer, ranking_choice
-from optimize.scorers.turns import TrainingTurn, training_turns
+from optimize.scorers.derivations import TrainingTurn, fit_ranker, fit_scorer, ranking_choice, training_turns
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, TINY, UNKNOWN, report_index
 
 

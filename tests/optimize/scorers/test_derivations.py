@@ -116,7 +116,7 @@ from kg.calculations.report_index import Idf
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from optimize.scorers.derivations import ScorerConfig, TrainingConfig, fit_scorer
-from optimize.scorers.turns import training_turns
+from optimize.scorers.derivations import training_turns
 
 records = json.load(open(sys.argv[1]))[:6]
 reports = [Report.from_dict(record) for record in records]

@@ -10,7 +10,8 @@ from kg.calculations.report_index import Idf, ReportIndex
 from kg.reports import Report, build_ontology, build_report_graph
 from kg.search.derivation import Derivation
 from kg.search.history import Reference
-from optimize.scorers.turns import SHORTENED_WEIGHT, shortened_turns, training_turns, unanswerable_turn, without_figures
+from optimize.encoders.held_out import unanswerable_turn, without_figures
+from optimize.scorers.derivations import SHORTENED_WEIGHT, shortened_turns, training_turns
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, UNKNOWN, report_index
 
 

@@ -15,9 +15,10 @@ from kg.reports.graph import build_report_graph
 from kg.search.derivation import Derivation
 from kg.search.steps import Answer, Number, Step
 from programs import BeamQA
+from programs.answer import currency_sign, spoken_answer
 from programs.conversation import ConversationQA
 from programs.turns import Turn
-from programs.wording import currency_sign, is_grounded, spoken_answer, written_answer, written_number
+from programs.wording import is_grounded, written_answer, written_number
 from programs.worlds.report import ReportReader
 
 TABLE = (
