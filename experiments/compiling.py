@@ -24,6 +24,7 @@ from typing import Any
 
 from experiments.console import say
 from experiments.data import (
+    Dialogue,
     Dialogues,
     LoadedData,
     conversation_examples,
@@ -218,8 +219,9 @@ def report_job(
     if not learned or any(one.answers is None for one in learned):
         raise DataError("has no conversations with gold to compile on", file=train.name)
     data = [DataInput(train.name, train.sha256, "train", len(train.conversations))]
-    further = dialogues.without({one.id for one in train.conversations}).items if dialogues is not None else ()
+    known, further = {conversation.id for conversation in train.conversations}, list[Dialogue]()
     if dialogues is not None:
+        further = [dialogue for dialogue in dialogues.items if dialogue[0] not in known]
         data.append(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
 
     def fit(tell: Callable[[str], None]) -> Fit:

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from experiments.console import SHIPPED_FOLDER, say
+from experiments.console import SHIPPED_FOLDER
 from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.files import OLD, folder_beside, restore, sync_folder
 
@@ -208,7 +208,7 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
         program = read(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
         state = json.loads(_text(folder / STATE))
-        state = _without_models({key: value for key, value in state.items() if key != "metadata"}, folder)
+        state = _without_models({key: value for key, value in state.items() if key != "metadata"})
         _check_fields(program, state)
         program.load_state(state)
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError, FinpathError) as error:
@@ -305,14 +305,11 @@ def _check_fields(program: dspy.Module, state: Mapping[str, Any]) -> None:
             raise ValueError(f"prompts of {name} have {len(saved)} fields, finpath's have {count}: compile it again")
 
 
-def _without_models(state: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _without_models(state: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a program's state without language models of its own.
 
     One would be asked in place of the user's model, with the user's key and outside of the budget.
     """
-    named = [name for name, part in state.items() if isinstance(part, dict) and part.get("lm") is not None]
-    if named:
-        say(f"note: {folder} names a language model for {', '.join(named)}; it is not used, --lm decides")
     return {
         name: {**part, "lm": None} if isinstance(part, dict) and "lm" in part else part for name, part in state.items()
     }

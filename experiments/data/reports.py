@@ -1,4 +1,4 @@
-"""The reports of conversation files, and the ontology of a train split.
+"""The reports of conversation files.
 
 >>> find_report("ACME/2020/page_7.pdf", "sample").table[0]
 ('', '2020', '2019')
@@ -8,23 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from experiments.console import say
 from experiments.data.conversations import find_part, find_parts, read_records, read_report, shared_report
 from kg.errors import DataError
 from kg.reports import Report, document_of
-
-
-def read_records_of(source: str | Path) -> Iterator[tuple[str, str, Any]]:
-    """The records of a source, each with the name of its file and its place there.
-
-    Raises:
-        DataError: A file cannot be read, or is not a JSON list.
-    """
-    for part in find_parts(source):
-        for number, record in enumerate(read_records(part.read(), part.name), start=1):
-            yield part.name, f"record number {number}", record
 
 
 def find_report(reference: str, source: str) -> Report:
@@ -56,8 +44,9 @@ def find_report(reference: str, source: str) -> Report:
 def train_reports(sources: Sequence[str]) -> Iterator[Report]:
     """The reports of a train split; those that cannot be read are reported and left out."""
     for source in sources:
-        for name, place, record in read_records_of(source):
-            try:
-                yield read_report(record)
-            except DataError as error:
-                say(f"{name}: {place}: {error}; left out")
+        for part in find_parts(source):
+            for number, record in enumerate(read_records(part.read(), part.name), start=1):
+                try:
+                    yield read_report(record)
+                except DataError as error:
+                    say(f"{part.name}: record number {number}: {error}; left out")
