@@ -207,8 +207,9 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
         read = _read_graph_program if config["kind"] in GRAPH_KINDS else _read_report_program
         program = read(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
-        state = json.loads(_text(folder / STATE))
-        state = _without_models({key: value for key, value in state.items() if key != "metadata"})
+        parts = {name: part for name, part in json.loads(_text(folder / STATE)).items() if name != "metadata"}
+        # A model of the program's own would be asked in place of the user's, with the user's key.
+        state = {name: {**part, "lm": None} if "lm" in part else part for name, part in parts.items()}
         _check_fields(program, state)
         program.load_state(state)
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError, FinpathError) as error:
@@ -303,16 +304,6 @@ def _check_fields(program: dspy.Module, state: Mapping[str, Any]) -> None:
         count = len(predictor.signature.fields)
         if saved is not None and len(saved) != count:
             raise ValueError(f"prompts of {name} have {len(saved)} fields, finpath's have {count}: compile it again")
-
-
-def _without_models(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a program's state without language models of its own.
-
-    One would be asked in place of the user's model, with the user's key and outside of the budget.
-    """
-    return {
-        name: {**part, "lm": None} if isinstance(part, dict) and "lm" in part else part for name, part in state.items()
-    }
 
 
 def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram:

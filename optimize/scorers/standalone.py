@@ -16,7 +16,7 @@ import numpy as np
 from kg.calculations import feature_matrix, standalone_features
 from kg.logistic import BIAS, LogisticModel
 from optimize.fitting import fit_logistic
-from optimize.scorers.turns import TrainingTurn
+from optimize.scorers.derivations import TrainingTurn
 
 LEAST_QUESTIONS, PENALTY = 20, 1.5
 """Questions in which a word must occur for a weight of its own, and the L2 penalty of each weight."""
