@@ -173,8 +173,7 @@ def main() -> None:
     parser.add_argument("--api-base", help="the address of its server")
     parser.add_argument("--threads", type=int, help="conversations that are held side by side")
     options = parser.parse_args()
-    settings = {"api_base": options.api_base, "timeout": 3000, "retries": 0, "threads": options.threads}
-    lm = LMConfig(options.lm, **settings) if options.lm is not None else None
+    lm = options.lm and LMConfig(options.lm, options.api_base, timeout=3000, retries=0, threads=options.threads)
     folder = FOLDER / options.set
     talks = talks_of(folder, options.part, options.conversations)
     if not talks:
