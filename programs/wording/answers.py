@@ -1,4 +1,4 @@
-"""Figures and answers as text, and the check that an answer says only what was shown.
+"""Figures and answers as text, and the check of an answer against the facts that it rests on.
 
 >>> written_quantity(quantity), written_number(Decimal("0.50000"))
 ('206588 thousand (currency)', '0.5')
