@@ -43,11 +43,14 @@ class Triple(NamedTuple):
 def local_name(iri: str) -> str:
     """The end of an IRI (``directed_by`` of ``http://x/y#directed_by``); a blank node as is.
 
-    It begins after the last ``#`` or ``/``, in a URN after the last ``:``. Percent signs are decoded.
+    It begins after the last ``#`` or ``/``, in a URN after the last ``:``. Percent signs are decoded. A version keeps
+    the part before it, as in ``zero/1.0``.
     """
     if iri.startswith("_:"):
         return iri
-    return plain_name(unquote(_BEFORE_LOCAL_NAME.split(iri.rstrip("#/"))[-1])) or iri
+    parts = _BEFORE_LOCAL_NAME.split(iri.rstrip("#/"))
+    is_version = "." in parts[-1] and parts[-1].replace(".", "").isdigit()
+    return plain_name(unquote("/".join(parts[-2:] if is_version else parts[-1:]))) or iri
 
 
 def plain_name(text: str) -> str:

@@ -106,12 +106,17 @@ class _Terms:
 
 
 def is_table_of_triples(text: str) -> bool:
-    """Whether each of the first rows of a table has a subject, a relation and a value: a header says so, or names."""
+    """Whether each of the first rows of a table has a subject, a relation and a value.
+
+    A header says so, or names in all columns; half of the values may be numbers where subjects and relations repeat.
+    """
     rows = _rows("\n".join(text.splitlines()[:_FIRST]))
     if not rows or any(len(row) != 3 for row in rows):
         return False
     values = sum(_is_name(row[2]) for row in rows)
-    named = all(_is_name(row[0]) and _is_name(row[1]) for row in rows) and 2 * values > len(rows)
+    repeats = all(len({row[column] for row in rows}) < len(rows) for column in (0, 1))
+    named = all(_is_name(row[0]) and _is_name(row[1]) for row in rows)
+    named = named and (2 * values > len(rows) or (values > 0 and repeats))
     return _is_header(rows[0]) or (named and (len(rows) > 1 or _delimiter(text) != ","))
 
 

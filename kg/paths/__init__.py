@@ -8,12 +8,7 @@ if TYPE_CHECKING:
     from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
     from kg.paths.linking import QuestionGraph, Topics
     from kg.paths.ranking import CANDIDATES, FEATURES, PathRanker, Vectors, widened
-    from kg.paths.scorer import (
-        STOP,
-        LearnedRelationScorer,
-        RelationStep,
-        inverses,
-    )
+    from kg.paths.scorer import STOP, LearnedRelationScorer, RelationStep, inverses
     from kg.paths.space import (
         SEPARATOR,
         EntityPath,

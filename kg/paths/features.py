@@ -185,12 +185,13 @@ class RelationNames:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
         self.is_inverse = np.array([name.startswith("^") for name in names], dtype=np.bool_)
         split = [relation_words(name) for name in names]
         stems = [tuple([stem(word) for word in part] for part in both) for both in split]
-        self._own = WordShares([own for own, _ in stems], _rarity)
-        self._rest = WordShares([rest for _, rest in stems], _rarity)
+        self._own, self._rest = (
+            WordShares([both[part] for both in stems], lambda count, holding: math.log(1 + count / holding))
+            for part in (0, 1)
+        )
         self._letters = WordShares([sorted(letters(" ".join(own))) for own, _ in split], lambda *_: 1.0)
 
     def likeness(self, question: RelationFeatures, depth: int) -> FloatArray:
@@ -243,10 +244,6 @@ class WordShares:
         """The same as a share of each text, in [0, 1]."""
         result: FloatArray = (self.sums(words) / self.total).astype(np.float32)
         return result
-
-
-def _rarity(count: int, holding: int) -> float:
-    return math.log(1 + count / holding)
 
 
 def letters(text: str) -> set[str]:

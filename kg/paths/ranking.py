@@ -10,7 +10,6 @@ reaches, and knows relations that training did not have by the meaning of their 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -66,8 +65,7 @@ class PathRanker:
         """
         paths = paths[:CANDIDATES]
         scores = self.features(space, paths) @ [self.weights.get(name, 0.0) for name in FEATURES]
-        scores = scores - scores.max()
-        scores -= math.log(np.exp(scores).sum())
+        scores -= np.logaddexp.reduce(scores)
         best = np.argsort(-scores, kind="stable").tolist()
         logs = []
         for place in best:

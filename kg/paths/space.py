@@ -88,10 +88,8 @@ class EntityPath:
         return self.entities[-1]
 
     def __str__(self) -> str:
-        parts = [self.entities[0]]
-        for relation, entity in zip(self.relations, self.entities[1:], strict=True):
-            parts += [relation, entity]
-        return SEPARATOR.join(parts)
+        steps = zip(self.relations, self.entities[1:], strict=True)
+        return SEPARATOR.join((self.entities[0], *(name for step in steps for name in step)))
 
 
 @dataclass(frozen=True)
@@ -173,15 +171,12 @@ class EntitySpace:
         self.stop = len(index.relations)
         self._names = tuple(index.name(topic) for topic in topics)
         self._reached: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
-        self._slots: dict[Path, Ids] = {}
         self._words: dict[Path, IntArray] = {}
         self.conditions: Conditions | None = None
 
     def slots(self, path: Path) -> Ids:
         """The slots (:meth:`kg.graphs.index.GraphIndex.slots_of`) of the entities that a path leads to."""
-        if path not in self._slots:
-            self._slots[path] = self.index.slots_of(self.reached(path))
-        return self._slots[path]
+        return self.index.slots_of(self.reached(path))
 
     def reached(self, path: Path) -> Ids:
         """The entities that a path of choices (the topic's place first) leads to, sorted."""
@@ -279,7 +274,7 @@ class EntitySpace:
     def expand(self, frontier: Frontier) -> Expansion:
         """The offered relations of every state, and stopping where it is probable enough; one call of the scorer."""
         depth = frontier.choices.shape[1] - 1
-        paths = [tuple(int(choice) for choice in state) for state in frontier.choices]
+        paths = [tuple(state) for state in frontier.choices.tolist()]
         offered = np.zeros((len(paths), self.stop), dtype=np.bool_)
         if depth < self.config.max_depth:
             for row, path in enumerate(paths):
@@ -341,9 +336,9 @@ def completed_paths(space: EntitySpace) -> tuple[list[tuple[Path, float]], Searc
     most = space.config.max_depth
     result = beam_search(space, replace(space.config, max_depth=most + 1))
     completed = [
-        (tuple(int(choice) for choice in path[:-1]), float(score))  # without STOP
+        (tuple(path[:-1]), score)  # without STOP
         for frontier in result.completed
-        for path, score in zip(frontier.choices, frontier.scores, strict=True)
+        for path, score in zip(frontier.choices.tolist(), frontier.scores.tolist(), strict=True)
     ]
     depth = min(result.statistics.max_depth_reached, most)
     return sorted(completed, key=lambda pair: (-pair[1], pair[0])), replace(result.statistics, max_depth_reached=depth)

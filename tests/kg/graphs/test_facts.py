@@ -76,6 +76,9 @@ def test_a_table_of_triples() -> None:
     text = "subject,predicate,object\nalien,is a,film\nalien,directed by,Ridley Scott\nRidley Scott,born,1937\n"
     assert is_table_of_triples(text)
     assert not is_table_of_triples(",2020,2019\nNet sales,4120,3980\n")
+    half = "Alien,year,1979\nAlien,made by,Ridley Scott\nLegend,year,1985\nLegend,rating,6.3\n"
+    assert is_table_of_triples(half)
+    assert not is_table_of_triples("Retail,North,5\nRetail,South,6\nFood,North,7\n")
     graph = FactGraph.build(read_table(text, what="films.csv"))
     film = next(node for node in range(len(graph.values)) if graph.name(node) == "alien")
     [director] = graph.follow(film, _relation(graph, "directed by"))

@@ -75,6 +75,7 @@ def test_a_store_is_read_whole(endpoint: EndpointStore) -> None:
 def test_local_names() -> None:
     assert local_name("http://x/y#directed_by") == "directed_by"
     assert local_name("http://x/y/Ludwig%20II/") == "Ludwig II"
+    assert local_name("http://x/publicdomain/zero/1.0/") == "zero/1.0"
     assert local_name("_:b0") == "_:b0"
     assert local_name("http://") == "http:"
     assert local_name("urn:isbn:0451450523") == "0451450523"
