@@ -225,11 +225,10 @@ def page_label(
     calculation, conversation = written_calculation(over_figures, earlier), written_turns(earlier)
     try:
         named = read_calculation(calculation, figures, earlier, [*(turn.question for turn in past), question])
-        wanted = merge_key(derivation.execute(report.table))
-        answers = [named.answer, *(reading.execute() for reading in named.readings)] if named is not None else []
+        is_gold = named is not None and merge_key(named.answer) == merge_key(derivation.execute(report.table))
     except FinpathError:
         return None
-    if wanted not in map(merge_key, answers):
+    if not is_gold:  # also where the gold program counts a percentage as 12
         return None
     page = written_page(report, index, _WHOLE_PAGE, _uncut).text
     return {

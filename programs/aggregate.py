@@ -12,8 +12,8 @@ candidate's logit is the weighted sum of its features (:data:`CANDIDATE_FEATURES
 turn's (:data:`NONE_FEATURES`), and the probability is the softmax over all. Missing weights are 0. Where the weights
 give the model's evidence none, it is not asked.
 
-A model that has named an expression is asked to choose only where the search's best candidate is another one. It sees
-the candidates in an order that a seed shuffles, so that their place has no meaning.
+A model that has named an expression with confidence is not asked again, nor one that names what the search proposes.
+Elsewhere it chooses among its own candidate and a few serious ones of the search, in an order that a seed shuffles.
 """
 
 from __future__ import annotations
@@ -44,6 +44,12 @@ that the model gives to none."""
 
 BEAM_ALONE = "none"
 """The name under which the plan for no language model is kept."""
+
+CONFIDENT = 0.6
+"""The confidence from which the expression of a model that decides is the answer, without a second look."""
+
+RIVALS = 5
+"""The number of candidates of the search that a model chooses among."""
 
 _LEAST_REST = -7.0
 
@@ -149,6 +155,12 @@ def length_of(derivation: Derivation) -> int:
     return len(derivation.numbers) + sum(step.operation != "select" for step in derivation.steps)
 
 
+def is_same(first: Derivation, second: Derivation) -> bool:
+    """Whether two calculations are over the same figures, whether these count as 12 or as 0.12."""
+    sources = ([number.source for number in one.numbers] for one in (first, second))
+    return str(first).replace("%", "") == str(second).replace("%", "") and next(sources) == next(sources)
+
+
 @dataclass(frozen=True)
 class EvidencePlan:
     """The use of one language model, with the weights of its evidence.
@@ -203,7 +215,7 @@ class EvidenceConfig:
         plans: The fitted plans, by the name of the language model; :data:`BEAM_ALONE` for none.
     """
 
-    page_tokens: int = 3000
+    page_tokens: int = 850
     answer: Literal["confident", "always"] = "confident"
     seed: int = 0
     plans: Mapping[str, EvidencePlan] = field(default_factory=dict)
@@ -356,12 +368,15 @@ class Aggregate(dspy.Module):
             return None
         understanding = execution.understanding
         groups = search.groups(shown, named)
+        is_confident = config.plan_for(dspy.settings.lm).decides and understanding.confidence >= CONFIDENT
         if named is not None:
             own = next(places for places in groups if named in places)
-            if len(groups) == 1 or (search.candidates and 0 in own):
+            if is_confident or len(groups) == 1 or 0 in own:
                 return stated_evidence(understanding.confidence, named, len(shown))
-        elif understanding.says_none and search.abstains:
+            groups = [own, *(places for places in groups if places is not own)]
+        elif not groups or (understanding.says_none and search.abstains):
             return stated_evidence(understanding.confidence, None, len(shown))
+        groups = groups[: RIVALS + 1]
         random.Random(f"{config.seed} {search.question}").shuffle(groups)
         reply = self.predict(
             **search.options([shown[places[0]] for places in groups], understanding.description),
@@ -384,9 +399,13 @@ def pick_among(signature: Any, count: int) -> Any:
 
 
 def with_named(candidates: Sequence[Any], named: Any, most: int) -> tuple[tuple[Any, ...], int]:
-    """Candidates with the named one among the first ``most``, and its place; an equal answer takes its derivation."""
+    """Candidates with the named one among the first ``most``, and its place: it replaces those that it is equal to."""
     key = merge_key(named.answer)
-    equal = [place for place, candidate in enumerate(candidates) if merge_key(candidate.answer) == key]
+    equal = [
+        place
+        for place, candidate in enumerate(candidates)
+        if merge_key(candidate.answer) == key or is_same(candidate.derivation, named.derivation)
+    ]
     others = [candidate for place, candidate in enumerate(candidates) if place not in equal]
     place = min([*equal, max(most - 1, 0), len(others)])
     return (*others[:place], named, *others[place:]), place

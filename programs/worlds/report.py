@@ -45,16 +45,16 @@ from kg.reports import (
     report_base,
 )
 from kg.search import Derivation, PastTurn, Reference, collapse, merge_key
-from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, length_of
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, is_same, length_of
 from programs.lm import plain_text, probability_of, stated, tokens_of
 from programs.turns import AnyTurn, Failure, Kept, Resolution, State, Turn, history_records, read_histories
 from programs.wording import written_number
 from programs.worlds.base import Search, World
 from programs.worlds.page import (
-    NamedCalculation,
     PageFigures,
     PageText,
     Relevance,
+    is_serious,
     merged,
     read_calculation,
     relevance_of,
@@ -306,7 +306,7 @@ class ReportSearch(Search):
         named = read_calculation(str(reply.calculation), PageFigures(self.index), self.past, self.questions)
         if named is None:
             return Execution(understanding.model_copy(update={"says_none": True}))
-        return Execution(understanding, candidate_of(named, self.found, self.index))
+        return Execution(understanding, candidate_of(named.derivation, self.found, self.index))
 
     # --- Aggregate: candidates with evidence ---
 
@@ -318,8 +318,10 @@ class ReportSearch(Search):
         return [length_of(one.derivation) for one in candidates]
 
     def groups(self, candidates: Sequence[Candidate], named: int | None) -> list[tuple[int, ...]]:
-        """The places of candidates of the same calculation; the first of each group represents it."""
-        return merged(candidates, self.past, named)
+        """The places of candidates of the same calculation, of the serious ones; the first represents its group."""
+        groups = merged(candidates, self.past, named)
+        index = self.index
+        return [one for one in groups if named in one or is_serious(candidates[one[0]].derivation, index)]
 
     def options(self, candidates: Sequence[Candidate], meaning: str) -> dict[str, Any]:
         """The inputs of the signature that chooses among candidates."""
@@ -440,16 +442,11 @@ def _confidence(reply: Any) -> float:
     return known if known is not None else stated(reply.confidence)
 
 
-def candidate_of(named: NamedCalculation, search: TurnSearch, index: ReportIndex) -> Candidate:
-    """The calculation with the search's probability of its answer.
-
-    Percentages of the page are read as 12 or as 0.12; the search knows which of the two a question expects.
-    """
-    scores = {merge_key(one.answer): one.score for one in reversed(search.candidates)}
-    options = [named.derivation, *named.readings]
-    known = [(scores[key], one) for one in options if (key := merge_key(one.execute())) in scores]
+def candidate_of(derivation: Derivation, search: TurnSearch, index: ReportIndex) -> Candidate:
+    """The calculation that a model named, with the search's probability of it in any reading of its percentages."""
+    scores = [one.score for one in search.candidates if is_same(one.derivation, derivation)]
     rest = max(1.0 - sum(math.exp(one.score) for one in search.candidates), _LEAST_REST)
-    score, derivation = max(known, key=lambda one: one[0]) if known else (math.log(rest), named.derivation)
+    score = max(scores, default=math.log(rest))
     sources = {one.id: one.source for one in index.observations}
     of_figures = tuple(sources[n.source] for n in derivation.numbers if n.source is not None and n.source in sources)
     return Candidate(derivation, derivation.execute(), score, derivation.path, of_figures)

@@ -33,6 +33,8 @@ REPORT = Report(
 ONTOLOGY = build_ontology([REPORT])
 QUESTION = "what was the net income in 2008?"
 CAREFUL = EvidenceConfig()
+UNSURE = 40
+"""A confidence with which a model is asked to choose among candidates."""
 
 
 def _named(calculation: str, confidence: object = 90, meaning: str = "the net income of 2008") -> dict[str, str]:
@@ -59,7 +61,7 @@ def _ask(
 
 def _number(calculation: str, meaning: str = QUESTION) -> int:
     """The number under which Aggregate shows a calculation that Understand has named; a seed shuffles them."""
-    _, prompts = _ask([_named(calculation), _picked(1)], meaning)
+    _, prompts = _ask([_named(calculation, UNSURE), _picked(1)], meaning)
     lines = re.findall(r"^(\d+)\. (.*) = ", prompts[1], flags=re.MULTILINE)
     figures = re.findall(r"\[\w+\]", calculation)
     return next(int(number) for number, line in lines if re.findall(r"\[\w+\]", line) == figures)
@@ -83,9 +85,17 @@ def test_one_call_is_enough_where_the_model_and_the_search_agree() -> None:
     assert turn.evidence.named == 0
 
 
+def test_the_meaning_of_a_confident_model_is_the_answer_in_one_call() -> None:
+    turn, prompts = _ask([_named("[r2c1]")], "what was the tax rate?")
+    assert len(prompts) == 1
+    assert (turn.answer, turn.pick is not None) == (Decimal("0.16"), True)
+    assert all(str(one.derivation) != "16" for one in turn.candidates), "one figure is one candidate"
+
+
 def test_a_calculation_without_a_template_is_a_candidate_with_provenance() -> None:
     calculation = "divide([s1n1], [r2c1]), multiply(#0, add([s0n0], [s0n2], [s1n0]))"
-    turn, prompts = _ask([_named(calculation), _picked(_number(calculation))])
+    turn, prompts = _ask([_named(calculation, UNSURE), _picked(_number(calculation))])
+    assert len(re.findall(r"^\d+\. ", prompts[1], flags=re.MULTILINE)) <= 6
     assert turn.derivation is not None
     assert str(turn.derivation) == "divide(1.4, 16%), add(105, 67), add(#1, 3), multiply(#0, #2)"
     assert turn.answer == Decimal("1531.25")
@@ -133,7 +143,7 @@ def test_no_figure_of_an_unanswered_question_enters_the_history() -> None:
 
 def test_later_turns_calculate_with_what_the_model_chose() -> None:
     first_choice = _picked(_number("[s0n0]", "how many stores?"))
-    lm = DummyLM([_named("[s0n0]"), first_choice, _named("multiply([a1], 2)"), _picked(1)])
+    lm = DummyLM([_named("[s0n0]", UNSURE), first_choice, _named("multiply([a1], 2)")])
     program = ConversationQA(BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), evidence=CAREFUL))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         first, second = program(report=REPORT, questions=["how many stores?", "and twice that?"]).turns

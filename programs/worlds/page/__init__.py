@@ -5,6 +5,7 @@ from programs.worlds.page.document import (
     PageText,
     Relevance,
     excerpt,
+    is_serious,
     merged,
     relevance_of,
     shortened,

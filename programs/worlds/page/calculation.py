@@ -6,7 +6,8 @@
 
 In addition to steps, the reader takes nested functions and signs: ``([r3c2] - [r3c1]) / [r3c1]``. A number that is no
 identifier is a constant (a small whole number, a power of ten, the days of a year, or a number of the conversation's
-questions), or it must be the value of a figure of the page. Everything else is refused with a reason.
+questions), or it must be the value of a figure of the page. Everything else is refused with a reason. The figures of a
+calculation over numbers of the questions alone are these, with the question as their path.
 """
 
 from __future__ import annotations
@@ -53,12 +54,10 @@ class NamedCalculation:
     Attributes:
         derivation: The calculation, complete: nothing refers to another turn.
         answer: Its exact result.
-        readings: The same with percentages as plain numbers, where it looks any up; else empty.
     """
 
     derivation: Derivation
     answer: Answer
-    readings: tuple[Derivation, ...] = ()
 
 
 def read_calculation(
@@ -88,24 +87,7 @@ def read_calculation(
         raise
     except ProgramError as error:
         raise CalculationError(f"the calculation has no result: {error}") from error
-    return NamedCalculation(derivation, answer, tuple(_as_points(derivation)))
-
-
-def _as_points(derivation: Derivation) -> list[Derivation]:
-    """The derivation with its percentages as plain numbers: 12 for 12%; empty without any."""
-    if not any(number.text.endswith("%") for number in derivation.numbers):
-        return []
-    steps = tuple(replace(step, operands=tuple(map(_point, step.operands))) for step in derivation.steps)
-    return [Derivation(steps)]
-
-
-def _point(operand: Operand) -> Operand:
-    if isinstance(operand, Number):
-        return replace(operand, text=operand.text.removesuffix("%"))
-    if isinstance(operand, Labelled):
-        points = map(_point, operand.numbers)
-        return replace(operand, numbers=tuple(one for one in points if isinstance(one, Number | StepResult)))
-    return operand
+    return NamedCalculation(derivation, answer)
 
 
 class _Reader:
@@ -134,10 +116,23 @@ class _Reader:
         if not self.results:
             raise CalculationError("the calculation is empty")
         last = self.results[-1]
-        if isinstance(last, Number | Constant):
-            return Derivation.look_up(last)
-        assert isinstance(last, StepResult)
-        return Derivation(pruned(self.steps, last.index))
+        if isinstance(last, StepResult):
+            derivation = Derivation(pruned(self.steps, last.index))
+        else:
+            assert isinstance(last, Number | Constant)
+            derivation = Derivation.look_up(last)
+        if derivation.numbers:
+            return derivation
+        return Derivation(
+            tuple(replace(step, operands=tuple(map(self._stated, step.operands))) for step in derivation.steps)
+        )
+
+    def _stated(self, operand: Operand) -> Operand:
+        """A constant that a question states, as a figure of that question."""
+        if isinstance(operand, Constant) and (question := self._question_of(operand.value)):
+            text = format(operand.value, "f")
+            return Number(text, f"question {question} -> {text}")
+        return operand
 
     def _skip_step(self) -> None:
         while self.place < len(self.tokens) and self.tokens[self.place] not in SEPARATORS:
@@ -296,7 +291,7 @@ class _Reader:
         value = Decimal(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)
         if is_constant(abs(value)) and not bare.endswith("%"):
             return Constant(constant if constant is not None else constant_name(value))
-        if self._is_stated(bare):
+        if self._question_of(Decimal(bare.removesuffix("%"))):
             return Constant(constant_name(value))
         found = self.figures.of_value(bare, self.questions[-1])
         if found is None:
@@ -305,11 +300,10 @@ class _Reader:
             )
         return found
 
-    def _is_stated(self, bare: str) -> bool:
-        """Whether a question states the number, as in "if sales grow by 5%"."""
-        wanted = abs(Decimal(bare.removesuffix("%")))
-        stated = [one for question in self.questions for one in find_quantities(question)]
-        return any(abs(one.value) == wanted for one in stated)
+    def _question_of(self, value: Decimal) -> int:
+        """The number of the question that states a number, as in "if sales grow by 5%"; 0 for none."""
+        stated = ([abs(one.value) for one in find_quantities(question)] for question in self.questions)
+        return next((number for number, values in enumerate(stated, start=1) if abs(value) in values), 0)
 
     def _emit(self, operation: str, values: list[Operand]) -> Operand:
         count = len(values)

@@ -1,16 +1,17 @@
 """A report's page as a language model reads it: rows and sentences with an identifier for every figure.
 
     >>> print(written_page(graph, index).text)
-    Table (figures read as thousand (currency) unless noted; the page's own words count):
+    Table (amounts in thousands unless it says otherwise):
     r0: ( in thousands ) | 2009 | 2008
     r1: net cash from operations | [r1c1] $ 206588 | [r1c2] $ 181001
-    r2: tax rate {percent} | [r2c1] 31% | [r2c2] 30%
+    r2: tax rate | [r2c1] 31% | [r2c2] 30%
     Text:
     s0: the company sold [s0n0] 5 stores in 2009 .
 
-A page that is longer than its budget is cut: the rows and sentences that the search gives the highest probabilities are
-shown, and the page states the number of the others. What is cut depends on the first question of a conversation alone,
-so that all its prompts begin alike; lines that a later question points to are shown apart (:attr:`PageText.more`).
+Sentences without a figure are left out, and so is a sentence that occurs before. A page that is longer than its budget
+is cut: the rows and sentences that the search gives the highest probabilities are shown, and the page states the number
+of the others. What is cut depends on the first question of a conversation alone, so that all its prompts begin alike;
+lines that a later question points to are shown apart (:attr:`PageText.more`).
 
 A choice among candidates shows each figure once, with its row, column, unit and scale, or in its sentence::
 
@@ -33,7 +34,7 @@ import numpy as np
 
 from kg.calculations import Candidate, ReportIndex, TurnSearch
 from kg.reports import CellSource, Observation, Report, SentenceSource, analyse_table, table_context
-from kg.search import Derivation, PastTurn
+from kg.search import Derivation, Number, PastTurn
 from kg.text import SCALE_WORDS, english_sentence
 from programs.lm import plain_text
 from programs.wording import written_number, written_quantity
@@ -45,7 +46,18 @@ CHARACTERS_A_TOKEN = 3.2
 BASE_SHARE = 0.8
 """The share of the budget that the lines for the first question take; the rest is for those of later questions."""
 
+TABLE_SHARE = 0.6
+"""The share of the budget up to which the tables are shown whole."""
+
 _LONGEST_CELL = 120
+_TWICE = re.compile(r"(?P<figure>\d[\d,.]*)(?P<percent>\s?%)?\s*\(\s*\$?\s*(?P=figure)\s*%?\s*\)")
+"""A figure that is written again in parentheses: ``-26 ( 26 )``, ``21.0% ( 21.0 % )``."""
+
+_NUMBERED = re.compile(
+    r"\b(notes?|table|item|page|exhibit|section|part|form|rule|phase|level)\s*\(?\s*$", re.IGNORECASE
+)
+"""The end of a text after which a whole number is the name of a part of the filing."""
+
 _LINE = re.compile(r"[rs]\d+: ")
 _MARKED = re.compile(rf"\[({IDENTIFIER.pattern})\]")
 _MOST_SENTENCE = 700
@@ -141,39 +153,34 @@ class PageLines:
                 self._spans.setdefault(source.sentence, {}).setdefault((source.start, source.end), one)
             elif not one.in_header and source.row not in headers:
                 self._cells.setdefault((source.row, source.column), []).append(one)
-        counted = Counter(_measured(one) for cell in self._cells.values() for one in cell)
-        self.common = counted.most_common(1)[0][0] if counted else None
 
     def title(self) -> str:
-        """The line before the table, with the unit and scale of most figures."""
-        if self.common is None:
-            return "Table:"
-        return f"Table (figures read as {_measure(*self.common)} unless noted; the page's own words count):"
+        """The line before the table, with the scale of its amounts."""
+        scales = Counter(
+            one.quantity.scale for cell in self._cells.values() for one in cell if one.quantity.unit == "currency"
+        )
+        word = SCALE_WORDS.get(scales.most_common(1)[0][0]) if scales else None
+        return f"Table (amounts in {word}s unless it says otherwise):" if word else "Table:"
 
     def row(self, number: int) -> str:
-        """A row of the table; its unit and scale are noted where they differ from those of most figures."""
-        found = [self._cells.get((number, column), []) for column in range(len(self.report.table[number]))]
-        cells = [
-            " ".join([*(f"[{one.id}]" for one in figures), _data(cell)]).strip()
-            for cell, figures in zip(self.report.table[number], found, strict=True)
-        ]
-        measures = Counter(_measured(one) for figures in found for one in figures)
-        noted = measures and measures.most_common(1)[0][0] != self.common
-        if noted:
-            cells[0] = f"{cells[0]} {{{_measure(*measures.most_common(1)[0][0])}}}".strip()
+        """A row of the table, with the identifier before each figure."""
+        cells = []
+        for column, cell in enumerate(self.report.table[number]):
+            figures = self._cells.get((number, column), [])
+            # A single figure's sign may be outside its span.
+            starts = [0 if len(figures) == 1 else getattr(one.source, "start", 0) for one in figures]
+            cells.append(_marked(cell, sorted(zip(starts, (one.id for one in figures), strict=True)), _LONGEST_CELL))
         return f"r{number}: {' | '.join(cells)}"
 
     def sentence(self, number: int, only: Collection[str] | None = None) -> str:
         """A sentence with the identifier before each figure, or before those in ``only``."""
         text = english_sentence(self.index.sentences[number])
-        parts: list[str] = []
-        position = 0
-        for (start, _), one in sorted(self._spans.get(number, {}).items()):
-            if one.id in only if only is not None else not one.in_header:
-                parts += [_data(text[position:start], None), f"[{one.id}]"]
-                position = start
-        parts.append(_data(text[position:], None))
-        return f"s{number}: {' '.join(part for part in parts if part)}"
+        marks = [
+            (start, one.id)
+            for (start, _), one in sorted(self._spans.get(number, {}).items())
+            if (one.id in only if only is not None else not one.in_header and not _is_number(one, text, start))
+        ]
+        return f"s{number}: {_marked(text, marks)}"
 
     def write(self, line: Line) -> str:
         """A line."""
@@ -191,8 +198,9 @@ class PageLines:
         """All lines, in the order of the page."""
         kept = self.report.kept_rows
         rows: list[Line] = [("row", number) for number in (range(len(self.report.table)) if kept is None else kept)]
-        texts = self.index.sentences
-        return rows + [("sentence", number) for number, text in enumerate(texts) if kept is None or text]
+        first = {text: number for number, text in reversed(list(enumerate(self.index.sentences)))}
+        with_figures = (number for number in sorted(first.values()) if _MARKED.search(self.sentence(number)))
+        return rows + [("sentence", number) for number in with_figures]
 
 
 def written_page(
@@ -214,10 +222,12 @@ def written_page(
     if sum(costs.values()) <= tokens:
         return PageText(_joined(lines, texts, every))
     first, last = relevance()
-    shown = _best(every, costs, first, tokens * BASE_SHARE, set(lines.headers()))
+    rows = {line for line in every if line[0] == "row"}
+    always = rows if sum(costs[line] for line in rows) <= tokens * TABLE_SHARE else set(lines.headers())
+    shown = _best(every, costs, first, tokens * BASE_SHARE, always)
     further = set() if last is first else _best(every, costs, last, tokens * (1 - BASE_SHARE), set(), shown)
-    rows, sentences = _counted(line for line in every if line not in shown)
-    note = f"The page is cut: {rows} rows and {sentences} sentences that seem not to matter are left out."
+    cut = _counted(line for line in every if line not in shown)
+    note = "The page is cut: {} rows and {} sentences that seem not to matter are left out.".format(*cut)
     text = f"{_joined(lines, texts, [line for line in every if line in shown])}\n{note}"
     more = "\n".join(texts[line] for line in every if line in further)
     return PageText(text, more, *_counted(line for line in every if line not in shown | further))
@@ -284,20 +294,25 @@ def _joined(lines: PageLines, texts: Mapping[Line, str], shown: Sequence[Line]) 
     return "\n".join([*table, *(["Text:", *sentences] if sentences else [])])
 
 
-def _measured(one: Observation) -> tuple[str, int]:
-    """A figure's unit and scale."""
-    return one.quantity.unit, one.quantity.scale
+def _is_number(one: Observation, text: str, start: int) -> bool:
+    """Whether a figure of a sentence is the number of a note, a table or a point of a list."""
+    before = text[:start].rstrip(" (")
+    is_whole = one.quantity.unit == "plain" and one.quantity.scale == 1 and one.quantity.value % 1 == 0
+    return is_whole and (_NUMBERED.search(before) is not None or (not before and text[start:].startswith("(")))
 
 
-def _measure(unit: str, scale: int) -> str:
-    """A unit with its scale: ``million (currency)``, ``percent``."""
-    word = SCALE_WORDS.get(scale)
-    return f"{word} ({unit})" if word else unit
+def _marked(text: str, marks: Sequence[tuple[int, str]], longest: int | None = None) -> str:
+    """A text of a report with identifiers at some places; a figure that is written twice is written once."""
+    starts = [0, *(start for start, _ in marks)]
+    ends = [*(start for start, _ in marks), len(text)]
+    names = ["", *(f"[{name}]" for _, name in marks)]
+    parts = zip(names, (_data(text[start:end], longest) for start, end in zip(starts, ends, strict=True)), strict=True)
+    return " ".join(part for pair in parts for part in pair if part)
 
 
 def _data(text: str, longest: int | None = _LONGEST_CELL) -> str:
     """A text of a report, in which nothing reads as a mark of the prompt or as an identifier."""
-    seen = without_identifiers(plain_text(text))
+    seen = without_identifiers(plain_text(_TWICE.sub(r"\g<figure>\g<percent>", text)))
     return seen if longest is None or len(seen) <= longest else f"{seen[: longest - 1]}…"
 
 
@@ -306,7 +321,7 @@ def merged(
 ) -> list[tuple[int, ...]]:
     """The places of candidates with the same calculation, in order; the first of each group represents it.
 
-    That is the one that the model named, or else the most probable one that reads all its percentages alike.
+    That is the one that the model named, or else the most probable one that counts percentages as fractions.
 
     Args:
         candidates: The candidates.
@@ -318,18 +333,27 @@ def merged(
         groups.setdefault(written_calculation(candidate.derivation, past), []).append(place)
 
     def order(place: int) -> tuple[bool, bool, int]:
-        return place != named, _is_mixed(candidates[place].derivation), place
+        return place != named, _has_points(candidates[place].derivation), place
 
     return [tuple(sorted(places, key=order)) for places in groups.values()]
 
 
-def _is_mixed(derivation: Derivation) -> bool:
-    """Whether some percentages count as 12 and others as 0.12."""
-    fractions = any(number.text.endswith("%") for number in derivation.numbers)
-    points = (
-        one.path is not None and one.path.endswith("%") and not one.text.endswith("%") for one in derivation.numbers
-    )
-    return fractions and any(points)
+def _has_points(derivation: Derivation) -> bool:
+    """Whether a percentage counts as 12, not as 0.12."""
+    return any((one.path or "").endswith("%") and not one.text.endswith("%") for one in derivation.numbers)
+
+
+def is_serious(derivation: Derivation, index: ReportIndex) -> bool:
+    """Whether a calculation can be what a question means: not ``x - x``, a sum of years or a product of balances."""
+    known = {one.id: one for one in index.observations}
+    for step in derivation.steps:
+        figures = [known[one.source] for one in step.operands if isinstance(one, Number) and one.source in known]
+        has_twins = len(set(map(str, step.operands))) < len(step.operands)
+        of_dates = step.operation != "select" and any(one.in_header for one in figures)
+        balances = step.operation == "multiply" and sum(one.quantity.unit == "currency" for one in figures) > 1
+        if has_twins or of_dates or balances:
+            return False
+    return True
 
 
 def written_evidence(

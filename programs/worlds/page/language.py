@@ -73,16 +73,13 @@ class PageFigures:
         return found
 
     def number(self, identifier: str) -> Number:
-        """A figure as a calculation has it; a percentage such as 12% counts as 0.12.
+        """A figure as a calculation has it: a percentage that is written as 12% counts as 0.12, all else as written.
 
         Raises:
             CalculationError: There is no such figure.
         """
         one = self.observation(identifier)
-        text = one.quantity.text
-        if one.quantity.unit == "percent" and not text.endswith("%"):
-            text = f"{text}%"
-        return Number(text, one.path, one.id)
+        return Number(one.quantity.text, one.path, one.id)
 
     def of_value(self, text: str, question: str) -> Number | None:
         """The figure with a value that was written in place of its identifier; ``None`` without one.
@@ -91,7 +88,7 @@ class PageFigures:
         """
         bare = text.removesuffix("%").lstrip("-")
         places = self.index.align(Derivation.look_up(Number(bare)), question)
-        if not places or self.index.observations[places[0]].in_header:
+        if not places:
             return None
         found = self.number(self.index.observations[places[0]].id)
         return found if found.text.startswith("-") == text.startswith("-") else None

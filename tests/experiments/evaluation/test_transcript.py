@@ -1,7 +1,9 @@
 """The whole program with the recorded replies of a capable reader, on the first conversations of the sample.
 
 The reader saw the prompts alone. A prompt that changed fails here with the first line that differs; record it again by
-``tools/record_transcript.py``, with the replies to the prompts that stayed.
+``tools/record_transcript.py``, with the replies to the prompts that stayed. The replies of these two transcripts were
+given to the prompts of an earlier revision, which showed the same figures on longer pages, and carried over. One of
+them calls a decline 0.77, whose gold answer is -0.77; so two turns are wrong.
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ TRANSCRIPTS = Path(__file__).parents[2] / "data" / "transcripts"
 
 @pytest.mark.usefixtures("recorded_arithmetic")
 @pytest.mark.parametrize(
-    ("name", "transcript", "conversations", "turns", "calls", "tokens"),
-    [("beam", "sample_dev.jsonl", 6, 24, 1.5, 1500), ("agent", "agent_dev.jsonl", 4, 15, 2.5, 500)],
+    ("name", "transcript", "conversations", "turns", "right", "calls", "tokens"),
+    [("beam", "sample_dev.jsonl", 6, 24, 22, 1.1, 800), ("agent", "agent_dev.jsonl", 4, 15, 15, 2.5, 500)],
 )
 def test_a_capable_reader_answers_the_sample(
-    name: str, transcript: str, conversations: int, turns: int, calls: float, tokens: float
+    name: str, transcript: str, conversations: int, turns: int, right: int, calls: float, tokens: float
 ) -> None:
     settings = replay_settings(TRANSCRIPTS / transcript)
     program = find_program(name).program
@@ -39,7 +41,7 @@ def test_a_capable_reader_answers_the_sample(
     assert engine.used == set(engine.replies), "no recorded prompt is left"
     figures = summarise(scores, seed=0, resamples=100)
     assert (figures["turns"], figures["failed_turns"]) == (turns, 0)
-    assert figures["exe_accuracy"] == 1
+    assert figures["exe_accuracy"] == right / turns
     assert figures["recall_at_20"] == 1
     assert figures["lm_calls_per_turn"] <= calls
     assert figures["uncached_prompt_tokens_per_turn"] <= tokens

@@ -105,10 +105,24 @@ def test_figures_keep_their_provenance(index: ReportIndex) -> None:
     assert all(number.path for number in named.derivation.numbers)
 
 
-def test_percentages_have_a_second_reading(index: ReportIndex) -> None:
+def test_a_percentage_is_a_fraction(index: ReportIndex) -> None:
     named = read_calculation("subtract([r4c1], [r4c2])", PageFigures(index), (), ["?"])
     assert named is not None
-    assert [str(one) for one in (named.derivation, *named.readings)] == ["subtract(16%, 20%)", "subtract(16, 20)"]
+    assert (str(named.derivation), named.answer) == ("subtract(16%, 20%)", Decimal("-0.04"))
+
+
+def test_numbers_of_the_conversation_are_calculated_with(index: ReportIndex) -> None:
+    named = read_calculation("multiply(45, 4)", PageFigures(index), (), ["sales?", "and 45 stores of 4 floors?"])
+    assert named is not None
+    assert named.answer == 180
+    assert [number.path for number in named.derivation.numbers] == ["question 2 -> 45", "question 2 -> 4"]
+
+
+def test_a_year_of_the_page_can_be_calculated_with(index: ReportIndex) -> None:
+    named = read_calculation("subtract(2009, 2008)", PageFigures(index), (), ["?"])
+    assert named is not None
+    assert named.answer == 1
+    assert all(number.source for number in named.derivation.numbers)
 
 
 @pytest.mark.parametrize("text", ["none", " None. ", "n/a", ""])
