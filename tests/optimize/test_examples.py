@@ -70,11 +70,10 @@ def test_gold_programs_become_calculations_over_identifiers(examples: list[dspy.
         "[a2] and in 2008? -> 12 = [r1c2]",
     ]
     assert third.page.splitlines() == [
-        "Table (figures read as currency unless noted; the page's own words count):",
+        "Table:",
         "r0:  | 2009 | 2008",
         "r1: net income | [r1c1] $ 10 | [r1c2] $ 12",
-        "r2: cash used | [r2c1] -26 ( 26 ) | [r2c2] 30",
-        "Text:",
+        "r2: cash used | [r2c1] -26 | [r2c2] 30",
     ]
     assert third.meaning
     assert examples[0].meaning == CONVERSATION.questions[0]

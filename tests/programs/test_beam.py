@@ -33,7 +33,7 @@ EMPTY = Report("empty", ("nothing here .",), (), ())
 ONTOLOGY = build_ontology([REPORT])
 QUESTION = "what was the net income in 2008?"
 
-UNDERSTOOD = {"meaning": "income of 2008", "calculation": "add([r1c1], [r2c2])", "confidence": "60"}
+UNDERSTOOD = {"meaning": "income of 2008", "calculation": "add([r1c1], [r2c2])", "confidence": "50"}
 """An understanding that the search does not share, so that Aggregate is asked."""
 
 

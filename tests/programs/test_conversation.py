@@ -22,7 +22,7 @@ from programs.turns.turn import Turn
 REPORT = Report("r", (), (("", "2009", "2008"), ("net income", "$ 10", "$ 12"), ("margin", "4.5%", "3.5%")), ())
 EMPTY = Report("empty", ("nothing here .",), (), ())
 QUESTIONS = ["what was net income in 2009?", "and in 2008?", "what is the change?"]
-UNDERSTOOD = {"meaning": "x", "calculation": "add([r1c1], [r2c2])", "confidence": "60"}
+UNDERSTOOD = {"meaning": "x", "calculation": "add([r1c1], [r2c2])", "confidence": "50"}
 PICKED = {"choice": "1", "confidence": "0.7"}
 
 
