@@ -5,8 +5,6 @@ For "and the change to 2009?" after "what was the net income in 2008?" ([a1])::
     meaning: the change of net income from 2008 to 2009
     calculation: subtract([r2c1], [a1])
     confidence: 95
-
-Figures are named by the identifiers that the page shows, so that an answer from outside the page cannot be given.
 """
 
 from __future__ import annotations
