@@ -49,8 +49,7 @@ from experiments.tracking import (
     write_trace,
 )
 from kg.errors import ConfigError, DataError, TrackingError
-from kg.files import cache_folder
-from kg.locks import BusyError, FileLock
+from kg.files import BusyError, FileLock, cache_folder
 from optimize.metrics import TurnScore, score_record, score_turn, summarise, verdict
 from programs.conversation import ConversationQA
 from programs.lm import EXPENSES, GuardedLM

@@ -34,7 +34,7 @@ from typing import Any, Literal
 from experiments.console import why_unwritable, without_password
 from experiments.runs import CONVERSATION_TAG, KIND_TAG, TURN_TAG, RunReader, RunRecord
 from kg.errors import TrackingError
-from kg.locks import locked
+from kg.files import locked
 from programs.turns import plain
 
 RunKind = Literal["compile", "evaluate", "compare", "kgqa", "answers", "ask"]

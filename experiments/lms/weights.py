@@ -24,8 +24,7 @@ from pydantic import TypeAdapter
 
 from experiments.console import progress_bars, say
 from kg.errors import ConfigError, LMError
-from kg.files import cache_folder
-from kg.locks import locked
+from kg.files import cache_folder, locked
 
 MIRROR = "FINPATH_LM_MIRROR"
 """The environment variable that allows the package mirror."""

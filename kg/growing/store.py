@@ -22,10 +22,10 @@ from pydantic import TypeAdapter
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from kg.errors import DataError, SchemaError
+from kg.files import BusyError, FileLock
 from kg.growing import terms
 from kg.growing.schema import EdgeType, NodeType, Schema
 from kg.growing.terms import NodeKey
-from kg.locks import BusyError, FileLock
 
 LOCK_FILE = "finpath.lock"
 """The file in a graph's folder by which processes take turns."""

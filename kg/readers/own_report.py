@@ -28,13 +28,13 @@ from kg.reports import CellFact, CellSource, Report, Source, TablePart
 READERS = {
     ".csv": "kg.readers.text_files:read_csv",
     ".tsv": "kg.readers.text_files:read_csv",
-    ".xlsx": "kg.readers.excel:read_excel",
-    ".xlsm": "kg.readers.excel:read_excel",
+    ".xlsx": "kg.readers.table_files:read_excel",
+    ".xlsm": "kg.readers.table_files:read_excel",
     ".html": "kg.readers.web_page:read_html",
     ".htm": "kg.readers.web_page:read_html",
     ".md": "kg.readers.text_files:read_markdown",
     ".markdown": "kg.readers.text_files:read_markdown",
-    ".parquet": "kg.readers.parquet:read_parquet",
+    ".parquet": "kg.readers.table_files:read_parquet",
     ".pdf": "kg.readers.pdf:read_pdf",
     ".txt": "kg.readers.text_files:read_plain_text",
 }

@@ -16,9 +16,8 @@ import pytest
 
 from kg.arrays import MAPPED_FROM, read_arrays
 from kg.errors import DataError
-from kg.files import replacing
+from kg.files import BusyError, FileLock, locked, replacing
 from kg.graphs import GraphIndex
-from kg.locks import BusyError, FileLock, locked
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,7 +82,7 @@ def test_a_lock_is_of_one_process_and_ends_with_it(tmp_path: Path) -> None:
         reader.release()
     killed(f"""
         from pathlib import Path
-        from kg.locks import FileLock
+        from kg.files import FileLock
         lock = FileLock(Path({str(path)!r}))
         die()
     """)
