@@ -187,12 +187,10 @@ class EvidencePlan:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> EvidencePlan:
-        """Reads a saved plan; likelihoods of candidates, which earlier revisions could use, have no weight."""
+        """Reads a saved plan; features that are gone have no weight."""
         blend = {**record["blend"]}
         for name, known in (("weights", CANDIDATE_FEATURES), ("none", NONE_FEATURES)):
-            is_gone = record.get("prompt", "page") != "page"
-            kept = known if not is_gone else [one for one in known if one not in ("share", "named")]
-            blend[name] = {key: value for key, value in blend[name].items() if key in kept}
+            blend[name] = {key: value for key, value in blend[name].items() if key in known}
         return cls(record["shown"], Blend(**blend), record.get("decides", False), record.get("prompts", ""))
 
 

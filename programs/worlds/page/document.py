@@ -18,7 +18,7 @@ A choice among candidates shows each figure once, with its row, column, unit and
     [r1c1] 206588 thousand (currency): net cash from operations | 2009
     s0: the company sold [s0n0] 5 stores in 2009 .
     1. subtract([r1c1], [r1c2]) = 25587
-    2. greater([r1c1], [r1c2]) = yes: [r1c1] is greater
+    2. greater([r1c1], [r1c2]) = yes
 """
 
 from __future__ import annotations
@@ -122,12 +122,6 @@ class PageText:
     more: str = ""
     rows_cut: int = 0
     sentences_cut: int = 0
-
-    @property
-    def identifiers(self) -> list[str]:
-        """The identifiers of the figures that are shown."""
-        found = _MARKED.findall(f"{self.text}\n{self.more}")
-        return list(dict.fromkeys(found))
 
 
 Line = tuple[str, int]
@@ -380,8 +374,8 @@ def written_evidence(
         if not isinstance(one.source, CellSource):
             sentences.setdefault(one.source.sentence, set()).add(one.id)
     legend += [_sentence(lines, number, only) for number, only in sorted(sentences.items())]
-    shown = [f"{number}. {_candidate(candidate, past)}" for number, candidate in enumerate(candidates, start=1)]
-    return "\n".join([*legend, *shown])
+    written = (f"{written_calculation(one.derivation, past)} = {written_number(one.answer)}" for one in candidates)
+    return "\n".join([*legend, *(f"{number}. {line}" for number, line in enumerate(written, start=1))])
 
 
 def _cell(one: Observation) -> str:
@@ -399,18 +393,3 @@ def _sentence(lines: PageLines, number: int, only: set[str]) -> str:
     start = max(0, min(places) - _MOST_SENTENCE // 2)
     end = max(max(places) + _MOST_SENTENCE // 2, start + _MOST_SENTENCE)
     return f"{text[: text.find(' ')]} {'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
-
-
-def _candidate(one: Candidate, past: Sequence[PastTurn]) -> str:
-    line = f"{written_calculation(one.derivation, past)} = {written_number(one.answer)}"
-    return line + _verdict(one, past) if isinstance(one.answer, str) else line
-
-
-def _verdict(one: Candidate, past: Sequence[PastTurn]) -> str:
-    """The greater of two figures."""
-    step = one.derivation.steps[-1]
-    if step.operation != "greater":
-        return ""
-    names = written_calculation(one.derivation, past).rpartition("greater(")[2].rstrip(")").split(", ")
-    greater = names[0] if one.answer == "yes" else names[-1]
-    return f": {greater} is greater" if len(names) == 2 else ""

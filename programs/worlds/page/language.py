@@ -94,24 +94,18 @@ class PageFigures:
         return found if found.text.startswith("-") == text.startswith("-") else None
 
     def identified(self, derivation: Derivation, question: str) -> Derivation | None:
-        """A derivation whose figures have no source, with that of the figure that each most likely means.
-
-        Returns:
-            ``None`` if a figure is not on the page.
-        """
+        """A derivation with the source that each figure most likely has; ``None`` if one is not on the page."""
         steps = []
         for step in derivation.steps:
-            operands: list[Operand] = []
-            for operand in step.operands:
-                if isinstance(operand, Number):
-                    places = self.index.align(Derivation.look_up(operand), question)
-                    if not places:
-                        return None
-                    one = self.index.observations[places[0]]
-                    operand = Number(operand.text, one.path, one.id)
-                operands.append(operand)
-            steps.append(Step(step.operation, tuple(operands)))
+            found = [self._source(one, question) if isinstance(one, Number) else one for one in step.operands]
+            if None in found:
+                return None
+            steps.append(replace(step, operands=tuple(one for one in found if one is not None)))
         return Derivation(tuple(steps))
+
+    def _source(self, number: Number, question: str) -> Number | None:
+        places = self.index.align(Derivation.look_up(number), question)
+        return replace(self.number(self.index.observations[places[0]].id), text=number.text) if places else None
 
     def names(self, identifiers: Sequence[str]) -> list[str]:
         """The names by which figures differ: their years, or else the labels of their rows or columns.
