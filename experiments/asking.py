@@ -7,7 +7,6 @@ with asked(tracker, "ask", "films.ttl") as log, log.turn("who made Alien?") as s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,23 +39,12 @@ class QuestionLog:
         self.run, self.command, self.about = run if run is not None else Run(None, None, ""), command, about
         self.count = self.answered = 0
 
-    @property
-    def run_id(self) -> str | None:
-        """The run in MLflow."""
-        return self.run.id
-
     @contextmanager
     def turn(self, question: str, place: int | None = None) -> Iterator[AnsweredQuestion]:
-        """Records the calls inside as the trace of a question.
-
-        Args:
-            question: The question.
-            place: Its place among the questions; by default it is the next one.
-        """
-        seen, place = AnsweredQuestion(), place if place is not None else self.count
+        """Records the calls inside as the trace of a question; its place is by default the next one."""
+        seen, place, error = AnsweredQuestion(), place if place is not None else self.count, None
         self.count += 1
         with traced(self.run, " ".join(question.split())[:_NAME_LENGTH]) as span:
-            error: str | None = None
             try:
                 yield seen
             except Exception as problem:
@@ -85,13 +73,10 @@ def asked(
         about: The report or graph of the questions.
         params: Settings of the run.
     """
-    start = time.perf_counter()
     with open_run(tracker, "ask", f"{command} {about}"[:200]) as run, autologged(run):
+        run.log_params({**(params or {}), "command": command, "about": about})
         log = QuestionLog(run, command, about)
         try:
             yield log
         finally:
-            if tracker is not None:
-                run.log_params({**(params or {}), "command": command, "about": about})
-                seconds = time.perf_counter() - start
-                run.log_metrics({"questions": log.count, "answered": log.answered, "seconds": seconds})
+            run.log_metrics({"questions": log.count, "answered": log.answered})

@@ -161,13 +161,6 @@ class RunReader(ABC):
         except (MlflowException, OSError) as error:
             raise TrackingError(f"{uri} cannot be had from {without_password(self.config.uri)}: {error}") from error
 
-    def latest_model(self, name: str) -> str | None:
-        """The URI of the newest version of a registered model, or ``None`` if there is none of that name."""
-        if self.config.new_store is not None or "'" in name:
-            return None
-        versions = self.client.search_model_versions(f"name = '{name}'")
-        return f"models:/{name}/{max(int(version.version) for version in versions)}" if versions else None
-
 
 def _record(run: Any) -> RunRecord:
     tags = run.data.tags

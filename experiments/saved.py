@@ -311,7 +311,7 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
 
     Args:
         reference: The name of a shipped program, also as ``shipped:NAME``; a folder; an MLflow URI; or the name of a
-            compile run or of a registered model.
+            compile run.
         tracker: The store of runs and models; without one only shipped programs and folders are found.
 
     Raises:
@@ -320,19 +320,17 @@ def find_program(reference: str, tracker: Tracker | None = None) -> SavedProgram
     name = reference.removeprefix(SHIPPED)
     if name in shipped_programs():
         return _shipped(name)
-    if reference.startswith(("runs:/", "models:/")):
-        if tracker is None:
-            raise TrackingError(f"{reference} needs a tracking store")
-        return load_program(_program_folder(tracker.download(reference)), reference)
-    is_path = os.sep in reference or "/" in reference or reference.startswith(".")
-    if not Path(reference).is_dir():
-        if tracker is not None and (uri := _tracked_uri(reference, tracker)) is not None:
-            return load_program(_program_folder(tracker.download(uri)), reference)
-        if not is_path:  # a run's name may hold a slash, too
+    if tracker is None or Path(reference).is_dir():
+        return load_program(_program_folder(Path(reference)))
+    uri = reference
+    if not reference.startswith(("runs:/", "models:/")):
+        try:
+            uri = f"runs:/{tracker.find(reference, kinds=('compile', 'kgqa')).id}/program"
+        except TrackingError as error:
             shipped = ", ".join(shipped_programs())
-            rest = "nor a folder, nor the name of a compile run or registered model"
-            raise TrackingError(f"no program {reference!r}: it is neither one that ships ({shipped}), {rest}")
-    return load_program(_program_folder(Path(reference)))
+            rule = f"it neither ships ({shipped}) nor is a folder, and there is {error}"
+            raise TrackingError(f"no program {reference!r}: {rule}") from error
+    return load_program(_program_folder(tracker.download(uri)), reference)
 
 
 def _shipped(name: str) -> SavedProgram:
@@ -348,13 +346,6 @@ def _shipped(name: str) -> SavedProgram:
     ontology = load_program(SHIPPED_FOLDER / "beam").program.ontology
     config = {"kind": name, "ontology_sha256": ontology.sha256, "scorer_sha256": None, "optimizers": []}
     return SavedProgram(unfitted_program(name, ontology), name, SHIPPED_FOLDER / "beam", config)
-
-
-def _tracked_uri(reference: str, tracker: Tracker) -> str | None:
-    try:
-        return f"runs:/{tracker.find(reference, kinds=('compile', 'kgqa')).id}/program"
-    except TrackingError:
-        return tracker.latest_model(reference)
 
 
 def _program_folder(path: Path) -> Path:

@@ -136,14 +136,7 @@ class TrackingConfig:
 
 @dataclass(frozen=True)
 class DataInput:
-    """A data set as a run records it.
-
-    Attributes:
-        name: As the user would recognise it: ``dev.json``.
-        sha256: Hash of its content.
-        context: Its use in the run: ``train`` or ``dev``.
-        conversations: The number of used conversations.
-    """
+    """A data set as a run records it: the file, its hash, its use in the run, and the number of conversations used."""
 
     name: str
     sha256: str

@@ -169,7 +169,7 @@ def ask_thoughts(
             figures = thoughts_figures(question, thoughts)
             turn.outputs, turn.failure = figures, figures["why"] or None
         _show(thoughts, figures)
-    write_figures({**figures, "run_id": log.run_id})
+    write_figures({**figures, "run_id": log.run.id})
     return 0 if figures["answer"] is not None else 1
 
 

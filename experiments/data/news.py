@@ -127,26 +127,17 @@ def _day(item: Any) -> date | None:
 
 
 def read_questions(path: str) -> list[dict[str, Any]]:
-    """Returns the questions of a file: JSON lines, a JSON list, or one question a line.
-
-    Only ``id`` and ``question`` of an entry are read.
+    """Returns the questions of a file, one a line: a JSON object with ``question``, and maybe ``id``, or a text.
 
     Raises:
-        DataError: The file cannot be read, or an entry has no question.
+        DataError: The file cannot be read, or a line has no question.
     """
-    text = read_text(path)
-    try:
-        if text.lstrip().startswith("["):
-            entries = json.loads(text)
-        else:
-            lines = [line.strip() for line in text.splitlines() if line.strip()]
-            entries = [json.loads(line) if line.startswith("{") else line for line in lines]
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"cannot be read as questions: {error}", file=path) from error
-    found = []
-    for number, entry in enumerate(entries, 1):
-        given = {"question": entry} if isinstance(entry, str) else entry
-        if not isinstance(given, dict) or not isinstance(given.get("question"), str):
-            raise DataError("expected a text, or an object with `question`", file=path, place=f"question {number}")
-        found.append({key: given[key] for key in ("id", "question") if key in given})
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if line.strip():
+            try:
+                entry = json.loads(line) if line.lstrip().startswith("{") else {"question": line.strip()}
+                found.append({key: entry[key] for key in ("id", "question") if key in entry or key == "question"})
+            except (ValueError, KeyError) as error:
+                raise DataError(f"is no question: {error}", file=path, place=f"line {number}") from error
     return found

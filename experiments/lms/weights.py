@@ -129,14 +129,14 @@ def pull(name: str | None = None) -> Path:
         name: By default the first model that fits into memory.
 
     Raises:
-        LMError: It cannot be downloaded.
+        LMError: It cannot be downloaded, or its hash is not the one of the catalogue.
     """
     fitting = next((model for model in CATALOGUE if model.fits), CATALOGUE[-1])
     return pull_model(model_named(name) if name is not None else fitting, mirror=bool(os.environ.get(MIRROR)))
 
 
 def pull_model(model: Model, *, mirror: bool) -> Path:
-    """Downloads a model as :func:`pull` does; the hash of the file must be the one of the catalogue."""
+    """Downloads a model as :func:`pull` does."""
     from programs.lm import file_sha256
 
     models_folder().mkdir(parents=True, exist_ok=True)
