@@ -1,6 +1,6 @@
 """``finpath ingest`` reads news and filings into a growing graph; ``brief`` reports what is new for a user.
 
-$ finpath ingest news/ filing.txt https://example.org/feed.xml --graph knowledge
+$ finpath ingest news/ filing.txt --graph knowledge
 $ finpath brief knowledge --database portfolio.db --user ann
 """
 
@@ -67,7 +67,7 @@ day_option = click.option(
     type=FILE,
     nargs=-1,
     metavar="FILE...",
-    help="feeds (RSS or Atom), files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the "
+    help="files, or folders of .txt files: lines Headline:, Source: and Date:, an empty line, the "
     "text; or the headline and the text as published, with its date; or sample:news, the sample that ships",
 )
 @click.option("--graph", type=FILE, required=True, metavar="FOLDER", help="the graph's folder")

@@ -87,20 +87,6 @@ def test_a_document_that_is_none_is_left_out_and_named(tmp_path: Path, capsys: p
     assert not (tmp_path / "none").exists()
 
 
-def test_a_feed_is_read_and_one_that_is_none_is_named(
-    graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    feed = tmp_path / "feed.xml"
-    feed.write_text("<rss><channel>", encoding="utf-8")
-    assert cli.main(["ingest", str(feed), "--graph", graph]) == 1
-    assert "cannot be read as a feed" in capsys.readouterr().err
-    item = "<item><title>Oriel shuts plant</title><pubDate>Mon, 02 Nov 2026 10:00:00 GMT</pubDate>"
-    item += "<guid>oriel-1</guid><description>Oriel Foods will cut 340 jobs, it said.</description></item>"
-    feed.write_text(f"<rss><channel><title>Wire</title>{item}</channel></rss>", encoding="utf-8")
-    code, found = run(tmp_path, "ingest", str(feed), "--graph", graph)
-    assert (code, found["documents"], found["known"]) == (0, 1, 0)
-
-
 @needs_reader
 def test_a_question_is_answered_with_what_it_rests_on(
     graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
