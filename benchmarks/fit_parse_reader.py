@@ -37,7 +37,7 @@ from kg.encoders import (
 )
 from kg.news import spans as news
 from kg.parsing import Ranker, chosen
-from kg.parsing.reader import FILE, pieces_of
+from kg.parsing.ranking import READER_FILE, pieces_of
 
 Array = npt.NDArray[np.float32]
 
@@ -254,7 +254,7 @@ def main() -> None:
     model = transformer()
     begun_from(model, read_arrays(options.begin))
     train(model, random.Random(0).sample(rows, len(rows)), options.rate)
-    np.savez_compressed(FILE, **arrays_of(model))
+    np.savez_compressed(READER_FILE, **arrays_of(model))
 
 
 if __name__ == "__main__":

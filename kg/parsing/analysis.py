@@ -18,8 +18,7 @@ import numpy as np
 
 from kg.arrays import FloatArray
 from kg.parsing.measures import Bound, DegreeMention, bounds_of, degrees_of
-from kg.parsing.mentions import NodeMention, mentions_of, named_words
-from kg.parsing.names import Word, joined_masks, mask, places, words
+from kg.parsing.names import NodeMention, Word, joined_masks, mask, named_words, places, words
 from kg.parsing.vocabulary import Vocabulary
 from kg.parsing.words import (
     AUXILIARIES,
@@ -155,7 +154,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     found = words(text)
     low = [word.low for word in found]
     bounds = bounds_of(text, found)
-    mentions = mentions_of(found, vocabulary)
+    mentions = vocabulary.index.mentions(found)
     compared = _compared_with_names(low, mentions, bounds)
     degrees = degrees_of(compared)
     asks, counting = asks_of(low)

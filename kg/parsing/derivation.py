@@ -19,8 +19,7 @@ from kg.algebra import Query
 from kg.arrays import BoolArray, FloatArray
 from kg.graphs import FactGraph
 from kg.parsing.analysis import Analysis
-from kg.parsing.mentions import NodeMention
-from kg.parsing.names import joined_masks
+from kg.parsing.names import NodeMention, joined_masks
 from kg.parsing.words import VERB
 
 STEP, UNSAID, UNUSUAL = 0.1, 0.8, 0.4

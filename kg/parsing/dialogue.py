@@ -16,11 +16,9 @@ from kg.algebra import Extreme, relations_of, sources, write
 from kg.graphs import FactGraph
 from kg.parsing.analysis import Analysis, analyse
 from kg.parsing.evidence import DialogueBefore
-from kg.parsing.mentions import NodeMention
-from kg.parsing.names import places
+from kg.parsing.names import NodeMention, places
 from kg.parsing.parser import Parse, Parser
-from kg.parsing.ranking import Ranker, features
-from kg.parsing.reader import ParseReader, answer_of, telling, with_reading
+from kg.parsing.ranking import ParseReader, Ranker, answer_of, features, telling, with_reading
 from kg.parsing.references import DialogueTurn, asks_for_all, confidence_in, references, replaced
 from kg.parsing.vocabulary import Similarity, Vectors, Vocabulary
 

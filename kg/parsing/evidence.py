@@ -32,8 +32,7 @@ from kg.algebra import (
 )
 from kg.parsing.derivation import QueryDerivation
 from kg.parsing.forms import Form
-from kg.parsing.mentions import named_words
-from kg.parsing.names import joined_masks
+from kg.parsing.names import joined_masks, named_words
 from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 from kg.parsing.words import AUXILIARIES, NEGATED_AUXILIARIES

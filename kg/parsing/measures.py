@@ -10,23 +10,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 from kg.algebra import Comparison
 from kg.graphs import Relation, dimension_of, unit_of
 from kg.parsing.names import Word, mask, places, words
-from kg.parsing.words import COMPARISONS, DEGREES, MULTIPLES, NUMBERS, ORDINALS, SEPARATE, Degree, degree_of, rank_of
-from kg.text import Period, periods, year
+from kg.parsing.words import COMPARISONS, DEGREES, ORDINALS, SEPARATE, Degree, degree_of
+from kg.text import Period, find_number_words, find_quantities, periods, year
 
-_ATTACHED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\d\W]+\d?)")
+_GROUP = re.compile(r"\b(\d{1,3}) (?=\d{3}\b)")
+_MULTIPLES = {"k": 1000, "mn": 10**6, "mln": 10**6, "bn": 10**9, "dozen": 12, "lakh": 10**5, "crore": 10**7}
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
-_GROUP, _THOUSANDS = re.compile(r"\d{1,3}"), re.compile(r"\d{3}")
-_MINUS = re.compile(r"(?:^|\s)[-−]$")
-_AND_A_HALF = ["and", "a", "half"]
+_SQUARED, _AN_HOUR = {"m": "m²", "km": "km²"}, {"km": "km/h", "miles": "mph"}
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
 _AFTER = {"better": ">", "worse": "<"}
 _ONWARDS = frozenset(("on", "onward", "onwards", "upward", "upwards"))
@@ -37,8 +37,7 @@ _LEAST_YEAR = 1000
 """The least number that may be a year."""
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """A number or a date with its comparison and its unit if there is one; ``words`` is a bit mask."""
 
     words: int
@@ -47,8 +46,7 @@ class Bound:
     unit: str = ""
 
 
-@dataclass(frozen=True)
-class DegreeMention:
+class DegreeMention(NamedTuple):
     """An adjective of degree; ``rank`` is 2 for "second largest", and ``words`` is a bit mask."""
 
     words: int
@@ -58,25 +56,18 @@ class DegreeMention:
 
 def degrees_of(low: Sequence[str]) -> list[DegreeMention]:
     """The adjectives of degree among the words of a question."""
-    found: list[DegreeMention] = []
-    place = 0
-    while place < len(low):
-        word = low[place]
-        after = low[place + 1] if place + 1 < len(low) else ""
-        start = place - 1 if place and low[place - 1] in ORDINALS else place
-        rank = ORDINALS[low[start]] if start < place else 1
-        if word in SEPARATE and after in DEGREES and DEGREES[after].level == 0:
-            base = DEGREES[after]
-            sign = base.sign if word in ("more", "most") else -base.sign
-            level = 2 if word in ("most", "least") else 1
-            found.append(DegreeMention(mask(start, place + 2), replace(base, level=level, sign=sign), rank))
-            place += 2
-            continue
-        degree = degree_of(word)
-        if degree is not None and degree.level > 0:
-            found.append(DegreeMention(mask(start, place + 1), degree, rank))
-        place += 1
-    return found
+    mentions: list[DegreeMention] = []
+    for place, word in enumerate(low):
+        rank = ORDINALS.get(low[place - 1], 0) if place else 0
+        degree, after = degree_of(word), degree_of(low[place + 1]) if place + 1 < len(low) else None
+        start = place - bool(rank)
+        if word in SEPARATE and after is not None and after.level == 0:
+            sign = after.sign if word in ("more", "most") else -after.sign
+            degree = replace(after, level=2 if word in ("most", "least") else 1, sign=sign)
+            mentions.append(DegreeMention(mask(start, place + 2), degree, max(rank, 1)))
+        elif degree is not None and degree.level > 0:
+            mentions.append(DegreeMention(mask(start, place + 1), degree, max(rank, 1)))
+    return mentions
 
 
 def sign_of(degree: Degree, relation: Relation) -> int:
@@ -88,31 +79,9 @@ def sign_of(degree: Degree, relation: Relation) -> int:
 
 def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
     """The numbers and dates with the comparisons before them."""
-    spans: list[tuple[int, int, Decimal | Period]] = []
-    for start, end, period in periods(text):
-        inside = [place for place, word in enumerate(found) if word.start >= start and word.end <= end]
-        if inside:
-            spans.append((inside[0], inside[-1] + 1, period))
-    spans += _eras(found)
-    spans += [(place, place + 1, Decimal(rank)) for place, word in enumerate(found) if (rank := rank_of(word.low))]
-    units: dict[int, str] = {}
-    for place, word in enumerate(found):
-        if any(first <= place < end for first, end, _ in spans):
-            continue
-        number, unit, end = _amount(text, found, place)
-        if number is not None:
-            is_minus = place > 0 and found[place - 1].low == "minus"
-            is_money = place > 0 and dimension_of(unit_of(found[place - 1].low)) == "money"  # "Rs. 500"
-            first = place - (is_minus or is_money)
-            unit = unit or (unit_of(found[place - 1].low) if is_money else "")
-            is_below = is_minus or _MINUS.search(text[: word.start]) is not None
-            spans.append((first, end, -number if is_below else number))
-            units[first] = unit
-            if word.low.isdigit() and len(word.low) == 4 and _LEAST_YEAR <= int(word.low) <= 2100:
-                spans.append((place, place + 1, year(int(word.low))))
     bounds: list[Bound] = []
     low = [word.low for word in found]
-    for first, end, value in sorted(spans, key=lambda one: one[:2]):
+    for first, end, value, unit in sorted(_values(text, found), key=lambda one: one[:2]):
         start, comparison = _comparison(low, first)
         if low[start] in ("older", "younger"):
             # an older person has a larger age, an older house an earlier year
@@ -123,34 +92,78 @@ def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:
             comparison, end = after[0], end + after[1]
         elif low[start] == "from" and low[end : end + 1] and low[end] in _ONWARDS:
             comparison, end = ">=", end + 1
-        bounds.append(Bound(mask(start, end), comparison, value, units.get(first, "")))
+        bounds.append(Bound(mask(start, end), comparison, value, unit))
     return _with_ranges(text, found, bounds)
+
+
+def _values(text: str, found: Sequence[Word]) -> Iterator[tuple[int, int, Decimal | Period, str]]:
+    """The dates, ordinals, amounts and years: the first word, the place after the last, the value and the unit."""
+    taken = 0
+    for start, end, period in periods(text):
+        if inside := [place for place, word in enumerate(found) if word.start >= start and word.end <= end]:
+            taken |= mask(inside[0], inside[-1] + 1)
+            yield inside[0], inside[-1] + 1, period, ""
+    for place, (word, after) in enumerate(zip(found, [*found[1:], None], strict=True)):
+        decade = re.fullmatch(r"(\d{3}0)s", word.low)
+        rank = ORDINALS.get(word.low, int(word.low) if word.low.isdigit() and len(word.low) < 3 else 0)
+        if decade or (rank and after is not None and after.low == "century"):  # "the 1990s", "the 19th century"
+            first, years = (int(decade[1]), 10) if decade else (100 * rank - 100, 100)
+            taken |= mask(place, place + 1)
+            yield place, place + 1 + (not decade), Period(date(first, 1, 1), date(first + years - 1, 12, 31)), ""
+        elif word.low in ORDINALS:
+            yield place, place + 1, Decimal(ORDINALS[word.low]), ""
+    for first, end, value, unit in _amounts(text, found):
+        if not taken >> first & 1:
+            yield first, end, value, unit
+            written = found[first].low
+            if written.isdigit() and len(written) == 4 and _LEAST_YEAR <= int(written) <= 2100:
+                yield first, first + 1, year(int(written)), ""
+
+
+def _amounts(text: str, found: Sequence[Word]) -> Iterator[tuple[int, int, Decimal, str]]:
+    """The numbers with their units: "3.5 million euros", "80kg", "over an hour"."""
+    low = [word.low for word in found]
+    spaced = _GROUP.sub(r"\1,", text)  # "40 000"
+    numbers = [(one.start, one.end, one.value * one.scale) for one in find_quantities(spaced)]
+    numbers += [(start, end, Decimal(number)) for start, end, number in find_number_words(spaced)]
+    for begin, until, value in numbers:
+        own = [place for place, word in enumerate(found) if word.start < until and word.end > begin]
+        attached = text[until : found[own[-1]].end].lower() if own and not low[own[-1]].isdigit() else ""
+        if own and (not attached or attached in _MULTIPLES or unit_of(attached)):
+            number = value * _MULTIPLES.get(attached, 1)
+            first, end, unit = own[0], own[-1] + 1, unit_of(attached) if attached else ""
+            is_money = first > 0 and dimension_of(unit_of(low[first - 1])) == "money"  # "Rs. 500"
+            is_minus = first > 0 and low[first - 1] == "minus"
+            number, end, further = _unit_after(low, end, -number if is_minus else number)
+            unit = unit or further or (unit_of(low[first - 1]) if is_money else "")
+            yield first - (is_money or is_minus), end, number, unit
+    for place, word in enumerate(low):
+        if word in ("a", "an", "one", "half") and place and low[place - 1] in _BEFORE_AN_AMOUNT:
+            start = place + 1 + (word == "half" and low[place + 1 : place + 2] in (["a"], ["an"]))
+            number, end, unit = _unit_after(low, start, Decimal("0.5") if word == "half" else Decimal(1))
+            if unit or word == "one":
+                yield place, end, number, unit
+
+
+def _unit_after(low: Sequence[str], end: int, number: Decimal) -> tuple[Decimal, int, str]:
+    """A number with the multiple and the unit of the words from a place on, and the place after them."""
+    if low[end : end + 1] and low[end] in _MULTIPLES:
+        number, end = number * _MULTIPLES[low[end]], end + 1
+    prefix = low[end] if low[end : end + 1] and low[end] in _PREFIXES else ""
+    after = end + bool(prefix)
+    unit = unit_of(low[after]) if after < len(low) else ""
+    if not unit:
+        return number, end, ""
+    if low[after + 1 : after + 3] in (["an", "hour"], ["per", "hour"]):
+        return number, after + 3, _AN_HOUR.get(unit, unit)
+    return number, after + 1, _SQUARED.get(unit, unit) if prefix in ("square", "sq") else unit
 
 
 def read_bound(text: str) -> Decimal | Period | None:
     """The number or the days of a text such as "1,640 m" or "2013"; ``None`` for any other."""
-    found = words(text)
-    if not found:
-        return None
-    bounds = bounds_of(text, found)
+    bounds = bounds_of(text, words(text))
     dates = [one.value for one in bounds if isinstance(one.value, Period)]
     return dates[0] if dates else next((one.value for one in bounds), None)
-
-
-def _eras(found: Sequence[Word]) -> list[tuple[int, int, Decimal | Period]]:
-    """Centuries and decades: "the 19th century", "the 1990s"."""
-    spans: list[tuple[int, int, Decimal | Period]] = []
-    for place, word in enumerate(found):
-        after = found[place + 1].low if place + 1 < len(found) else ""
-        rank = rank_of(word.low)
-        if rank > 1 and after == "century":
-            last = rank * 100
-            spans.append((place, place + 2, Period(date(last - 100, 1, 1), date(last - 1, 12, 31))))
-        decade = re.fullmatch(r"(\d{3}0)s", word.low)
-        if decade:
-            first = int(decade[1])
-            spans.append((place, place + 1, Period(date(first, 1, 1), date(first + 9, 12, 31))))
-    return spans
 
 
 def _comparison(low: Sequence[str], first: int) -> tuple[int, Comparison]:
@@ -200,70 +213,7 @@ def _range_start(text: str, found: Sequence[Word], first: Sequence[int], second:
     """The place where a range of two bounds begins; ``None`` if they are none."""
     if second[0] <= first[-1]:
         return None
-    join = [word.low for word in found[first[-1] + 1 : second[0]]]
+    join = text[found[first[-1]].end : found[second[0]].start].strip().lower()
     before = found[first[0] - 1].low if first[0] else ""
-    is_between = before == "between" and join in (["and"], ["to"])
-    dash = "" if join else _between(text, found, second[0]).strip()
-    if is_between or join in (["to"], ["till"], ["through"]) or dash in ("-", "–", "—"):
-        return first[0] - (before in ("between", "from"))
-    return None
-
-
-def _between(text: str, found: Sequence[Word], place: int) -> str:
-    """The text between a word and the one before it."""
-    return text[found[place - 1].end : found[place].start]
-
-
-def _amount(text: str, found: Sequence[Word], place: int) -> tuple[Decimal | None, str, int]:
-    """A number from a place on, its unit, and the place after both: "3.5 million euros", "80kg", "an hour"."""
-    low = [word.low for word in found]
-    attached = _ATTACHED.fullmatch(low[place])
-    is_multiple = attached is not None and attached[2] in MULTIPLES and attached[2] != "m"
-    if attached and not is_multiple and (unit := unit_of(attached[2])):
-        return _number(attached[1]), unit, place + 1
-    number, end = _number(low[place]), place + 1
-    if _GROUP.fullmatch(low[place]) and low[place] != "0":  # "40 000"
-        while low[end : end + 1] and _THOUSANDS.fullmatch(low[end]) and _between(text, found, end) == " ":
-            number, end = (number or 0) * 1000 + Decimal(low[end]), end + 1
-    if attached and is_multiple:
-        return Decimal(attached[1].replace(",", "")) * MULTIPLES[attached[2]], "", place + 1
-    if low[place] == "half":
-        number, end = Decimal("0.5"), end + (low[end : end + 1] in (["a"], ["an"]))
-    if number is None and low[place] in ("a", "an", "one") and _is_amount(low, place):
-        number = Decimal(1) if low[end : end + 1] and (unit_of(low[end]) or low[end] in MULTIPLES) else None
-    if number is None:
-        return None, "", end
-    if low[end : end + 3] == _AND_A_HALF:
-        number, end = number + Decimal("0.5"), end + 3
-    while end < len(low) and low[end] in MULTIPLES and not (len(low[end]) == 1 and end - place > 1):
-        if low[end] == "m" and not low[end - 1].isdigit():
-            break
-        is_metre = low[end] == "m" and found[end].start > found[end - 1].end
-        if is_metre:
-            break
-        number, end = number * MULTIPLES[low[end]], end + 1
-    prefix = low[end] if end < len(low) and low[end] in _PREFIXES else ""
-    after = end + bool(prefix)
-    if after < len(low) and (unit := unit_of(low[after])):
-        squared = {"m": "m²", "km": "km²"}.get(unit, unit) if prefix in ("square", "sq") else unit
-        if low[after + 1 : after + 3] in (["an", "hour"], ["per", "hour"]):
-            return number, {"km": "km/h", "miles": "mph"}.get(unit, unit), after + 3
-        if low[after + 1 : after + 4] == _AND_A_HALF:
-            return number + Decimal("0.5"), squared, after + 4
-        return number, squared, after + 1
-    return number, "", end
-
-
-def _is_amount(low: Sequence[str], place: int) -> bool:
-    """Whether an article counts: "more than an hour", "an hour or longer", "an hour and a half"."""
-    is_compared = place > 0 and low[place - 1] in _BEFORE_AN_AMOUNT
-    return is_compared or list(low[place + 2 : place + 3]) == ["or"] or list(low[place + 2 : place + 5]) == _AND_A_HALF
-
-
-def _number(word: str) -> Decimal | None:
-    if word in NUMBERS:
-        return Decimal(NUMBERS[word])
-    plain = word.replace(",", "")
-    if plain.replace(".", "", 1).isdigit():
-        return Decimal(plain)
-    return None
+    is_range = join in ("to", "till", "through", "-", "–", "—") or (before == "between" and join == "and")
+    return first[0] - (before in ("between", "from")) if is_range else None

@@ -20,7 +20,7 @@ from kg.parsing.analysis import Analysis
 from kg.parsing.derivation import QueryDerivation
 from kg.parsing.evidence import DialogueBefore, ParseEvidence
 from kg.parsing.forms import MISMATCH, Check, Form, Forms, checks
-from kg.parsing.mentions import NodeMention
+from kg.parsing.names import NodeMention
 from kg.parsing.space import QuerySpace
 from kg.parsing.vocabulary import Vocabulary
 from kg.search import BeamConfig, beam_search

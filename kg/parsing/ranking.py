@@ -7,25 +7,155 @@
 Derivations with the same answer support each other: an answer's share is the sum of theirs. Yes and no are the answers
 of too many derivations for that, so the best decides. The confidence says how probable it is that the first answer is
 right, as none may be. ``benchmarks/fit_ranking.py`` fits the networks of ``ranking.npz`` on questions about graphs of
-many authors, and those of ``ranking_read.npz`` for parses that :mod:`kg.parsing.reader` has read.
+many authors, and those of ``ranking_read.npz`` for parses that the reader has read.
+
+The reader is a transformer that reads a question together with the clauses of a parse: how well they say what is asked.
+Its weights are those of the extra ``news`` with a low-rank change of its matrices and a head, which
+``benchmarks/fit_parse_reader.py`` fits (``reader.npz``). Reading takes time, so only the derivations that rank first
+without it are read.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kg.algebra import kind_of, tell
 from kg.arrays import FloatArray, read_arrays
+from kg.encoders import LowRankTransformer, word_pieces
+from kg.graphs import FactGraph
 from kg.parsing.evidence import FEATURES
 from kg.parsing.parser import Parse
-from kg.parsing.reader import READ_FEATURES
+
+READER_FILE = Path(__file__).with_name("reader.npz")
+
+READ, OF_ONE_ANSWER = 12, 2
+"""Derivations of a question that are read, and the most of one answer."""
+
+LOOKED_AT = 80
+"""Derivations, those that rank first, that reading tells apart."""
+
+READ_FEATURES = ("read", "unread")
+"""The features that reading adds to those of :data:`kg.parsing.evidence.FEATURES`."""
+
+QUESTION_PIECES, CLAUSE_PIECES, ANSWER_PIECES = 72, 56, 12
+"""Pieces that are read of a question, of the clauses of a parse and of its answer."""
+
+_ANSWER = " = "
+_SHOWN, _LONGEST = 2, 40
+
+
+def telling(parse: Parse, graph: FactGraph) -> str:
+    """A parse in words: what is done with its nodes, what they are, its clauses, and its answer."""
+    said = tell(parse.query, graph)
+    if parse.holds is not None:
+        return f"yes or no: {said}{_ANSWER}{'yes' if parse.holds else 'no'}"
+    kind = kind_of(parse.nodes, graph) or "thing"
+    asked = f"{parse.operation} of {kind}" if parse.operation else kind
+    if parse.number is not None and parse.operation:
+        return f"{asked}: {said}{_ANSWER}{parse.number}"
+    names = [graph.name(node) for node in parse.nodes[:_SHOWN]]
+    return f"{asked}: {said}{_ANSWER}{first_names(names, len(parse.nodes))}"
+
+
+def first_names(names: Sequence[str], count: int) -> str:
+    """The first of some names, shortened, and how many more of ``count`` there are."""
+    first = ", ".join(name[:_LONGEST] for name in names[:_SHOWN])
+    return f"{first} and {count - _SHOWN} more" if count > _SHOWN else first
+
+
+def answer_of(told: str) -> str:
+    """The answer of what :func:`telling` gives."""
+    return told.rpartition(_ANSWER)[2]
+
+
+def chosen(order: Sequence[int], answers: Sequence[Hashable], texts: Sequence[Hashable]) -> list[int]:
+    """The places of the derivations that are read: the first of each text, few of each answer.
+
+    Args:
+        order: The places, best first.
+        answers: The answer of each derivation.
+        texts: What is read of each.
+    """
+    places: list[int] = []
+    read: set[Hashable] = set()
+    times: Counter[Hashable] = Counter()
+    for place in order:
+        if len(places) < READ and texts[place] not in read and times[answers[place]] < OF_ONE_ANSWER:
+            read.add(texts[place])
+            times[answers[place]] += 1
+            places.append(place)
+    return places
+
+
+def pieces_of(question: str, told: str) -> tuple[list[int], tuple[int, int]]:
+    """The pieces' numbers of a question and a parse, and the first and last piece of the parse's answer.
+
+    A long question, which begins with the turns before it, keeps its end.
+    """
+    wordpiece = word_pieces()
+    clauses, _, answer = told.rpartition(_ANSWER)
+    short = wordpiece(answer)[:ANSWER_PIECES] or [wordpiece.sep]
+    head = [wordpiece.cls, *wordpiece(question)[-QUESTION_PIECES:], wordpiece.sep]
+    long = [*wordpiece(clauses)[:CLAUSE_PIECES], wordpiece.sep]
+    first = len(head) + len(long)
+    numbers = [*head, *long, *short, wordpiece.sep]
+    return numbers, (first, first + len(short) - 1)
+
+
+def with_reading(
+    parses: Sequence[Parse],
+    question_of: Callable[[Parse], str],
+    hand: FloatArray,
+    graph: FactGraph,
+    reader: ParseReader,
+) -> list[Parse]:
+    """The parses with the features of reading the best of them.
+
+    One that was not read has the score of the derivation with the same text, else the least of all scores.
+
+    Args:
+        parses: All parses of a question.
+        question_of: Gives the question as a parse reads it.
+        hand: Their scores without reading.
+        graph: The graph.
+        reader: The reader.
+    """
+    order = np.argsort(-hand, kind="stable").tolist()[:LOOKED_AT]
+    texts = [("", "")] * len(parses)
+    for place in order:
+        texts[place] = question_of(parses[place]), telling(parses[place], graph)
+    read = [texts[place] for place in chosen(order, [one.answer for one in parses], texts)]
+    scores = dict(zip(read, reader.scores(read).tolist(), strict=True))
+    least = min(scores.values(), default=0.0)
+    return [
+        replace(one, evidence=(*one.evidence, scores.get(text, least), float(text not in scores)))
+        for one, text in zip(parses, texts, strict=True)
+    ]
+
+
+class ParseReader(LowRankTransformer):
+    """The transformer as it is fitted for this."""
+
+    file = READER_FILE
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        """The scores of parses; above 0 a parse rather says what is asked.
+
+        Args:
+            pairs: For each parse the question and the parse in words.
+        """
+        given = [pieces_of(*pair) for pair in pairs]
+        return self.span_scores([pieces for pieces, _ in given], [span for _, span in given])
+
 
 FILE, FILE_READ = Path(__file__).with_name("ranking.npz"), Path(__file__).with_name("ranking_read.npz")
 MORE_FEATURES = ("share", "log_share", "margin", "after_abstention", "trusted", "read_lead")
@@ -37,14 +167,8 @@ _LEAST_TRUSTED = 0.02
 _MOST_MARGIN = 4.0
 
 
-@dataclass(frozen=True)
-class RankedParse:
-    """The best parse of an answer.
-
-    Attributes:
-        parse: The parse.
-        share: The probability of its answer among all answers, in [0, 1].
-    """
+class RankedParse(NamedTuple):
+    """The best parse of an answer, with the probability of its answer among all answers, in [0, 1]."""
 
     parse: Parse
     share: float

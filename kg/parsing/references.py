@@ -19,13 +19,12 @@ from kg.algebra import Compared, Extreme, Members, NamedNodes, Query, relations_
 from kg.parsing.analysis import Analysis
 from kg.parsing.derivation import STEP, UNSAID, UNUSUAL, QueryDerivation
 from kg.parsing.evidence import LEAD
-from kg.parsing.mentions import NodeMention, named_words
-from kg.parsing.names import joined_masks, mask
+from kg.parsing.names import NodeMention, joined_masks, mask, named_words
 from kg.parsing.parser import Parse
 from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 from kg.parsing.vocabulary import Vocabulary
-from kg.parsing.words import FUNCTION_WORDS, rank_of
+from kg.parsing.words import FUNCTION_WORDS, ORDINALS
 
 _PERSONAL = frozenset(("he", "him", "his", "she", "her", "hers"))
 _NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
@@ -392,7 +391,7 @@ def _degrees(space: QuerySpace, query: Query) -> Iterator[Replaced]:
                     counted, inverse = part.counted and is_same, part.inverse and is_same
                     yield from _selected(space, query, part, relation, sign, counted, inverse, one.rank, one.words, own)
         for place, word in enumerate(space.analysis.words):
-            rank = rank_of(word.low)
+            rank = ORDINALS.get(word.low, 0)
             if not taken >> place & 1 and (rank > 1 or word.low == "next"):
                 further = rank if rank > 1 else part.rank + 1
                 yield from _selected(

@@ -25,7 +25,7 @@ from kg.graphs import converted
 from kg.parsing.analysis import DATED_BY, Analysis
 from kg.parsing.derivation import IMPLIED, UNSAID, UNUSUAL, Costs, QueryDerivation
 from kg.parsing.measures import Bound, DegreeMention, sign_of
-from kg.parsing.mentions import NodeMention
+from kg.parsing.names import NodeMention
 from kg.parsing.vocabulary import Vocabulary
 from kg.text import Period
 
@@ -80,7 +80,7 @@ class Selections:
     # Names
 
     def conditions(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
-        """Selections by a name or reference that is not used yet: in one step, or else in two."""
+        """Selections by a name or reference that is not used yet."""
         inside = set(state.query.nodes)
         for mention in self.unused(state):
             if set(mention.nodes) == inside:
@@ -92,8 +92,6 @@ class Selections:
             shares = self._shares(target, near, inside)
             for (relation, inverse), share in zip(near, shares, strict=True):
                 yield from self._having(state, mention, target, relation, inverse=inverse, implied=IMPLIED * share)
-            if not near and len(inside) > 1:
-                yield from self._two_steps(state, mention, inside)
 
     def unused(self, state: QueryDerivation) -> Iterator[NodeMention]:
         """The names and references whose words a derivation does not use."""
@@ -120,24 +118,6 @@ class Selections:
             query = self.evaluator.having(state.query, relation, target, inverse=inverse, negated=True)
             words = mention.words | negation
             yield state.extended(query, (relation,), words=words, cost=cost, mention=mention, implied=implied)
-
-    def _two_steps(self, state: QueryDerivation, mention: NodeMention, inside: set[int]) -> Iterator[QueryDerivation]:
-        """Selections by a name of what some nodes are joined with: "films by a Danish director"."""
-        target, negations = NamedNodes(mention.nodes), self.negation(state)
-        for first, other in self.graph.steps_of(target.nodes[:_SOME]):
-            if not other and self.graph.relations[first].kind in EQUAL:
-                continue
-            middle = self.evaluator.follow(target, first, inverse=other)
-            links = self._links(middle, inside)
-            for relation, inverse in links:
-                if relation == first and inverse != other:
-                    continue
-                for negated in (False, True) if negations else (False,):
-                    query = self.evaluator.having(state.query, relation, middle, inverse=inverse, negated=negated)
-                    yield state.extended(
-                        query, (first, relation), words=mention.words | (negations if negated else 0),
-                        cost=mention.cost + UNUSUAL, mention=mention, implied=IMPLIED / len(links),
-                    )  # fmt: skip
 
     def _shares(self, target: Query, near: Sequence[tuple[int, bool]], inside: set[int]) -> list[float]:
         """The share of the set that each relation joins with the target, of all that some relation joins with it."""

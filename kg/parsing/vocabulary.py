@@ -21,7 +21,7 @@ import numpy as np
 from kg.arrays import BoolArray, FloatArray
 from kg.graphs import FactGraph
 from kg.parsing.names import NameIndex
-from kg.text import folded, singular, stem
+from kg.text import folded, stem
 
 _KINDS = {
     "person": ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher",
@@ -59,14 +59,6 @@ class Vocabulary:
     def class_item(self, kind: int) -> int:
         """The item of a class."""
         return len(self.graph.relations) + kind
-
-    def names_class(self, text: str) -> bool:
-        """Whether a text is the name of a class, in the singular or plural."""
-        return singular(folded(text)) in self._class_names
-
-    @cached_property
-    def _class_names(self) -> frozenset[str]:
-        return frozenset(singular(folded(name)) for one in self.graph.classes for name in one.names)
 
     def likeness(self, texts: Sequence[str]) -> FloatArray:
         """The similarity of texts with items: that with the best of their names; shape ``(texts, items)``."""
@@ -179,9 +171,6 @@ _SMALL_TEXT = "a an the of in on at to for from by with as is are was were be be
 _SMALL = frozenset(_SMALL_TEXT.split())
 _SHARED, _INITIAL = 0.75, 0.85
 
-Parts = tuple[tuple[str, str], ...]
-"""The words of a text, each with its stem first."""
-
 
 class Similarity:
     """Similarities in [0, 1].
@@ -193,11 +182,10 @@ class Similarity:
     def __init__(self, vectors: Vectors | None = None) -> None:
         self.vectors = vectors
         self._known: dict[str, FloatArray] = {}
-        self._mean: FloatArray | None = None
 
     def matrix(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
         """The similarity of each text with each name; shape ``(texts, names)``."""
-        rows, columns = [_parts(text) for text in texts], [_parts(name) for name in names]
+        rows, columns = [_stems(text) for text in texts], [_stems(name) for name in names]
         table = [[_by_words(one, other) for other in columns] for one in rows]
         similarity: FloatArray = np.array(table, dtype=np.float32).reshape(len(texts), len(names))
         if self.vectors is None or not texts or not names:
@@ -207,39 +195,43 @@ class Similarity:
         together: FloatArray = np.maximum(similarity, _BY_VECTORS * meaning).astype(np.float32)
         return together
 
+    @cached_property
+    def _mean(self) -> FloatArray:
+        assert self.vectors is not None
+        return np.asarray(self.vectors(_COMMON).mean(axis=0))
+
     def _centred(self, texts: Sequence[str]) -> FloatArray:
-        new = list(dict.fromkeys(text for text in texts if text not in self._known))
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new and self.vectors is not None:
-            if self._mean is None:
-                self._mean = self.vectors(_COMMON).mean(axis=0)
             vectors = self.vectors(new) - self._mean
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
             self._known.update(zip(new, vectors, strict=True))
         return np.stack([self._known[text] for text in texts])
 
 
-def _by_words(text: Parts, name: Parts) -> float:
-    """Likeness of words: equal, begun alike ("architect", "architecture"), or in part."""
+def _by_words(text: Sequence[str], name: Sequence[str]) -> float:
+    """Likeness of stems: equal, begun alike ("architect", "architecture"), or in part."""
     if not text or not name:
         return 0.0
-    if [one for one, _ in text] == [one for one, _ in name]:
+    if text == name:
         return 1.0
-    table = [[_of_words(one, other) for other in name] for one in text]
-    precision = sum(max(row) for row in table) / len(text)
-    recall = sum(max(row[place] for row in table) for place in range(len(name))) / len(name)
+    table = [[_of_stems(one, other) for other in name] for one in text]
+    precision: float = sum(max(row) for row in table) / len(text)
+    recall: float = sum(max(column) for column in zip(*table, strict=True)) / len(name)
     likeness = _SHARED * precision + (1 - _SHARED) * recall
     return likeness if precision > 0.5 else 0.6 * likeness
 
 
-def _of_words(one: tuple[str, str], other: tuple[str, str]) -> float:
-    if one[0] == other[0]:
+def _of_stems(one: str, other: str) -> float:
+    if one == other:
         return 1.0
-    shortest = min(len(one[0]), len(other[0]))
-    begin = next((place for place in range(shortest) if one[0][place] != other[0][place]), shortest)
-    return _INITIAL if begin >= 4 and begin >= 0.7 * max(len(one[0]), len(other[0])) - 1 else 0.0
+    begin = next(
+        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
+    return _INITIAL if begin >= 4 and begin >= 0.7 * max(len(one), len(other)) - 1 else 0.0
 
 
-def _parts(text: str) -> Parts:
+def _stems(text: str) -> list[str]:
     words = folded(text).replace("-", " ").split()
-    kept = tuple((stem(word), word) for word in words if word not in _SMALL)
-    return kept or tuple((word, word) for word in words)
+    return [stem(word) for word in words if word not in _SMALL] or words

@@ -6,7 +6,6 @@ Degree(level=2, sign=1, measures=('weight', 'mass'))
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from kg.text import comparison
@@ -54,31 +53,12 @@ DIFFERENCES = frozenset(_DIFFERENCES_TEXT.split())
 """Words that ask for a sum, a mean and a difference of numbers."""
 
 _ORDINALS_TEXT = """
-    second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth
 """
-ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=2)}
-_ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)")
-_NUMBERS_TEXT = "zero one two three four five six seven eight nine ten eleven twelve"
-MULTIPLES = {
-    "hundred": 100,
-    "thousand": 1000,
-    "k": 1000,
-    "million": 1_000_000,
-    "m": 1_000_000,
-    "mn": 1_000_000,
-    "mln": 1_000_000,
-    "billion": 1_000_000_000,
-    "bn": 1_000_000_000,
-    "lakh": 100_000,
-    "lakhs": 100_000,
-    "crore": 10_000_000,
-    "crores": 10_000_000,
-    "dozen": 12,
-}
-"""Words after a number that multiply it."""
+ORDINALS = {word: rank for rank, word in enumerate(_ORDINALS_TEXT.split(), start=1)}
+"""Ordinals with their numbers."""
 
-NUMBERS = {word: number for number, word in enumerate(_NUMBERS_TEXT.split())}
 COMPARISONS = {
     "before": "<", "until": "<=", "after": ">", "since": ">=", "over": ">", "above": ">", "exceeding": ">",
     "under": "<", "below": "<", "more than": ">", "less than": "<", "fewer than": "<", "greater than": ">",
@@ -137,39 +117,31 @@ _PLAIN = {
 }
 
 
+_ALIASES = {"recently": "recent", "elder": "older", "eldest": "oldest",
+            "further": "farer", "furthest": "farest", "farther": "farer", "farthest": "farest"}  # fmt: skip
+
+
 def _degrees() -> dict[str, Degree]:
-    found: dict[str, Degree] = {}
+    degrees: dict[str, Degree] = {}
     for more, less, measures in _SCALES:
+        # A date is larger the later it is: "old" asks for less of it, "new" for more.
         dated = measures in (_TIMES, _EVENTS)
-        for words, sign in ((more, 1), (less, -1)):
+        for words, sign in ((more, -1 if dated else 1), (less, 1 if dated else -1)):
             for word in words.split():
-                # A date is larger the later it is: "old" asks for less of it, "new" for more.
-                turned = -sign if dated else sign
-                comparative, superlative = comparison(word)
-                for form, level in ((word, 0), (comparative, 1), (superlative, 2)):
-                    known = found.get(form)
-                    joined = measures if known is None else tuple(dict.fromkeys((*known.measures, *measures)))
-                    found[form] = Degree(level, turned if known is None else known.sign, joined, dated)
+                for level, form in enumerate((word, *comparison(word))):
+                    known = degrees.get(form, Degree(level, sign))
+                    joined = tuple(dict.fromkeys((*known.measures, *measures)))
+                    degrees[form] = Degree(level, known.sign, joined, dated)
     for sign, plain in _PLAIN.items():
         for word in plain:
-            found.setdefault(word, Degree(1 if word in ("more", "less", "fewer") else 2, sign))
+            degrees.setdefault(word, Degree(1 if word in ("more", "less", "fewer") else 2, sign))
     for word, sign in (("first", -1), ("last", 1), ("latest", 1), ("earliest", -1)):
-        found[word] = Degree(2, sign, _EVENTS, of_dates=True)
-    found["recently"] = found["recent"]
-    found["elder"], found["eldest"] = found["older"], found["oldest"]
-    found["further"], found["furthest"] = found["farer"], found["farest"]
-    found["farther"], found["farthest"] = found["farer"], found["farest"]
-    return found
+        degrees[word] = Degree(2, sign, _EVENTS, of_dates=True)
+    return degrees | {word: degrees[other] for word, other in _ALIASES.items()}
 
 
 DEGREES = _degrees()
 """Forms of the adjectives of degree."""
-
-
-def rank_of(word: str) -> int:
-    """The number of an ordinal such as "first", "second" or "3rd"; 0 for any other word."""
-    written = _ORDINAL.fullmatch(word)
-    return int(written[1]) if written else ORDINALS.get(word, int(word == "first"))
 
 
 def degree_of(word: str) -> Degree | None:

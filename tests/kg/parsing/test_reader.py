@@ -13,8 +13,7 @@ from kg.arrays import FloatArray
 from kg.encoders import word_pieces
 from kg.graphs import FactGraph, read_table
 from kg.parsing import FEATURES, DialogueTurn, Parse, ParseReader, QuestionReader, Ranker, telling
-from kg.parsing.ranking import features
-from kg.parsing.reader import pieces_of, with_reading
+from kg.parsing.ranking import features, pieces_of, with_reading
 
 
 def test_the_answer_is_the_span_that_is_scored() -> None:
