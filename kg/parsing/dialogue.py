@@ -67,21 +67,16 @@ class QuestionReader:
     Args:
         graph: The graph.
         vectors: The vectors of texts, by which words that are not in the graph are compared.
-        ranker: The ranking of parses and the confidence in the first.
         parse_reader: Reads the question together with the parses that rank first, which are then ranked again.
     """
 
     def __init__(
-        self,
-        graph: FactGraph,
-        vectors: Vectors | None = None,
-        ranker: Ranker | None = None,
-        parse_reader: ParseReader | None = None,
+        self, graph: FactGraph, vectors: Vectors | None = None, parse_reader: ParseReader | None = None
     ) -> None:
         self.graph = graph
         self.vocabulary = Vocabulary(graph, Similarity(vectors))
         self.parse_reader = parse_reader
-        self.ranker = ranker if ranker is not None else Ranker.shipped()
+        self.ranker = Ranker.shipped()
         self.second_ranker = Ranker.shipped(read=True) if parse_reader is not None else self.ranker
 
     def read(self, question: str, past: Sequence[DialogueTurn] = (), *, today: date) -> Reading:
@@ -136,8 +131,7 @@ class QuestionReader:
         self, question: str, past: Sequence[DialogueTurn] = (), *, today: date
     ) -> tuple[Analysis, list[Parse]]:
         """A question as it is prepared for :meth:`read`, and the parses of all its derivations, in no order."""
-        before = past[-1].items if past else ()
-        analysis = analyse(question, self.vocabulary, before)
+        analysis = analyse(question, self.vocabulary, past[-1].items if past else ())
         analysis.references[:] = references(analysis, self.vocabulary, past)
         spoken = tuple(node for turn in past[-_SPOKEN:] for node in _spoken(turn))
         parser = Parser(self.vocabulary, analysis, today, self._before(past), spoken)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,7 +32,7 @@ from kg.algebra import (
 )
 from kg.parsing.derivation import QueryDerivation
 from kg.parsing.forms import Form
-from kg.parsing.names import joined_masks, named_words
+from kg.parsing.names import joined_masks, named_words, places
 from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 from kg.parsing.words import AUXILIARIES, NEGATED_AUXILIARIES
@@ -108,8 +108,7 @@ class ParseEvidence:
         self.analysis = space.analysis
         self.weights = space.analysis.weights
         analysis = space.analysis
-        places = range(len(analysis.words))
-        self._groups = {
+        groups = {
             "left_head": analysis.head,
             "left_names": named_words(analysis.mentions),
             "left_bounds": joined_masks(one.words for one in analysis.bounds),
@@ -117,9 +116,7 @@ class ParseEvidence:
             "left_negations": analysis.negations,
             "left_references": joined_masks(one.words for one in analysis.references),
         }
-        self._inside = {
-            name: np.array([bool(words >> place & 1) for place in places]) for name, words in self._groups.items()
-        }
+        self._groups = {name: places(words) for name, words in groups.items()}
         self._total = float(self.weights.sum())
         self._asks = f"asks_{_asking(analysis.text)}"
 
@@ -134,7 +131,10 @@ class ParseEvidence:
         self._sense(found, state.query)
         if self.before.relations:
             self._follow_up(found, state, form)
-        _operations(found, state.query)
+        parts = list(sources(state.query))
+        found |= {name: float(sum(map(is_one, parts))) for name, is_one in _OPERATIONS.items()}
+        found["whole_class"] = float(isinstance(state.query, Members))
+        found["unrestricted"] = float(all(isinstance(part, Members | Follow) for part in parts))
         found["mismatch"], found["listed"], found["head"] = form.mismatch, form.listed, form.head
         found["count"] = float(form.operation == "count")
         found["check"], found["false"] = float(form.holds is not None), float(form.holds is False)
@@ -162,8 +162,8 @@ class ParseEvidence:
         is_noun = self.weights >= 1
         found["left_nouns"] = float(remaining[is_noun].sum())
         found["left_verbs"] = float(remaining[~is_noun].sum())
-        for name, inside in self._inside.items():
-            found[name] = float(remaining[inside].sum()) if len(inside) else 0.0
+        for name, inside in self._groups.items():
+            found[name] = float(remaining[inside].sum())
         found["left_unknown"] = float(remaining[self.space.costs.unknown].sum()) if len(remaining) else 0.0
         found["left_share"] = float(remaining.sum()) / max(self._total, 1.0)
 
@@ -249,18 +249,16 @@ def _asking(text: str) -> str:
     return "for_a_list" if first and first[0] in _LISTING else "otherwise"
 
 
-def _operations(found: dict[str, float], query: Query) -> None:
-    parts = list(sources(query))
-    leaves = sum(isinstance(part, NamedNodes | Members) for part in parts)
-    found["steps"] = float(len(parts) - leaves)
-    found["follows"] = float(sum(isinstance(part, Follow) for part in parts))
-    found["inverse"] = float(sum(isinstance(part, Follow) and part.inverse for part in parts))
-    found["conditions"] = float(sum(isinstance(part, Having) for part in parts))
-    found["bounds"] = float(sum(isinstance(part, Compared) for part in parts))
-    found["extremes"] = float(sum(isinstance(part, Extreme) for part in parts))
-    found["counted"] = float(sum(isinstance(part, Extreme) and part.counted for part in parts))
-    found["lacking"] = float(sum(isinstance(part, Lacking) for part in parts))
-    found["negated"] = float(sum(isinstance(part, Having) and part.negated for part in parts))
-    found["without"] = float(sum(isinstance(part, Without) for part in parts))
-    found["whole_class"] = float(isinstance(query, Members))
-    found["unrestricted"] = float(all(isinstance(part, Members | Follow) for part in parts))
+_OPERATIONS: dict[str, Callable[[Query], bool]] = {
+    "steps": lambda part: not isinstance(part, NamedNodes | Members),
+    "follows": lambda part: isinstance(part, Follow),
+    "inverse": lambda part: isinstance(part, Follow) and part.inverse,
+    "conditions": lambda part: isinstance(part, Having),
+    "bounds": lambda part: isinstance(part, Compared),
+    "extremes": lambda part: isinstance(part, Extreme),
+    "counted": lambda part: isinstance(part, Extreme) and part.counted,
+    "lacking": lambda part: isinstance(part, Lacking),
+    "negated": lambda part: isinstance(part, Having) and part.negated,
+    "without": lambda part: isinstance(part, Without),
+}
+"""Features that count some parts of a query."""

@@ -176,7 +176,14 @@ class NameIndex:
     def mentions(self, question: Sequence[Word]) -> list[NodeMention]:
         """The names in a question, the least costly ones, alone and joined by "and"."""
         mentions = [self._mention(question, match) for match in self.find(question)]
-        return _fewer([*mentions, *_joined(question, mentions)])
+        # A text of hundreds of names would take minutes.
+        times: Counter[tuple[int, ...]] = Counter()
+        kept: list[NodeMention] = []
+        for mention in sorted([*mentions, *_joined(question, mentions)], key=lambda mention: mention.cost):
+            times[mention.nodes] += 1
+            if times[mention.nodes] <= _SAME_NAME:
+                kept.append(mention)
+        return kept[:MOST_MENTIONS]
 
     def _mention(self, question: Sequence[Word], match: NameMatch) -> NodeMention:
         own = question[match.first : match.end]
@@ -191,17 +198,6 @@ class NameIndex:
             cost = min(cost, _BY_LAST_WORD) if is_kind and match.is_last else cost
             cost += _CLASS_MEANT * (singular(folded(label)) in self._classes)
         return NodeMention(mask(match.first, match.end), match.nodes, cost, label=label, is_kind=is_kind)
-
-
-def _fewer(mentions: Sequence[NodeMention]) -> list[NodeMention]:
-    """The first mentions of each name, the least costly ones; a text of hundreds of names would take minutes."""
-    named: Counter[tuple[int, ...]] = Counter()
-    kept: list[int] = []
-    for place in sorted(range(len(mentions)), key=lambda place: mentions[place].cost):
-        named[mentions[place].nodes] += 1
-        if named[mentions[place].nodes] <= _SAME_NAME and len(kept) < MOST_MENTIONS:
-            kept.append(place)
-    return [mentions[place] for place in sorted(kept)]
 
 
 def _joined(question: Sequence[Word], mentions: Sequence[NodeMention]) -> Iterator[NodeMention]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kg.algebra import Compared, Extreme, Members, NamedNodes, Query, relations_of, sources
+from kg.algebra import Compared, Extreme, NamedNodes, Query, relations_of, sources
 from kg.parsing.analysis import Analysis
 from kg.parsing.derivation import STEP, UNSAID, UNUSUAL, QueryDerivation
 from kg.parsing.evidence import LEAD
@@ -247,8 +247,6 @@ _SHORT = 3
 """Words with a weight that a question without a lead may have to be an ellipsis."""
 
 _TURNS = 3
-_MOST_DERIVED, _MOST_NODES = 30, 20
-"""Derivations of a fragment that may take the place of a name, and the nodes of each."""
 
 Replaced = tuple[Query, int, float, tuple[NodeMention, ...]]
 """An earlier query with something replaced, the words that say it, its cost, and the references that it uses."""
@@ -291,8 +289,6 @@ def replaced(space: QuerySpace, past: Sequence[DialogueTurn]) -> Iterator[QueryD
         if before is None:
             continue
         repeated, cost = _repeated(space, turn), 2 * STEP + 3 * STEP * back
-        if not back:
-            yield from _derived(space, before, repeated, cost)
         for query, explained, extra, referring in (
             *_names(space, before),
             *_bounds(space, before.query),
@@ -336,24 +332,6 @@ def _names(space: QuerySpace, before: Parse) -> Iterator[Replaced]:
 def _with(space: QuerySpace, query: Query, old: Query, new: Query) -> Query:
     """A query with one of its parts replaced."""
     return space.evaluator.rebuilt(query, lambda part: new if part == old else None)
-
-
-def _derived(space: QuerySpace, before: Parse, repeated: int, cost: float) -> Iterator[QueryDerivation]:
-    """Reads "and his son?" after "how old is Ola Brandt?": what the fragment denotes, in the place of a name."""
-    leaves = sorted({part for part in sources(before.query) if isinstance(part, NamedNodes)}, key=lambda one: one.nodes)
-    order = sorted(range(len(space.states)), key=lambda place: space.totals[place])
-    for state in [space.states[place] for place in order[:_MOST_DERIVED]]:
-        if isinstance(state.query, NamedNodes | Members) or len(state.query.nodes) > _MOST_NODES:
-            continue
-        for leaf in leaves:
-            if not _alike(space, state.query.nodes, leaf.nodes) or set(state.query.nodes) == set(leaf.nodes):
-                continue
-            changed = _with(space, before.query, leaf, state.query)
-            if changed.nodes:
-                yield QueryDerivation(
-                    changed, state.words | repeated, state.items, before.final, state.cost + cost, state.mentions,
-                    state.implied, replaced=True, operation=_operation(before),
-                )  # fmt: skip
 
 
 def _alike(space: QuerySpace, nodes: Sequence[int], others: Sequence[int]) -> bool:

@@ -66,13 +66,9 @@ class QuerySpace:
                     # One constant a step keeps the score at most 0: a step explains no more words than there are.
                     score = self.totals[place] - self.totals[added] - self.most
                     steps.append((row, added, score, int(Action.CONTINUE)))
-        parents, choices, scores, actions = zip(*steps, strict=True) if steps else ((), (), (), ())
-        return Expansion(
-            np.array(parents, dtype=np.int64),
-            np.array(choices, dtype=np.int64),
-            np.array(scores, dtype=np.float32),
-            np.array(actions, dtype=np.int64),
-        )
+        parents, choices, scores, actions = np.array(steps, dtype=np.float64).reshape(-1, 4).T
+        whole = np.array([parents, choices, actions], dtype=np.int64)
+        return Expansion(whole[0], whole[1], scores.astype(np.float32), whole[2])
 
     def _add(self, state: QueryDerivation) -> int | None:
         """The number of a new state; ``None`` if it is empty or as good a one is there."""

@@ -134,17 +134,6 @@ def test_the_right_answer_is_among_the_candidates(reader: QuestionReader, questi
     assert answer in named or answer in [one.number for one in every]
 
 
-def _numbers(reader: QuestionReader, first: str, second: str) -> list[Decimal | None]:
-    """The numbers of the two likeliest answers to a follow-up."""
-    before = reader.read(first, today=date(2026, 1, 1))
-    past = [DialogueTurn(before.canonical, before.asks, before.parses[0], before.named)]
-    return [one.number for one in reader.read(second, past, today=date(2026, 1, 1)).parses[:2]]
-
-
-def test_what_a_fragment_denotes_takes_the_place_of_a_name(reader: QuestionReader) -> None:
-    assert Decimal(61) in _numbers(reader, "how old is Ada Finch?", "and her husband?")
-
-
 def test_classes_are_said_by_the_last_word_of_several_names() -> None:
     table = "subject,predicate,object\n" + "".join(
         f"{name},is a,{kind}\n{name},filed on,{day}\n"
