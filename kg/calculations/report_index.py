@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from operator import attrgetter
 from typing import get_args
 
 import numpy as np
@@ -44,6 +45,7 @@ NEAR = 3
 """Tokens on either side that are near."""
 
 _LARGEST = 10.0**MOST_DIGITS
+_LINE = attrgetter("label", "section", "quantity.unit")
 
 _OPENING = re.compile(
     r"\b(?:january 1\b|jan ?\. ?1\b|beginning\b|opening balance)(?!.*\b(?:to|through)\b)", re.IGNORECASE
@@ -182,10 +184,11 @@ class ReportIndex:
         return bisect_right(self.kept_rows, last) - bisect_left(self.kept_rows, first) < last - first + 1
 
     def _expand_items(self) -> None:
+        gains = {_LINE(one) for one in self.observations if one.quantity.value > 0 and one.period}
         items = [
             (place, *written)
             for place, observation in enumerate(self.observations)
-            for written in _written_forms(observation.quantity)
+            for written in _written_forms(observation.quantity, has_gains=_LINE(observation) in gains)
         ]
         self.base: IntArray = np.array([place for place, _, _ in items], dtype=np.int64)
         self.variant: IntArray = np.array([variant for _, _, variant in items], dtype=np.int64)
@@ -335,13 +338,13 @@ def _clauses(observations: Sequence[Observation], sentences: Sequence[str]) -> d
     return found
 
 
-def _written_forms(quantity: Quantity) -> Iterator[tuple[str, int]]:
-    """The ways in which a figure may be written, with their variants: plain, as a percentage, without its sign."""
+def _written_forms(quantity: Quantity, *, has_gains: bool) -> Iterator[tuple[str, int]]:
+    """The ways to write a figure, as variants: plain, as a percentage, and without the sign of a line without gains."""
     plain = quantity.text.removesuffix("%")
     yield plain, 0
     if quantity.unit == "percent":
         yield f"{plain}%", 1
-    if plain.startswith("-"):
+    if plain.startswith("-") and not has_gains:
         yield plain[1:], 2
 
 

@@ -127,3 +127,9 @@ def test_balances_at_several_dates_are_a_line() -> None:
         ("balance at december 31 2008", "11", "22"),
     )
     assert ("2007", "2008") in labels(found, across=False)
+
+
+def test_a_figure_keeps_its_sign_in_a_line_with_gains_and_losses() -> None:
+    index = table_index(("", "2009", "2008"), ("net result", "-1250", "1480"), ("dividends paid", "-145", "-130"))
+    assert {"-1250", "-145", "145", "130"} <= set(index.texts)
+    assert "1250" not in index.texts
