@@ -55,7 +55,7 @@ _GIVING = ("number", "date", "text", "boolean", "check", "count", "age", "differ
 FEATURES = (
     "cost", "left_nouns", "left_verbs", "left_head", "left_names", "left_bounds", "left_degrees",
     "left_negations", "left_references", "left_unknown", "left_share", "unsaid", "unsaid_classes", "least_said",
-    "not_implied", "name_cost", "reference_cost", "references", "other_cost", "mismatch", "listed", "head",
+    "not_implied", "name_cost", "reference_cost", "references", "other_cost", "mismatch", "head",
     "sense", "least_sense", "sense_behind", "sense_together", "steps", "follows", "inverse", "conditions",
     "bounds", "extremes", "counted", "lacking", "negated", "without", "count", "check", "false", "age", "total",
     "difference", "several", "one_expected", "whole_class", "event_answer", "names", "unrestricted",
@@ -135,7 +135,7 @@ class ParseEvidence:
         found |= {name: float(sum(map(is_one, parts))) for name, is_one in _OPERATIONS.items()}
         found["whole_class"] = float(isinstance(state.query, Members))
         found["unrestricted"] = float(all(isinstance(part, Members | Follow) for part in parts))
-        found["mismatch"], found["listed"], found["head"] = form.mismatch, form.listed, form.head
+        found["mismatch"], found["head"] = form.mismatch, form.head
         found["count"] = float(form.operation == "count")
         found["check"], found["false"] = float(form.holds is not None), float(form.holds is False)
         found["age"] = float(form.operation.startswith("age"))

@@ -8,26 +8,18 @@ A question for yes or no says something of a subject; what the graph lacks count
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
 from kg.algebra import (
-    Compared,
-    Extreme,
     Follow,
-    Having,
-    Lacking,
-    Members,
     NamedNodes,
     Query,
-    Without,
     difference,
     numbers_of,
     plain,
-    relations_of,
     rounded,
     sources,
     years_between,
@@ -55,7 +47,6 @@ class Form:
         words: The words that the form explains, as a bit mask.
         operation: As of :class:`kg.parsing.parser.Parse`.
         holds: Whether a statement holds; ``None`` for other questions.
-        listed: The cost of a set that no question would ask for in this way, such as a whole class.
     """
 
     nodes: tuple[int, ...]
@@ -65,7 +56,6 @@ class Form:
     words: int = 0
     operation: str = ""
     holds: bool | None = None
-    listed: float = 0.0
 
 
 class Forms:
@@ -98,7 +88,7 @@ class Forms:
                 yield Form(nodes, Decimal(len(nodes)), 0.0, head, counting, "count")
             return
         mismatch = self._mismatch(nodes, kinds)
-        yield Form(nodes, None, mismatch, head, counting, listed=self._listed(state))
+        yield Form(nodes, None, mismatch, head, counting)
 
     def _mismatch(self, nodes: Sequence[int], kinds: set[str]) -> float:
         """The cost of an answer of another type than the word asks for: "who", "where", "when"."""
@@ -119,28 +109,6 @@ class Forms:
         if any(vocabulary.is_of(node, vocabulary.people | vocabulary.events) for node in typed):
             return UNSAID
         return 0.0 if all(vocabulary.is_of(node, vocabulary.places) for node in typed) else UNUSUAL
-
-    def _listed(self, state: QueryDerivation) -> float:
-        """The cost of a whole class or of all values of a relation."""
-        query, analysis = state.query, self.space.analysis
-        listed = MISMATCH * any(self.graph.is_nameless(node) for node in query.nodes)
-        listed += 0.1 * UNUSUAL * math.log2(max(len(query.nodes), 1)) * (analysis.asks == "who")
-        if isinstance(query, Members):
-            is_plural = any(self._is_plural(self.vocabulary.class_item(kind)) for kind in query.kinds)
-            listed += UNUSUAL if is_plural else MISMATCH
-        elif isinstance(query, Without) and not relations_of(query):
-            listed += MISMATCH
-        elif isinstance(query, Follow) and not state.mentions and len(query.nodes) > 1:
-            parts = list(sources(query))
-            is_part = any(isinstance(part, Members | Compared | Extreme | Having | Lacking) for part in parts)
-            is_part |= any(isinstance(part, NamedNodes) and len(part.nodes) == 1 for part in parts)
-            listed += MISMATCH * (not is_part and not self._is_plural(query.relation))
-        return listed
-
-    def _is_plural(self, item: int) -> bool:
-        """Whether the word that names a class or relation is a plural: "the artist" is one of them, not all."""
-        word = self.space.analysis.words[int(self.space.analysis.items[:, item].argmax())].low
-        return word.endswith("s") or word in ("people", "children", "men", "women")
 
     def _head_cost(self, state: QueryDerivation) -> float:
         """The cost of "which *country*" where the country is not what the derivation ends at."""

@@ -173,9 +173,7 @@ class Parser:
         return self._parse(new, Form(state.query.nodes, mismatch=mismatch, operation="check", holds=check.holds))
 
     def _parse(self, state: QueryDerivation, form: Form) -> Parse:
-        state = replace(
-            state, words=state.words | form.words, cost=state.cost + form.mismatch + form.listed + form.head
-        )
+        state = replace(state, words=state.words | form.words, cost=state.cost + form.mismatch + form.head)
         _, left = self.space.costs.supports(state)
         remaining = left * self.analysis.weights
         over = sum(1 << place for place, share in enumerate(remaining) if share >= _LEFT)
