@@ -84,9 +84,6 @@ _BEFORE = 0.6
 
 _BETWEEN = frozenset(("between", "apart"))
 BE = frozenset(("is", "are", "was", "were", "been", "be"))
-_ARTICLES = frozenset(("the", "a", "an"))
-DATED_BY = {"before": "earlier", "after": "later"}
-"""Words that compare dates, also with those of a name, and the degrees that say the same."""
 
 
 @dataclass
@@ -155,14 +152,13 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     low = [word.low for word in found]
     bounds = bounds_of(text, found)
     mentions = vocabulary.index.mentions(found)
-    compared = _compared_with_names(low, mentions, bounds)
-    degrees = degrees_of(compared)
+    degrees = degrees_of(low)
     asks, counting = asks_of(low)
     named = named_words(one for one in mentions if one.words.bit_count() > 1)
     negations = sum(1 << place for place in negations_of(low) if not named >> place & 1)
     differing = differing_of(low, degrees)
     items = _items(low, vocabulary)
-    measured = _measured(compared, items, vocabulary, list(asked_before), is_difference=bool(differing))
+    measured = _measured(low, items, vocabulary, list(asked_before), is_difference=bool(differing))
     head = head_of(low, asks)
     return Analysis(
         text, found, _weights(found, mentions, bounds, negations, head), mentions, bounds, degrees,
@@ -195,18 +191,6 @@ def _weights(
     for place in places(head):
         weights[place] = _HEAD if weights[place] >= 1 else weights[place]
     return weights
-
-
-def _compared_with_names(low: Sequence[str], mentions: Sequence[NodeMention], bounds: Sequence[Bound]) -> list[str]:
-    """The words, with "earlier" and "later" for "before" and "after" a name: "was X built before Y?"."""
-    taken = joined_masks(one.words for one in bounds) | named_words(mentions)
-    begun = {places(one.words)[0] for one in mentions}
-    found = list(low)
-    for place, word in enumerate(low):
-        follows = next((after for after in range(place + 1, len(low)) if low[after] not in _ARTICLES), -1)
-        if word in DATED_BY and follows in begun and not taken >> place & 1:
-            found[place] = DATED_BY[word]
-    return found
 
 
 def _items(low: Sequence[str], vocabulary: Vocabulary) -> FloatArray:

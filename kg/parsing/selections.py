@@ -22,7 +22,7 @@ from kg.algebra import (
     sources,
 )
 from kg.graphs import converted
-from kg.parsing.analysis import DATED_BY, Analysis
+from kg.parsing.analysis import Analysis
 from kg.parsing.derivation import IMPLIED, UNSAID, UNUSUAL, Costs, QueryDerivation
 from kg.parsing.measures import Bound, DegreeMention, sign_of
 from kg.parsing.names import NodeMention
@@ -227,9 +227,9 @@ class Selections:
         return sign_of(one.degree, self.graph.relations[relation])
 
     def _has_standard(self, one: DegreeMention) -> bool:
-        after = one.words.bit_length()
-        is_dated = self.analysis.words[after - 1].low in DATED_BY
-        return is_dated or any(word.low == "than" for word in self.analysis.words[after : after + 2])
+        last = one.words.bit_length()
+        is_dated = self.analysis.words[last - 1].low in ("before", "after")
+        return is_dated or any(word.low == "than" for word in self.analysis.words[last : last + 2])
 
     def standards(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections by comparison with a node: "heavier than X", or "which are bigger?" after X."""

@@ -117,7 +117,7 @@ _PLAIN = {
 }
 
 
-_ALIASES = {"recently": "recent", "elder": "older", "eldest": "oldest",
+_ALIASES = {"before": "earlier", "after": "later", "recently": "recent", "elder": "older", "eldest": "oldest",
             "further": "farer", "furthest": "farest", "farther": "farer", "farthest": "farest"}  # fmt: skip
 
 
