@@ -79,7 +79,6 @@ class CompileJob:
         params: Settings, as the run shows them.
         fit: Returns the program; it is given a function that shows a line to the user.
         lm: The language model that the served program asks.
-        graph: The graph that the served program answers from.
         is_model: Whether the program is logged as a model.
         kind: The kind of the run.
         seed: Of everything random.
@@ -91,7 +90,6 @@ class CompileJob:
     params: Mapping[str, object]
     fit: Callable[[Callable[[str], None]], Fit]
     lm: LMConfig | None = None
-    graph: Any = None
     is_model: bool = True
     kind: RunKind = "compile"
     seed: int = 0
@@ -156,7 +154,7 @@ def compile_program(
         run.log_folder(saved.folder, "program")
         if tracker is not None and job.is_model:
             say("* log the program as a model")
-            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, job.lm, job.graph)})
+            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, job.lm)})
         if task is None:
             return Compiled(saved, fit, figures)
         say(f"* evaluate {name} on {task.name}")

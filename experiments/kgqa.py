@@ -42,16 +42,13 @@ class KGQuestions(Task):
     Args:
         graph: The graph.
         loaded: The questions with their gold.
-        link: Whether topics are linked in the question even where the file names them.
         predictions: The predictions file; ``None`` for none.
     """
 
     run_kind = "kgqa"
 
-    def __init__(
-        self, graph: LoadedGraph, loaded: LoadedQuestions, *, link: bool = False, predictions: Path | None = None
-    ) -> None:
-        self.graph, self.loaded, self.link, self.predictions = graph, loaded, link, predictions
+    def __init__(self, graph: LoadedGraph, loaded: LoadedQuestions, *, predictions: Path | None = None) -> None:
+        self.graph, self.loaded, self.predictions = graph, loaded, predictions
         self.name = loaded.name
 
     def items(self, limit: int | None = None) -> Sequence[KGQuestion]:
@@ -75,7 +72,6 @@ class KGQuestions(Task):
             "graph_sha256": self.graph.sha256,
             "data": self.loaded.name,
             "data_sha256": self.loaded.sha256,
-            "linked_topics": self.link,
             "limit": config.limit,
         }
         tags = {f"finpath.{name}": str(figures[name]) for name in _TAGS}
@@ -85,8 +81,7 @@ class KGQuestions(Task):
 
     def answer(self, program: ConversationQA, item: KGQuestion) -> Iterator[GraphTurn]:
         """Yields the answer to a question."""
-        given = () if self.link else item.topics
-        yield program(question=item.question, graph=self.graph.graph, topics=given).turn
+        yield program(question=item.question, graph=self.graph.graph, topics=item.topics).turn
 
     def score(self, item: KGQuestion, index: int, turn: GraphTurn) -> tuple[KGQAScore, bool]:  # noqa: ARG002
         """Returns the score of an answer, and whether the first one is right."""
@@ -166,8 +161,6 @@ def graph_job(
     train: LoadedQuestions,
     search: GraphConfig,
     *,
-    form: str = "",
-    link: bool = False,
     ranked: bool = False,
     seed: int = 0,
 ) -> CompileJob:
@@ -177,27 +170,24 @@ def graph_job(
         loaded: The graph.
         train: The questions with their gold.
         search: Settings of the beam.
-        form: The questions' format, for the program's origin.
-        link: As for :func:`fit_graphs`.
         ranked: As for :func:`fit_graphs`.
         seed: Of everything random.
     """
-    data = {"questions": train.name, "sha256": train.sha256, "format": form, "count": len(train.questions)}
+    data = {"questions": train.name, "sha256": train.sha256, "count": len(train.questions)}
     learned = {**data, "graph": loaded.name, "graph_sha256": loaded.sha256}
     counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
     counts["graph_problems"] = len(loaded.problems)
 
     def fit(_: Callable[[str], None]) -> Fit:
-        program = fit_graphs(loaded.graph, train.questions, search, link=link, ranked=ranked, seed=seed)
+        program = fit_graphs(loaded.graph, train.questions, search, ranked=ranked, seed=seed)
         return Fit(program, counts)
 
     return CompileJob(
         name=f"kgqa {train.name}",
         data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
-        origin={"train": learned, "seed": seed, "linked_topics": link},
+        origin={"train": learned, "seed": seed},
         params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
         fit=fit,
-        graph=loaded.graph,
         kind="kgqa",
         seed=seed,
     )
@@ -208,7 +198,6 @@ def fit_graphs(
     questions: Sequence[KGQuestion],
     search: GraphConfig,
     *,
-    link: bool = False,
     ranked: bool = False,
     seed: int = 0,
 ) -> ConversationQA:
@@ -218,7 +207,6 @@ def fit_graphs(
         graph: The graph.
         questions: The questions with their gold.
         search: Settings of the beam.
-        link: Whether topics are linked in the questions even where the file names them.
         ranked: Whether a ranker of whole paths is fitted, too.
         seed: Of everything random.
 
@@ -228,7 +216,7 @@ def fit_graphs(
     if not questions:
         raise DataError("there are no questions to learn from")
     index = graph.index
-    topics = [graph.topics(question.question, () if link else question.topics).entities for question in questions]
+    topics = [graph.topics(question.question, question.topics).entities for question in questions]
     examples = [_example(index, question, named) for question, named in zip(questions, topics, strict=True)]
     training = RelationTrainingConfig(max_hops=search.max_depth)
     scorer = fit_relation_scorer(index, examples, training, seed)

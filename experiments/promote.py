@@ -113,10 +113,9 @@ def _aliased(tracker: Tracker, name: str) -> Any:
     """MLflow's version that the alias means, if it is set."""
     from mlflow.exceptions import MlflowException
 
-    try:
+    with suppress(MlflowException):  # neither the model nor its alias need be there
         return tracker.client.get_model_version_by_alias(name, ALIAS)
-    except MlflowException:
-        return None  # neither the model nor its alias need be there
+    return None
 
 
 def _register(tracker: Tracker, model_uri: str, name: str, tags: dict[str, str]) -> int:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kg.graphs import FactGraph
     from kg.growing import TypeMeaning
     from kg.parsing import ParseReader, QuestionReader
-    from kg.paths import PathRanker, QuestionGraph
+    from kg.paths import PathRanker
     from kg.reports import Ontology
     from programs.conversation import ConversationQA
 
@@ -61,9 +61,6 @@ REPORT_KINDS = ("beam", "agent")
 
 GRAPH_KINDS = ("graph", "kgqa", "queries")
 """Kinds of programs about graphs; the last two are those of earlier revisions."""
-
-MOST_TRIPLES = 2_000_000
-"""Triples of a graph that a model holds; a request to a model of a larger graph has triples of its own."""
 
 _UNTRAINED = "untrained"
 _NO_NAME = re.compile(r"[/:.%\"']")
@@ -410,9 +407,7 @@ def _tuples(value: Any) -> Any:
     return {key: _tuples(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def log_model(
-    tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig | None = None, graph: QuestionGraph | None = None
-) -> str:
+def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig | None = None) -> str:
     """Logs a saved program as a model of a run: its folder, and the code that serves it in place of a pickle.
 
     The run may have ended; its status stays as it is, also where this is stopped.
@@ -422,7 +417,6 @@ def log_model(
         run: The run.
         saved: The program.
         lm: The language model that the served program asks; its budget is left out.
-        graph: The graph of a program about graphs; one with more than :data:`MOST_TRIPLES` is left out.
 
     Returns:
         Its URI, ``models:/m-…``.
@@ -447,15 +441,11 @@ def log_model(
             folder = saved.folder
             if "files" not in saved.config:  # a shipped program with nothing fitted has no folder
                 folder = save_program(saved.program, Path(temporary) / "program")
-            artifacts = {"program": str(folder)}
-            if graph is not None and len(graph.index) <= MOST_TRIPLES:
-                artifacts["graph"] = str(Path(temporary) / "graph.npz")
-                graph.index.save(artifacts["graph"])
             logged = mlflow.pyfunc.log_model(
                 name=name,
                 model_id=model.model_id,
                 python_model=str(Path(__file__).with_name("serve.py")),
-                artifacts=artifacts,
+                artifacts={"program": str(folder)},
                 model_config={"lm": asdict(replace(lm, budget=None)) if lm is not None else None},
                 pip_requirements=[f"{package}=={packages[package]}" for package in packages if package != "datasets"],
                 signature=False,

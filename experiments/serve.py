@@ -6,15 +6,14 @@
           "questions": ["what was the revenue in 2008?"]}]}'
     {"predictions": {"answers": [{"question": "...", "answer": "5", "program": "5", ...}]}}
 
-A program about graphs takes ``questions``, and maybe ``topics`` or ``triples`` in place of the graph of the model. The
-process needs finpath and, in its environment, the keys of language models; none is in the model.
+A program about graphs takes ``questions``, ``triples`` and maybe ``topics``. The process needs finpath and, in its
+environment, the keys of language models; none is in the model.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import dspy
@@ -37,12 +36,10 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
     """A saved program with the language model that it asks."""
 
     def load_context(self, context: Any) -> None:
-        """Reads the program's folder, the settings of its language model, and the graph of a program that has one."""
+        """Reads the program's folder and the settings of its language model."""
         self.program = load_program(context.artifacts["program"]).program
         lm = context.model_config["lm"]
         self.lm = LMConfig(**lm) if lm and lm["name"] != "none" else None
-        graph = context.artifacts.get("graph")
-        self.graph = QuestionGraph(GraphIndex.load(Path(graph))) if graph is not None else None
 
     # MLflow takes a type of the input for a schema of its own.
     def predict(self, context, model_input, params=None):  # type: ignore[no-untyped-def]  # noqa: ARG002
@@ -59,11 +56,10 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
             world = self.program.world(report=Report.from_dict(request["report"]))
             conversation = Conversation(self.program, world)
             return [turn_figures(conversation.ask(question)) for question in questions]
-        graph, triples = self.graph, request.get("triples")
-        if isinstance(triples, list):  # a table of several requests has no list for one without triples
-            graph = QuestionGraph(GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in triples))
-        if graph is None:
-            raise ConfigError("triples must be given, because the model holds no graph")
+        triples = request.get("triples")
+        if not isinstance(triples, list):  # a table of several requests has no list for one without triples
+            raise ConfigError("triples must be given to a program about graphs")
+        graph = QuestionGraph(GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in triples))
         topics = request.get("topics")
         names = tuple(map(str, topics)) if topics is not None and not isinstance(topics, float) else ()
         turns = (self.program(question=question, graph=graph, topics=names).turn for question in questions)

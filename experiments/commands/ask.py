@@ -34,9 +34,9 @@ from experiments.commands.main import (
     threads_option,
     track_option,
 )
-from experiments.console import read_text, say, show, waiting, write_share, write_text
+from experiments.console import say, show, waiting, write_share
 from experiments.lms import LMConfig, reach_lm
-from kg.errors import ConfigError, DataError, FinpathError
+from kg.errors import ConfigError, FinpathError
 
 if TYPE_CHECKING:
     from experiments.asking import QuestionLog
@@ -50,13 +50,10 @@ ABOUT = (
     "names, a folder of them, a SPARQL address, or geography; the folder of `finpath ingest`; or a folder of texts"
 )
 
-_SAVED = "conversation.json"
-_HELP = f"""\
+_HELP = """\
    /why         the basis of the last answer: path, calculation, and the place of each figure
    /history     the questions so far, spelled out, with their answers
    /reset       start a new conversation
-   /save FILE   save the conversation ({_SAVED})
-   /load FILE   continue a saved conversation ({_SAVED})
    /help        this list
    /quit        end (as Ctrl-D does)"""
 
@@ -185,8 +182,6 @@ def _without_answer(turn: AnyTurn) -> str:
     epilog=r"""
     finpath chat geography
     finpath chat triples.csv --json turns.json
-    finpath chat https://example.org/sparql
-    finpath chat income.csv balance.xlsx notes.md
     printf 'what was the net income in 2020?\nand in 2018?\n' | finpath chat MRLW/2020/page_49.pdf
     """,
 )
@@ -240,8 +235,7 @@ class Chat:
         """Answers a question or follows a command; a mistake is reported, and the conversation continues."""
         try:
             if line.strip().startswith("/"):
-                name, _, rest = line.strip().partition(" ")
-                self._follow(name, rest.strip() or _SAVED)
+                self._follow(line.strip())
             elif line.strip():
                 self._ask(line.strip())
         except FinpathError as error:
@@ -254,7 +248,7 @@ class Chat:
         confidence = f"   (confidence {write_share(turn.confidence, 0)})" if turn.confidence is not None else ""
         show(f"A  {turn.words}{confidence}" if turn.failure is None else f"A  {_without_answer(turn)}")
 
-    def _follow(self, name: str, file: str) -> None:
+    def _follow(self, name: str) -> None:
         from experiments.pages import describe_basis
 
         turns = self.conversation.turns
@@ -269,26 +263,12 @@ class Chat:
             case "/reset":
                 self.conversation.reset()
                 show("   a new conversation")
-            case "/save":
-                write_text(file, self.conversation.to_json() + "\n")
-                show(f"   saved to {file}")
-            case "/load":
-                self._load(file)
             case "/help":
                 show(_HELP)
             case "/quit":
                 self.ended = True
             case _:
                 raise ConfigError(f"there is no command {name}; /help lists the commands")
-
-    def _load(self, file: str) -> None:
-        text = read_text(file)
-        try:
-            self.conversation = self.conversation.from_json(self.subject.program, self.subject.world, text)
-        except DataError as error:
-            raise DataError(error.rule, file=file) from error
-        turns = self.conversation.turns
-        show(f"   {len(turns)} turns" + (f", the last: {turns[-1].question}" if turns else ""))
 
 
 def talk(chat: Chat, lines: Iterable[str]) -> None:

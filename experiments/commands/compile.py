@@ -66,7 +66,7 @@ _ONLY_KGQA = ("graph", "form")
 )
 @set_option(
     "a setting of an optimizer (miprov2.num_trials=4), or of the program (page_tokens=3000, unmapped=fail; for kgqa "
-    "max_depth=2, link=true, rank_paths=true); may be given several times"
+    "max_depth=2, rank_paths=true); may be given several times"
 )
 @click.option("--dialogues", type=FILE, metavar="FILE", help="training conversations without reports, as JSON lines")
 @click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
@@ -190,9 +190,9 @@ def _graph_job(
 
     if graph is None or form is None:
         raise click.UsageError("questions about a graph need --graph and --format")
-    ranked, link = (read_value(bool, settings.pop(name, "false"), name) for name in ("rank_paths", "link"))
+    ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
     config = GraphConfig()
     for key, value in settings.items():
         config = with_setting(config, key, value, "a program about graphs")
-    job = graph_job(*graph_and_questions(graph, train, form), config, form=form, link=link, ranked=ranked, seed=seed)
-    return job, KGQuestions(*graph_and_questions(graph, (dev,), form), link=link) if dev is not None else None
+    job = graph_job(*graph_and_questions(graph, train, form), config, ranked=ranked, seed=seed)
+    return job, KGQuestions(*graph_and_questions(graph, (dev,), form)) if dev is not None else None

@@ -47,7 +47,7 @@ GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs or | between
 @set_option(
     f"{PROGRAM_SETTINGS}. answer=always: the best candidate is the answer (the default with gold programs); "
     "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
-    "questions about a graph: beam_width, max_depth, output_top_k, and link=true to link topics that the file gives"
+    "questions about a graph: beam_width, max_depth, output_top_k"
 )
 @click.option("--graph", type=FILE, metavar="KB", help=f"{GRAPH}; sample:graph is shipped")
 @click.option("--questions", type=FILE, multiple=True, metavar="FILE", help="questions about a graph; sample:dev ships")
@@ -89,11 +89,9 @@ def evaluate_program(
     else:
         from experiments.data import graph_and_questions
         from experiments.kgqa import KGQuestions
-        from optimize.optimizers import read_value
 
-        link = read_value(bool, settings.pop("link", "false"), "link")
         file = Path(predictions) if predictions else None
-        task = KGQuestions(*graph_and_questions(graph, questions, form), link=link, predictions=file)
+        task = KGQuestions(*graph_and_questions(graph, questions, form), predictions=file)
     saved = find_program(program, tracker if tracker is not None else open_tracker())
     if (saved.config.get("kind") in GRAPH_KINDS) != (data is None):
         needs = "reports, which needs --data" if data is None else "graphs, which needs --questions"

@@ -92,13 +92,6 @@ class ConversationRecord:
         """The report's own name, which several conversations may have: ``ACME/2020/page_7.pdf``."""
         return document_of(self.id)
 
-    @property
-    def conversation_type(self) -> Literal["I", "II"]:
-        """ConvFinQA's Type I (one original question taken apart) or Type II (two of them joined)."""
-        if self.id.startswith(("Single_", "Double_")):
-            return "I" if self.id.startswith("Single_") else "II"
-        return "II" if self.qa_split is not None and len(set(self.qa_split)) > 1 else "I"
-
 
 @dataclass(frozen=True)
 class LoadedData:

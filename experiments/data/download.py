@@ -43,7 +43,7 @@ def fetch(folder: str | Path, *, url: str = CONVFINQA_URL, sha256: Mapping[str, 
     if all(file.is_file() for file in files.values()):
         contents = {name: file.read_bytes() for name, file in files.items()}
     else:
-        contents = _members(_received(url), url)
+        contents = _received(url)
     for name, expected in sha256.items():
         digest = hashlib.sha256(contents.get(name, b"")).hexdigest()
         if digest != expected:
@@ -54,20 +54,14 @@ def fetch(folder: str | Path, *, url: str = CONVFINQA_URL, sha256: Mapping[str, 
     return list(files.values())
 
 
-def _received(url: str) -> bytes:
+def _received(url: str) -> dict[str, bytes]:
+    """The files of an archive by name; a Mac's archiver adds a shadow of every file under ``__MACOSX``."""
     import httpx
 
     try:
-        return httpx.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS).raise_for_status().content
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise DataError(f"could not be fetched: {error}", file=url) from error
-
-
-def _members(content: bytes, url: str) -> dict[str, bytes]:
-    """The files of an archive by name; a Mac's archiver adds a shadow of every file under ``__MACOSX``."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        response = httpx.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS).raise_for_status()
+        with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
             names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
             return {PurePosixPath(name).name: archive.read(name) for name in names if not name.endswith("/")}
-    except zipfile.BadZipFile as error:
-        raise DataError(f"is not a zip archive that can be read ({error})", file=url) from error
+    except (httpx.HTTPError, httpx.InvalidURL, zipfile.BadZipFile) as error:
+        raise DataError(f"could not be fetched and read as a zip archive: {error}", file=url) from error

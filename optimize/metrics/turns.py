@@ -79,7 +79,6 @@ class TurnScore:
         program_correct: Whether the derivation is the gold one symbolically.
         rank: Place of the gold answer among the candidates, from 1; ``None`` if it is not among them.
         is_selection: Whether the gold program only selects a number.
-        conversation_type: ConvFinQA's Type I or II.
         stage: The stage of the error: ``right``, ``failed``, ``not_in_beam`` or ``not_picked``.
         difference: The kind of the difference between a wrong derivation and the gold one, if it has one.
         failure: The reason for the missing answer.
@@ -106,7 +105,6 @@ class TurnScore:
     program_correct: bool
     rank: int | None
     is_selection: bool
-    conversation_type: Literal["I", "II"]
     stage: str
     difference: str | None
     failure: Failure | None
@@ -221,8 +219,8 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
     """Scores a turn of a conversation by its gold.
 
     Args:
-        conversation: With ``id``, ``report``, ``questions``, ``programs``, ``answers`` and ``conversation_type``, such
-            as :class:`experiments.data.conversations.ConversationRecord`.
+        conversation: With ``id``, ``report``, ``questions``, ``programs`` and ``answers``, such as
+            :class:`experiments.data.conversations.ConversationRecord`.
         index: The place of the question, from 0.
         turn: The program's turn.
 
@@ -248,7 +246,6 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
         program_correct=program_match(turn.derivation, gold_program),
         rank=error.rank,
         is_selection=Derivation.parse(gold_program).is_look_up,
-        conversation_type=conversation.conversation_type,
         stage=error.stage,
         difference=error.difference,
         failure=turn.failure,
@@ -489,8 +486,6 @@ def _columns(scores: Sequence[TurnScore]) -> Columns:
     columns["exe_accuracy_program"] = among([not score.is_selection for score in scores])
     for index in sorted({score.turn_index for score in scores}):
         columns[f"exe_accuracy_turn_{index + 1}"] = among([score.turn_index == index for score in scores])
-    for number, kind in enumerate(("I", "II"), start=1):
-        columns[f"exe_accuracy_type_{number}"] = among([score.conversation_type == kind for score in scores])
     return columns
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -54,31 +53,15 @@ def test_reset_history_help_and_quit(subject: Subject) -> None:
     assert "never asked" not in told
 
 
-def test_save_and_load_go_on(subject: Subject, tmp_path: Path) -> None:
-    path = tmp_path / "talk.json"
-    assert f"saved to {path}" in _said(subject, "Which countries border Portugal?", f"/save {path}")
-    assert json.loads(path.read_text())["kind"] == "graph"
-    told = _said(subject, f"/load {path}", "/history")
-    assert "1 turns, the last: Which countries border Portugal?" in told
-    assert "1. Which countries border Portugal? Spain" in told
-
-
-def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Subject, tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text("[]")
+def test_mistakes_are_said_in_one_line_and_the_conversation_goes_on(subject: Subject) -> None:
     told = _said(
         subject,
         "/nope",
         "/why",
-        f"/load {tmp_path}/none.json",
-        f"/load {tmp_path}/bad.json",
-        f"/save {tmp_path}/bad.json/folder.json",
         "What is the capital of Norway?",
     ).splitlines()
     assert told[0].startswith("   there is no command /nope")
     assert told[1] == "   nothing has been asked yet"
-    assert "none.json: cannot be read" in told[2]
-    assert "bad.json: a saved conversation must have format 2" in told[3]
-    assert "cannot be written" in told[4]
     assert told[-1].startswith("A  Oslo")
 
 

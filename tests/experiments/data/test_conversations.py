@@ -61,8 +61,8 @@ def test_a_file(tmp_path: Path) -> None:
     assert first.answers == (Decimal("120.0"), Decimal("0.2"), "yes")
     assert first.qa_split == (0, 0, 0)
     assert first.report.table == (("", "2020", "2019"), ("revenue", "$ 120", "$ 100"))
-    assert (first.report.id, first.conversation_type) == ("ACME/2020/page_7.pdf", "I")
-    assert (second.report.id, second.conversation_type) == ("ACME/2020/page_8.pdf", "II")
+    assert first.report.id == "ACME/2020/page_7.pdf"
+    assert second.report.id == "ACME/2020/page_8.pdf"
 
 
 def test_numbers_are_read_exactly_as_written(tmp_path: Path) -> None:

@@ -30,13 +30,12 @@ def evaluated(
     graph: LoadedGraph = GRAPH,
     loaded: LoadedQuestions = LOADED,
     *,
-    link: bool = False,
     predictions: Path | None = None,
     tracker: Tracker | None = None,
     resume: bool = False,
     **settings: Any,
 ) -> Evaluation[Any, KGQAScore]:
-    task = KGQuestions(graph, loaded, link=link, predictions=predictions)
+    task = KGQuestions(graph, loaded, predictions=predictions)
     return evaluate(saved, task, EvaluationConfig(**settings), tracker=tracker, resume=resume)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -34,7 +34,6 @@ class Gold:
     questions: tuple[str, ...] = ("revenue in 2020?", "and the change, as a share?")
     programs: tuple[str, ...] | None = ("120", "subtract(120, 100), divide(#0, 100)")
     answers: tuple[Answer, ...] | None = (Decimal(120), Decimal("0.2"))
-    conversation_type: Literal["I", "II"] = "I"
 
 
 def candidates(*programs: str) -> tuple[Candidate, ...]:
@@ -101,7 +100,6 @@ def test_a_score_of_a_turn() -> None:
         program_correct=True,
         rank=2,
         is_selection=True,
-        conversation_type="I",
         stage="right",
         difference=None,
         failure=None,
@@ -144,7 +142,7 @@ def scores() -> list[TurnScore]:
     """Two conversations: of one both turns are right, of the other one is wrong and one failed."""
     one = score_all(Gold(), [answered("?", "120"), answered("?", "120", "subtract(120, 100), divide(#0, 100)", pick=1)])
     other = score_all(
-        Gold(id="Double_ACME/2020/page_7.pdf", conversation_type="II"),
+        Gold(id="Double_ACME/2020/page_7.pdf"),
         [
             answered(
                 "?", "100", "90", "120", usage=Usage(lm_calls=4, prompt_tokens=40, completion_tokens=8, seconds=1)
@@ -172,8 +170,6 @@ def test_summary(scores: list[TurnScore]) -> None:
         "exe_accuracy_program": 0.5,
         "exe_accuracy_turn_1": 0.5,
         "exe_accuracy_turn_2": 0.5,
-        "exe_accuracy_type_1": 1.0,
-        "exe_accuracy_type_2": 0.0,
         "turns": 4,
         "conversations": 2,
         "failed_turns": 1,
