@@ -36,7 +36,7 @@ REPORT = Report(
     table=(
         ("", "2009", "2008"),
         ("net income", "$ 10", "$ 12"),
-        ("cash used", "-26 ( 26 )", "30"),
+        ("cash used", "-26 ( 26 )", "-30 ( 30 )"),
         ("tax rate", "16%", "20%"),
         *((f"item {n}", f"{200 + n}", f"{300 + n}") for n in range(9)),
     ),
@@ -73,7 +73,7 @@ def test_gold_programs_become_calculations_over_identifiers(examples: list[dspy.
         "Table:",
         "r0:  | 2009 | 2008",
         "r1: net income | [r1c1] $ 10 | [r1c2] $ 12",
-        "r2: cash used | [r2c1] -26 | [r2c2] 30",
+        "r2: cash used | [r2c1] -26 | [r2c2] -30",
     ]
     assert third.meaning
     assert examples[0].meaning == CONVERSATION.questions[0]

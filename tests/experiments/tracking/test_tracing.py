@@ -45,9 +45,8 @@ def test_each_run_has_its_own_traces(make_saved: Make, data: LoadedData, tracker
 def test_a_trace_has_question_gold_and_verdict(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
     evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
     record = tracker.find("latest")
-    [trace] = [
-        one for one in traces_of(tracker, record) if one.info.tags["finpath.conversation"] == data.conversations[1].id
-    ][-1:]
+    [trace] = [one for one in traces_of(tracker, record) if one.info.request_preview == "costs?"]
+    assert trace.info.tags["finpath.conversation"] == data.conversations[1].id
     assert trace.data.spans[0].parent_id is None
     assert trace.data.spans[0].inputs["question"] == "costs?"
     info = trace.info
