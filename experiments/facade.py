@@ -328,8 +328,7 @@ def triples_of(word: str) -> Iterator[Triple]:
     """
     if word.startswith(_ADDRESSES):
         check_address(word)
-        with EndpointStore(word) as store:
-            yield from read_store(store, MOST_TRIPLES)
+        yield from read_store(EndpointStore(word), MOST_TRIPLES)
         return
     path = _path(word)
     files = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []

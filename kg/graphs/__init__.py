@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         turtle,
         turtle_values,
     )
-    from kg.graphs.stores import EndpointStore, GraphStore, PersistentStore
+    from kg.graphs.stores import EndpointStore
     from kg.graphs.triples import (
         RDF_FILES,
         is_table_of_triples,

@@ -20,7 +20,7 @@ from kg.errors import DataError
 from kg.graphs.naming import Triple
 
 if TYPE_CHECKING:
-    from kg.graphs.stores import GraphStore
+    from kg.graphs.stores import EndpointStore
 
 RDF_FILES = {
     ".ttl": RdfFormat.TURTLE,
@@ -169,7 +169,7 @@ def read_file(path: Path, text: str) -> Iterator[Triple]:
     return read_rdf(text, ending, what=str(path)) if ending in RDF_FILES else read_table(text, what=str(path))
 
 
-def read_store(store: GraphStore, most: int) -> Iterator[Triple]:
+def read_store(store: EndpointStore, most: int) -> Iterator[Triple]:
     """The triples of a store or a SPARQL endpoint, in pages.
 
     Args:
@@ -191,7 +191,7 @@ def read_store(store: GraphStore, most: int) -> Iterator[Triple]:
             raise DataError(f"the store must hold fewer than {most:,} triples, and it holds more")
 
 
-def select_triples(store: GraphStore, where: str, end: str = "") -> list[Triple]:
+def select_triples(store: EndpointStore, where: str, end: str = "") -> list[Triple]:
     """The triples ``?s ?p ?o`` that fit a SPARQL pattern.
 
     Args:

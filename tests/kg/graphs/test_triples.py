@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import pyoxigraph
@@ -12,7 +11,7 @@ import pytest
 
 from kg.errors import DataError, QueryError
 from kg.graphs.naming import Triple, local_name
-from kg.graphs.stores import EndpointStore, GraphStore, PersistentStore
+from kg.graphs.stores import EndpointStore
 from kg.graphs.triples import read_ntriples, read_rdf, read_store
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
@@ -63,8 +62,7 @@ def endpoint(sparql_server: Server) -> Any:
     pyoxigraph = pytest.importorskip("pyoxigraph")
     with sparql_server() as server:
         server.store.load(TURTLE.encode(), format=pyoxigraph.RdfFormat.TURTLE)
-        with EndpointStore(f"{server.url}/query") as store:
-            yield store
+        yield EndpointStore(f"{server.url}/query")
 
 
 def test_a_store_is_read_whole(endpoint: EndpointStore) -> None:
@@ -88,24 +86,14 @@ TRIPLES = """<http://x/%C3%A4> <http://x/says> "net \\"income\\" \\n"@en .
 QUERY = "SELECT ?s ?o ?none WHERE { ?s <http://x/says>|<http://x/next> ?o OPTIONAL { ?s <urn:none> ?none } }"
 
 
-def _load(database: pyoxigraph.Store) -> None:
-    database.load(TRIPLES.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
-    database.flush()
+@pytest.fixture
+def store(sparql_server: Server) -> Iterator[EndpointStore]:
+    with sparql_server() as server:
+        server.store.load(TRIPLES.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+        yield EndpointStore(f"{server.url}/query")
 
 
-@pytest.fixture(params=["persistent", "endpoint"])
-def store(request: pytest.FixtureRequest, tmp_path: Path, sparql_server: Server) -> Iterator[GraphStore]:
-    if request.param == "endpoint":
-        with sparql_server() as server, EndpointStore(f"{server.url}/query") as endpoint:
-            server.store.load(TRIPLES.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
-            yield endpoint
-    else:
-        _load(pyoxigraph.Store(str(tmp_path / "db")))
-        with PersistentStore(tmp_path / "db") as opened:
-            yield opened
-
-
-def test_rows_are_text_and_none_where_unbound(store: GraphStore) -> None:
+def test_rows_are_text_and_none_where_unbound(store: EndpointStore) -> None:
     assert set(store.texts(QUERY)) == {
         ("http://x/%C3%A4", 'net "income" \n', None),
         ("http://x/%C3%A4", "http://x/c", None),
@@ -113,19 +101,13 @@ def test_rows_are_text_and_none_where_unbound(store: GraphStore) -> None:
 
 
 @pytest.mark.parametrize("query", ["SELECT nonsense", "SELECT ?x { ?x unknown:name ?y }"])
-def test_a_query_that_cannot_be_parsed_is_refused(store: GraphStore, query: str) -> None:
+def test_a_query_that_cannot_be_parsed_is_refused(store: EndpointStore, query: str) -> None:
     with pytest.raises(QueryError, match="cannot be"):
         store.texts(query)
-
-
-def test_a_folder_that_is_no_database_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("text")
-    with pytest.raises(DataError, match="cannot be opened as a database"):
-        PersistentStore(tmp_path / "file")
 
 
 def test_an_endpoint_that_is_not_there_is_an_error(sparql_server: Server) -> None:
     with sparql_server() as server:
         url = server.url
-    with EndpointStore(f"{url}/query") as store, pytest.raises(DataError, match="cannot be reached"):
-        store.texts(QUERY)
+    with pytest.raises(DataError, match="cannot be reached"):
+        EndpointStore(f"{url}/query").texts(QUERY)
