@@ -157,8 +157,8 @@ def length_of(derivation: Derivation) -> int:
 
 def is_same(first: Derivation, second: Derivation) -> bool:
     """Whether two calculations are over the same figures, whether these count as 12 or as 0.12."""
-    sources = ([number.source for number in one.numbers] for one in (first, second))
-    return str(first).replace("%", "") == str(second).replace("%", "") and next(sources) == next(sources)
+    own, other = ((str(one).replace("%", ""), [number.source for number in one.numbers]) for one in (first, second))
+    return own == other
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def _figures(subject: Subject, turns: Sequence[AnyTurn]) -> dict[str, Any]:
     "file",
     type=FILE,
     metavar="FILE",
-    help="many questions, each by itself: JSON lines or a JSON list with `question`, or one question a line",
+    help="many questions, each by itself: one a line, as text or as a JSON object with `question`",
 )
 @_subject_options
 @threads_option
