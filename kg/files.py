@@ -36,8 +36,10 @@ from kg.errors import DataError, FinpathError
 _PAUSE = 0.05
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _LOCK = "lock"
+_PART = "finpath-part"
+"""The ending of temporary names, which no file of a user has."""
 _NEW = 60.0
-"""Seconds for which something temporary is left alone, whether its writer has locked it yet or not."""
+"""Seconds for which a temporary file, or a folder without a lock, stays: its writer may be between two steps."""
 
 UNREADABLE = (
     OSError,
@@ -79,7 +81,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         _clean(target)
-        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
+        temporary = _beside(target)
         try:
             with temporary.open("xb") as file, locked(temporary):
                 yield file
@@ -109,7 +111,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         restore(target)
-        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
+        temporary = _beside(target)
         temporary.mkdir()
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror or error}", file=str(target)) from error
@@ -118,6 +120,10 @@ def folder_beside(target: Path) -> Iterator[Path]:
             yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.{_PART}")
 
 
 def restore(target: Path) -> None:
@@ -148,7 +154,7 @@ def _clean(target: Path) -> None:
 
 def _left(target: Path) -> list[Path]:
     """Returns what killed processes left of their work on a file or folder."""
-    name = re.compile(rf"\.{re.escape(target.name[:200])}\.[0-9a-z_]{{8}}")
+    name = re.compile(rf"\.{re.escape(target.name[:200])}\.[0-9a-f]{{8}}\.{_PART}")
     try:
         found = [path for path in target.parent.iterdir() if name.fullmatch(path.name)]
     except OSError:
@@ -157,11 +163,12 @@ def _left(target: Path) -> list[Path]:
 
 
 def _is_left(path: Path) -> bool:
-    """Whether nobody works on something temporary: it is not new, and its lock is free."""
+    """Whether nobody works on something temporary: its lock is free, and a file is not new."""
     try:
-        if time.time() - path.stat().st_mtime < _NEW:
-            return False
         lock = path / _LOCK if path.is_dir() else path
+        is_locked_folder = path.is_dir() and lock.exists()
+        if not is_locked_folder and time.time() - path.stat().st_mtime < _NEW:
+            return False
         if lock.exists():
             FileLock(lock, wait=False).release()
     except (OSError, BusyError):

@@ -34,9 +34,13 @@ RDF_FILES = {
 }
 """The endings of files of RDF, each with its format."""
 
+MOST_EXPANDED = 200_000_000
+"""The most characters that the entities of a file of XML may make."""
+
+_ENTITY = re.compile(r"""<!ENTITY\s+([^\s%"']+)\s+(["'])(.*?)\2""", re.DOTALL)
 _HEADER = frozenset(("subject", "predicate", "relation", "object", "head", "tail", "s", "p", "o", "source", "target"))
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
-_PAGE = 20_000
+_PAGE, _COLUMNS = 20_000, 8
 _FIRST, _LONGEST_NAME = 50, 80
 _LABEL = re.compile(r"_:[\w.-]+")
 
@@ -53,6 +57,8 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
         DataError: The text is not valid in this format.
     """
     try:
+        if RDF_FILES[ending] is RdfFormat.RDF_XML:
+            _check_entities(text, what)
         named = _Terms(text)
         for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/", lenient=True):
             value = quad.object
@@ -64,6 +70,15 @@ def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
                 yield Triple(named(quad.subject), quad.predicate.value, named(value), False)
     except (SyntaxError, ValueError) as error:
         raise DataError(f"not valid {RDF_FILES[ending].name}: {error}", place=what) from error
+
+
+def _check_entities(text: str, what: str) -> None:
+    """Raises DataError where the entities of XML hold each other, or make a long text; its parser has no limit."""
+    entities = {name: value for name, _, value in _ENTITY.findall(text)}
+    if any("&" in value for value in entities.values()) or "<!ENTITY %" in text:
+        raise DataError("has entities that hold entities", place=what)
+    if sum(text.count(f"&{name};") * len(value) for name, value in entities.items()) > MOST_EXPANDED:
+        raise DataError(f"has entities that make more than {MOST_EXPANDED:,} characters", place=what)
 
 
 def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Iterator[Triple]:
@@ -110,7 +125,10 @@ def is_table_of_triples(text: str) -> bool:
 
     A header says so, or names in all columns; half of the values may be numbers where subjects and relations repeat.
     """
-    rows = _rows("\n".join(text.splitlines()[:_FIRST]))
+    try:
+        rows = _rows("\n".join(text.splitlines()[:_FIRST]), "")
+    except DataError:
+        return False
     if not rows or any(len(row) != 3 for row in rows):
         return False
     values = sum(_is_name(row[2]) for row in rows)
@@ -132,7 +150,7 @@ def read_table(text: str, *, what: str) -> Iterator[Triple]:
     Raises:
         DataError: A row has not three cells.
     """
-    rows = _rows(text)
+    rows = _rows(text, what)
     for number, row in enumerate(rows, start=1):
         if len(row) != 3:
             raise DataError(f"row {number} must have three cells, got {len(row)}", place=what)
@@ -150,9 +168,12 @@ def _delimiter(text: str) -> str:
     return ";" if first.count(";") == 2 and first.count(",") < 2 else ","
 
 
-def _rows(text: str) -> list[list[str]]:
+def _rows(text: str, what: str) -> list[list[str]]:
     rows = csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=_delimiter(text))
-    return [row for row in rows if any(row)]
+    try:
+        return [row for row in rows if any(row)]
+    except csv.Error as error:
+        raise DataError(f"line {rows.line_num}: {error}", place=what) from error
 
 
 def _is_header(row: Sequence[str]) -> bool:
@@ -204,6 +225,8 @@ def select_triples(store: EndpointStore, where: str, end: str = "") -> list[Trip
     """
     columns = "?s ?p ?o (isLiteral(?o) AS ?l) (isBlank(?s) AS ?a) (isBlank(?o) AS ?b) (DATATYPE(?o) AS ?d)"
     rows = store.texts(f"SELECT DISTINCT {columns} (LANG(?o) AS ?t) WHERE {{ {where} }}{end}")
+    if any(len(row) != _COLUMNS or None in row[:3] for row in rows):
+        raise DataError("the endpoint's reply has other columns than those of the query")
     return [
         Triple(
             f"_:{subject}" if from_blank in ("true", "1") else str(subject),

@@ -48,10 +48,12 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_one_its_leftovers_none
             die()
     """)
     assert path.read_text(encoding="utf-8") == "old"
-    assert len(aged(tmp_path)) == 1
+    for own in (".a.json.original", ".a.json.20260101"):  # a user's own
+        (tmp_path / own).write_text("mine", encoding="utf-8")
+    assert len(aged(tmp_path)) == 3
     with replacing(path) as file:
         file.write(b"newer")
-    assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".a.json.20260101", ".a.json.original", "a.json"]
     assert path.read_bytes() == b"newer"
 
 

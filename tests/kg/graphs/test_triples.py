@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pyoxigraph
 import pytest
 
 from kg.errors import DataError, QueryError
+from kg.graphs import stores
 from kg.graphs.naming import Triple, local_name
 from kg.graphs.stores import EndpointStore
 from kg.graphs.triples import read_ntriples, read_rdf, read_store
@@ -111,3 +115,55 @@ def test_an_endpoint_that_is_not_there_is_an_error(sparql_server: Server) -> Non
         url = server.url
     with pytest.raises(DataError, match="cannot be reached"):
         EndpointStore(f"{url}/query").texts(QUERY)
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ([b" "] * 200, "takes longer than 1 seconds"),
+        ([b" " * 1_000_000] * 2, "is larger than 1,000,000 bytes"),
+        ([b"[]"], "is no result of SPARQL"),
+        ([b"null"], "is no result of SPARQL"),
+        ([b"[" * 100_000], "is no result of SPARQL"),
+        ([b'{"head": {"vars": ["s"]}, "results": {"bindings": [{"s": 5}]}}'], "is no result of SPARQL"),
+        (
+            [b'{"head": {"vars": ["s"]}, "results": {"bindings": [{"s": {"type": "uri", "value": "urn:a"}}]}}'],
+            "has other columns",
+        ),
+    ],
+)
+def test_an_endpoint_that_misbehaves_is_an_error(
+    reply: list[bytes], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                for part in reply:
+                    self.wfile.write(part)
+                    time.sleep(0.02 if len(reply) > 2 else 0)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(stores, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(stores, "MOST_BYTES", 1_000_000)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises((DataError, QueryError), match=message):
+            list(read_store(EndpointStore(f"http://127.0.0.1:{server.server_address[1]}/"), 100))
+        server.shutdown()
+
+
+def test_entities_of_xml_are_bounded() -> None:
+    head = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x/">'
+    node = '<rdf:Description rdf:about="&b;a"><x:n>&b;</x:n></rdf:Description></rdf:RDF>'
+    plain = f'<!DOCTYPE rdf:RDF [<!ENTITY b "http://x/">]>{head}{node}'
+    assert [one.value for one in read_rdf(plain, ".owl", what="a.owl")] == ["http://x/"]
+    nested = f'<!DOCTYPE rdf:RDF [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>{head}{node}'
+    with pytest.raises(DataError, match="has entities that hold entities"):
+        list(read_rdf(nested, ".owl", what="a.owl"))
+    many = f'<!DOCTYPE rdf:RDF [<!ENTITY b "{"a" * 100_000}">]>{head}<x:n>{"&b;" * 3000}</x:n></rdf:RDF>'
+    with pytest.raises(DataError, match="has entities that make more than 200,000,000 characters"):
+        list(read_rdf(many, ".owl", what="a.owl"))
