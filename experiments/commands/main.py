@@ -356,8 +356,9 @@ def _reason(error: Exception) -> str | None:
         return f"the language model does not answer: {first}"
     if stores is not None and isinstance(error, stores.MlflowException):
         return f"the tracking store does not take it: {first}; what was done before is kept, --resume goes on"
-    if isinstance(error, OSError) and error.errno in _DISK:
-        return f"{error.filename or 'a file'}: cannot be written: {error.strerror}"
+    if isinstance(error, OSError) and error.errno in (*_DISK, errno.ENAMETOOLONG):
+        access = "written" if error.errno in _DISK else "opened"
+        return f"{str(error.filename or 'a file')[:100]}: cannot be {access}: {error.strerror}"
     return None
 
 

@@ -17,8 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
+from typing import NamedTuple
+
+import numpy as np
 
 from kg.errors import DataError
 from kg.readers.content import MOST_CELLS, RawCell
@@ -45,19 +48,17 @@ class Extent:
     end: float
 
 
-@dataclass
-class _CellColumn:
-    """The extent that the cells of a column share so far."""
+class _ColumnExtents(NamedTuple):
+    """The extents of columns: what the cells of each share."""
 
-    start: float
-    end: float
-    cells: list[Extent] = field(default_factory=list)
+    starts: np.ndarray
+    ends: np.ndarray
 
-    def is_covered(self, cell: Extent) -> bool:
-        """Whether a cell lies over the column, or in it."""
-        shared = min(self.end, cell.end) - max(self.start, cell.start)
-        narrower = min(self.end - self.start, cell.end - cell.start)
-        return shared > 0 and shared >= _COVERED * narrower
+    def under(self, start: float, end: float) -> np.ndarray:
+        """The places of the columns that lie under an extent, or hold it."""
+        shared = np.minimum(self.ends, end) - np.maximum(self.starts, start)
+        narrower = np.minimum(self.ends - self.starts, end - start)
+        return np.flatnonzero((shared > 0) & (shared >= _COVERED * narrower))
 
 
 def is_figure(text: str) -> bool:
@@ -79,15 +80,12 @@ def arrange(rows: Sequence[Sequence[Extent]]) -> list[list[RawCell]]:
     cells = [one for row in joined for one in row]
     columns = _columns(cells)
     extents = {(one.start, one.end) for one in cells}
-    if len(joined) * len(columns) > MOST_CELLS or len(extents) * len(columns) > _MOST_STEPS:
+    count = len(columns.starts)
+    if len(joined) * count > MOST_CELLS or len(extents) * count > _MOST_STEPS:
         place = str(cells[0].cell.place)
-        raise DataError(f"the table has {len(joined)} rows and {len(columns)} columns, too many: split it", place=place)
-    covered: dict[tuple[float, float], list[int]] = {}
-    for row in joined:
-        for one in row:
-            if (one.start, one.end) not in covered:
-                covered[one.start, one.end] = [place for place, column in enumerate(columns) if column.is_covered(one)]
-    return [_in_columns(row, len(columns), covered) for row in joined]
+        raise DataError(f"the table has {len(joined)} rows and {count} columns, too many: split it", place=place)
+    covered = {extent: columns.under(*extent).tolist() for extent in extents}
+    return [_in_columns(row, count, covered) for row in joined]
 
 
 def _are_columns_named(rows: Sequence[Sequence[Extent]]) -> bool:
@@ -131,26 +129,30 @@ def _joined(left: Extent, right: Extent, between: str) -> Extent:
     return Extent(cell, min(left.start, right.start), max(left.end, right.end))
 
 
-def _columns(cells: Sequence[Extent]) -> list[_CellColumn]:
+def _columns(cells: Sequence[Extent]) -> _ColumnExtents:
     """The columns, from left to right."""
-    columns: list[_CellColumn] = []
-    seen: set[tuple[float, float]] = set()
-    for one in sorted(cells, key=lambda one: (not is_figure(one.cell.text), one.end - one.start)):
-        if (one.start, one.end) in seen:  # columns only grow, so a second cell of an extent changes nothing
-            continue
-        seen.add((one.start, one.end))
-        if len(seen) * len(columns) > _MOST_STEPS:
+    by_width = sorted(cells, key=lambda one: (not is_figure(one.cell.text), one.end - one.start))
+    extents = list(
+        dict.fromkeys((one.start, one.end) for one in by_width)
+    )  # a second cell of an extent changes nothing
+    starts, ends = np.zeros(len(extents)), np.zeros(len(extents))
+    count = 0
+    for seen, (start, end) in enumerate(extents, start=1):
+        if seen * count > _MOST_STEPS:
             rule = f"the table has {len(cells)} cells of too many widths: split it"
             raise DataError(rule, place=str(cells[0].cell.place))
-        under = [column for column in columns if column.is_covered(one)]
-        if not under:
-            columns.append(_CellColumn(one.start, one.end))
+        columns = _ColumnExtents(starts[:count], ends[:count])
+        under = columns.under(start, end)
+        if not len(under):
+            starts[count], ends[count] = start, end
+            count += 1
         elif len(under) == 1:
-            start, end = min(under[0].start, one.start), max(under[0].end, one.end)
-            wider = Extent(one.cell, start, end)
-            if not any(column.is_covered(wider) for column in columns if column is not under[0]):
-                under[0].start, under[0].end = start, end
-    return sorted(columns, key=lambda column: column.start)
+            [place] = under
+            wider = min(starts[place], start), max(ends[place], end)
+            if columns.under(*wider).tolist() == [place]:
+                starts[place], ends[place] = wider
+    order = np.argsort(starts[:count], kind="stable")
+    return _ColumnExtents(starts[order], ends[order])
 
 
 def _in_columns(row: Sequence[Extent], count: int, covered: Mapping[tuple[float, float], list[int]]) -> list[RawCell]:

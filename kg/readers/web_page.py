@@ -196,15 +196,16 @@ def _rows(table: Any, file: str, named: str, facts: InlineFacts) -> Iterator[lis
             if high > 1:
                 below[column] = (high, cell)
             column += wide
-        while any(start >= column for start in below):
-            column = _past(below, min(start for start in below if start >= column), cells)
+        for start in sorted(start for start in below if start >= column):
+            if start >= column:
+                column = _past(below, start, cells)
         below = {start: (high - 1, cell) for start, (high, cell) in below.items() if high > 1}
         yield cells
 
 
 def _past(below: dict[int, tuple[int, Extent]], column: int, cells: list[Extent]) -> int:
     """The first column from ``column`` on that no cell above reaches into; such cells join the row."""
-    while column in below and all(below[column][1] is not cell for cell in cells):
+    while column in below:
         cells.append(below[column][1])
         column = int(below[column][1].end)
     return column
