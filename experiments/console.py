@@ -34,6 +34,7 @@ from pydantic_core import to_jsonable_python
 
 from kg.errors import ConfigError, DataError
 from kg.files import replacing
+from kg.secrets import without_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +48,6 @@ SAMPLE_FOLDER = Path(__file__).parent / "sample"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and newline, and those that reverse the direction of text."""
 
-_USER = re.compile(r"(?<=://)[^/@\s'\"]*@")
 _LEAST_WIDTH, _NO_LIMIT = 20, 100_000
 _RULE = "    \n    \n--- \n    \n    \n    \n    \n    \n"
 """Rich's drawing of a table: a line below the headers, and nothing else."""
@@ -72,13 +72,8 @@ REPORT_FIGURES = {
 
 
 def printable(text: str) -> str:
-    """``text`` with its control characters as escapes, and without users and passwords in addresses."""
-    return without_password(_CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text))
-
-
-def without_password(text: str) -> str:
-    """``text`` with ``[…]`` in place of users and passwords in addresses."""
-    return _USER.sub("[…]@", text)
+    """``text`` with its control characters as escapes, and without secrets."""
+    return str(without_secrets(_CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text)))
 
 
 def terminal_width() -> int | None:

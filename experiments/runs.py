@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.console import without_password
 from kg.errors import TrackingError
+from kg.secrets import without_secrets
 
 KIND_TAG = "finpath.kind"
 REPORT_TAG, CONVERSATION_TAG, TURN_TAG = "finpath.report", "finpath.conversation", "finpath.turn"
@@ -84,7 +84,7 @@ class RunReader(ABC):
         record = self._look_up(reference, kinds)
         if record is None:
             names = ", ".join(run.name for run in self.search(kinds, limit=5)) or "none yet"
-            raise TrackingError(f"{wanted} in {without_password(self.config.uri)} (newest there: {names})")
+            raise TrackingError(f"{wanted} in {without_secrets(self.config.uri)} (newest there: {names})")
         return record
 
     def search(
@@ -159,7 +159,7 @@ class RunReader(ABC):
         try:
             return Path(mlflow.artifacts.download_artifacts(artifact_uri=uri, tracking_uri=self.config.uri))
         except (MlflowException, OSError) as error:
-            raise TrackingError(f"{uri} cannot be had from {without_password(self.config.uri)}: {error}") from error
+            raise TrackingError(f"{uri} cannot be had from {without_secrets(self.config.uri)}: {error}") from error
 
 
 def _record(run: Any) -> RunRecord:

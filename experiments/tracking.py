@@ -31,10 +31,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.console import why_unwritable, without_password
+from experiments.console import why_unwritable
 from experiments.runs import CONVERSATION_TAG, KIND_TAG, TURN_TAG, RunReader, RunRecord
 from kg.errors import TrackingError
 from kg.files import locked
+from kg.secrets import without_secrets
 from programs.turns import plain
 
 RunKind = Literal["compile", "evaluate", "compare", "kgqa", "answers", "ask"]
@@ -248,9 +249,9 @@ class Tracker(RunReader):
                 client.search_experiments(max_results=1)
         # The last two are of a database without its driver, and of an address that is none.
         except (MlflowException, SQLAlchemyError, ImportError, ValueError) as error:
-            reason = without_password(" ".join(str(error).partition("\n")[0].split()))[:200]
+            reason = without_secrets(" ".join(str(error).partition("\n")[0].split()))[:200]
             raise TrackingError(
-                f"the tracking store {without_password(self.config.uri)} cannot be opened: {reason}"
+                f"the tracking store {without_secrets(self.config.uri)} cannot be opened: {reason}"
             ) from error
         return client
 
@@ -329,7 +330,7 @@ class Tracker(RunReader):
             raise
         except BaseException as error:
             status = "FAILED"
-            run.log_tags({"finpath.error": without_password(f"{type(error).__name__}: {error}"[:500])})
+            run.log_tags({"finpath.error": without_secrets(f"{type(error).__name__}: {error}"[:500])})
             raise
         finally:
             self.client.set_terminated(run.id, status)

@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import click
 from click.shell_completion import shell_complete
 
-from experiments.console import json_output, say, why_unwritable, without_password
+from experiments.console import json_output, say, why_unwritable
 from kg.errors import ConfigError, FinpathError
+from kg.secrets import without_secrets
 
 if TYPE_CHECKING:
     from experiments.data import LoadedData
@@ -350,7 +351,7 @@ def _reason(error: Exception) -> str | None:
     if isinstance(error, FinpathError):
         return " ".join(str(error).split())
     # What follows the first line is advice on DSPy's Python API, or the store's statement with its values.
-    first = without_password(str(error).strip().partition("\n")[0])
+    first = without_secrets(str(error).strip().partition("\n")[0])
     models, stores = sys.modules.get("dspy.utils.exceptions"), sys.modules.get("mlflow.exceptions")
     if models is not None and isinstance(error, models.LMError):
         return f"the language model does not answer: {first}"

@@ -25,7 +25,7 @@ from dspy import lm15
 from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine
 
 from kg.errors import LMError
-from programs.lm.secrets import without_secrets
+from kg.secrets import without_secrets
 
 MOST_BYTES = 8_000_000
 """Bytes of one reply, as it is sent and as it is unpacked."""

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import copy
 import threading
 import traceback
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 import dspy
 import pytest
@@ -14,6 +16,7 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.errors import ConfigError, LMError
+from kg.secrets import without_secrets
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.lm.secrets import redact
@@ -202,6 +205,24 @@ def test_short_values_and_other_variables_are_left_alone(monkeypatch: pytest.Mon
     error = ValueError("none of a-long-enough-value")
     redact(error)
     assert str(error) == "none of a-long-enough-value"
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        SECRET,
+        quote(SECRET, safe=""),
+        SECRET.encode().hex().upper(),
+        *(base64.b64encode(f"{before}{SECRET}:x".encode()).decode() for before in ("", "a", "ab", "user:")),
+        base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
+    ],
+)
+def test_a_key_is_found_in_the_encodings_of_an_echo(echo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_CREDENTIALS", SECRET)
+    [text] = without_secrets([f"unauthorized: {echo} (401)"])
+    assert "[SERVICE_CREDENTIALS]" in text
+    assert SECRET[4:] not in text
+    assert without_secrets({"a": "https://ann:pw@x/y"}) == {"a": "https://[…]@x/y"}
 
 
 def test_its_saved_state_is_that_of_a_plain_model() -> None:
