@@ -6,6 +6,7 @@ nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import tempfile
@@ -23,7 +24,9 @@ import pyarrow.parquet as pq
 from experiments.console import read_text
 from experiments.data.conversations import load_conversations
 from experiments.data.graphs import load_graph
+from experiments.data.news import read_documents, read_questions
 from experiments.facade import resolve_report
+from experiments.saved import load_program, save_program
 from kg.graphs import FactGraph, GraphIndex, read_file
 from kg.parsing import QuestionReader
 from kg.readers.own_report import read_files
@@ -71,6 +74,18 @@ JSONLD: dict[str, Any] = {
 }
 
 
+RDF_XML = (
+    b'<?xml version="1.0"?><!DOCTYPE rdf:RDF [<!ENTITY s "http://schema.org/">]><rdf:RDF xmlns:s="http://schema.org/"'
+    b' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><s:Movie rdf:about="http://a/alien"><s:name>Alien</s:name>'
+    b'<s:director rdf:resource="http://a/scott"/></s:Movie></rdf:RDF>'
+)
+TRIPLES = b"head|relation|tail\nalien|directed by|Scott\nScott|born in|England\nheat|directed by|Mann\n"
+QUESTIONS = b'{"id": "a", "question": "who directed Alien?"}\nand Heat?\n'
+NEWS = (
+    b"Headline: Orvane buys Brightlane\nSource: Quay Post\nDate: 2026-11-03\n\nOrvane paid $340 million. It was sold.\n"
+)
+
+
 class Format(NamedTuple):
     """A format: a valid input as bytes or as a value of JSON, the reader of a file, and the file's ending."""
 
@@ -92,6 +107,29 @@ def _facts(path: Path) -> object:
     reader = QuestionReader(FactGraph.build(read_file(path, read_text(path))))
     program = ConversationQA.for_graphs(GraphConfig(today=date(2026, 11, 22)))
     return program(graph=reader, questions=["who directed Alien?", "how long is it?"]).turns
+
+
+@cache
+def _saved() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        return {path.name: path.read_bytes() for path in save_program(_program(), Path(folder) / "p").iterdir()}
+
+
+def _saved_with(name: str) -> Callable[[Path], object]:
+    """Reads a saved program in which one file is the damaged one, with its own hash, as another hand would write it."""
+
+    def read(path: Path) -> object:
+        folder = path.parent / "saved"
+        folder.mkdir(exist_ok=True)
+        for file, content in (_saved() | {name: path.read_bytes()}).items():
+            (folder / file).write_bytes(content)
+        if name != "config.json":
+            text = (folder / "config.json").read_text(encoding="utf-8")
+            hashes = (hashlib.sha256(content).hexdigest() for content in (_saved()[name], path.read_bytes()))
+            (folder / "config.json").write_text(text.replace(*hashes), encoding="utf-8")
+        return load_program(folder)
+
+    return read
 
 
 @cache
@@ -146,6 +184,14 @@ FORMATS = (
     Format("graph index", _index(), GraphIndex.load, ".npz"),
     Format("facts, Turtle", TURTLE, _facts, ".ttl"),
     Format("facts, JSON-LD", JSONLD, _facts, ".jsonld"),
+    Format("facts, RDF/XML", RDF_XML, _facts, ".owl"),
+    Format("facts, a table of triples", TRIPLES, _facts, ".csv"),
+    Format("questions", QUESTIONS, lambda path: read_questions(str(path)), ".jsonl"),
+    Format("news", NEWS, lambda path: read_documents([str(path)]), ".txt"),
+    *(
+        Format(f"saved {name}", content if name.endswith(".ttl") else json.loads(content), _saved_with(name))
+        for name, content in _saved().items()
+    ),
     Format("archive", _zip(b"text", "a.txt"), lambda path: unpack(path, path.with_suffix("")), ".zip"),
     Format("ontology", _program().ontology.to_turtle().encode(), lambda path: Ontology.from_turtle(_text(path))),
     Format(

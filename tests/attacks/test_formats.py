@@ -1,10 +1,14 @@
-"""Malformed inputs of every format: each is read or refused by an error of finpath, in little time."""
+"""Malformed inputs of every format: each is read or refused by an error of finpath, in little time.
+
+FUZZ_EXAMPLES=5000 pytest tests/attacks -n auto      # so many inputs of each format, drawn anew
+"""
 
 from __future__ import annotations
 
 import copy
 import io
 import json
+import os
 import resource
 import signal
 import time
@@ -110,6 +114,10 @@ def damaged(seed: Any) -> st.SearchStrategy[bytes]:
     return st.one_of(damaged_json(seed), damaged_json(seed), damaged_json(seed), damaged_bytes(whole), deep)
 
 
+_FEW = 8
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", _FEW))
+"""Inputs of each format."""
+
 SECONDS = 20.0
 """CPU time of one input, above which it counts as a hang."""
 
@@ -136,7 +144,13 @@ def _limited() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("format_", FORMATS, ids=lambda format_: format_.name)
-@settings(max_examples=8, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize=EXAMPLES == _FEW,
+    suppress_health_check=list(HealthCheck),
+)
 @given(data=st.data())
 def test_a_malformed_input_is_read_or_refused(
     format_: Format, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
