@@ -160,10 +160,14 @@ def _in_columns(row: Sequence[Extent], count: int, covered: Mapping[tuple[float,
     if not row:
         return []
     found: list[list[RawCell]] = [[] for _ in range(count)]
-    for one in row:
-        under = covered[one.start, one.end]
-        if under[0] == 0 and len(under) > 1:
-            under = [0]
+    places = [covered[one.start, one.end] for one in row]
+    places = [[0] if under[0] == 0 and len(under) > 1 else under for under in places]
+    used = [place for under in places for place in under]
+    if max(used) == 0 or len(set(used)) == len(used) or len(row) != count - (0 not in used):
+        in_order = places
+    else:  # spans that do not fit those of the figures: as many headers as columns, from the left
+        in_order = [[place + count - len(row)] for place in range(len(row))]
+    for one, under in zip(row, in_order, strict=True):
         for place in under:
             found[place].append(one.cell)
     blank = RawCell("", replace(row[0].cell.place, cell=""))

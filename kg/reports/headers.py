@@ -17,8 +17,10 @@ from kg.text import YEAR, Date, find_dates
 Table = Sequence[Sequence[str]]
 
 _YEARS = re.compile(rf"(?:(?:\d{{1,2}}\.\d{{1,2}}\.)?{YEAR}(?:\s?\(\s?\d\s?\))?[\s,-]*)+")
+ZERO = re.compile(r"\s*[$€£¥]?\s*[\u2010-\u2015\u2212-]\s*%?\s*")
+"""A cell that is a dash, which statements write for zero."""
 NO_AMOUNT = re.compile(r"\s*[$€£¥]\s*[\u2010-\u2014-]+\s*")
-DATA = re.compile(rf"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+|{NO_AMOUNT.pattern}")
+DATA = re.compile(rf"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+p?|{NO_AMOUNT.pattern}")
 _TRAILING = re.compile(
     rf"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!{YEAR}$)"
     r"(?:(?<=[$€£] )|(?<=\) ))?-?(?:\d{3,}|[\d,]*\.\d+|\d+(?= ?%)|(?<=[$)] )\d+)(?: ?%(?: \([\d. ]*% \))?)?$",
@@ -195,13 +197,21 @@ def is_transposed(
 
 
 def section_headings(table: Table, header_rows: int, first: str) -> tuple[str, ...]:
-    """The section of each row; rows above any heading have the section ``first``."""
+    """The section of each row; rows above any heading have the section ``first``.
+
+    A heading below a heading is a part of it, and so are those after it that the table has had before: the SEC's
+    viewer repeats the headings of a statement below the name of each member.
+    """
     found: list[str] = [""] * header_rows
-    current = first
+    current, parent, follows = first, "", False
+    seen: set[str] = set()
     for row in table[header_rows:]:
-        if is_section(row):
-            found.append("")
-            current = row[0].strip().rstrip(": ").strip()
-        else:
-            found.append(current)
+        is_heading = is_section(row)
+        if is_heading:
+            name = row[0].strip().rstrip(": ").strip()
+            parent = current if follows else parent if name in seen else ""
+            current = f"{parent} {name}".strip()
+            seen.add(name)
+        found.append("" if is_heading else current)
+        follows = is_heading
     return tuple(found)

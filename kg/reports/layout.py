@@ -23,16 +23,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 
 from kg.reports.headers import (
     DATA,
     NO_AMOUNT,
     SCALE,
+    ZERO,
     Table,
     column_periods,
     count_header_rows,
     header_label,
+    is_data,
     is_date_alone,
     is_labelled,
     is_merged_header,
@@ -127,11 +130,25 @@ class TableLayout:
         return row >= self.header_rows and is_section(self.table[row])
 
     def figures(self, row: int, column: int) -> list[Quantity]:
-        """The figures of a cell by its own text."""
+        """The figures of a cell by its own text; a dash among figures is zero."""
         cell = self.table[row][column]
         if cell not in self._figures:
             self._figures[cell] = find_quantities(cell)
+        if row >= self.header_rows and ZERO.fullmatch(cell) and column in self._figure_columns:
+            return [_zero(cell)]
         return self._figures[cell]
+
+    @cached_property
+    def _figure_columns(self) -> frozenset[int]:
+        """The columns that hold figures, and words in less than half of their cells."""
+        found = set()
+        for column in range(1, len(self.columns)):
+            cells = [cell for line in self.table[self.header_rows :] if (cell := line[column].strip())]
+            data = sum(map(is_data, cells))
+            words = sum(not is_data(cell) and not ZERO.fullmatch(cell) for cell in cells)
+            if data > words:
+                found.add(column)
+        return frozenset(found)
 
     def is_label(self, row: int, column: int) -> bool:
         """Whether a cell is a header or a row's label, not data."""
@@ -146,7 +163,7 @@ class TableLayout:
             return True
         if any(date.start < figure.end and figure.start < date.end for date in self._dates(cell)):
             return not re.fullmatch(YEAR, cell.strip())
-        after = cell[figure.end : figure.end + 1]
+        after = cell[figure.end : figure.end + 1] if cell[figure.end :].strip(" )") != "p" else ""  # pence
         return cell[figure.start - 1 : figure.start].isalpha() or (after.isalpha() and figure.unit != "ratio")
 
     def _dates(self, cell: str) -> list[Date]:
@@ -241,6 +258,12 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
     rows = tuple(_line(row[0] if labelled else "", period) for row, period in zip(table, row_periods, strict=True))
     scale, share_scale = _table_scale(labels[0], context)
     return TableLayout(table, header_rows, transposed, rows, columns, sections, labelled, merged, scale, share_scale)
+
+
+def _zero(cell: str) -> Quantity:
+    """The figure of a dash."""
+    unit: Unit = "percent" if "%" in cell else "currency" if any(sign in cell for sign in "$€£¥") else "plain"
+    return Quantity(Decimal(0), unit, 1, "0%" if unit == "percent" else "0", 0, len(cell))
 
 
 def _line(label: str, period: str | None) -> TableLine:
