@@ -138,3 +138,6 @@ def test_a_table_with_a_second_header_is_two_tables(tmp_path: Path) -> None:
     found = _found(build_report_graph(report, build_ontology([report])))
     assert found["Sales", "2021"] == ("2", "plain", 1_000_000)
     assert found["Sales", "2024"] == ("5", "plain", 1_000_000)
+    head = "<td></td><td colspan=2>2024</td><td colspan=2>2023</td><td colspan=2>2022</td></tr><tr><td>Loss</td>"
+    (tmp_path / "b.html").write_text(f"<table><tr>{head}{'<td></td><td>$</td><td>(5</td><td>)</td>' * 3}</tr></table>")
+    assert read_files([tmp_path / "b.html"]).report.table[0] == ("", "2024", "2023", "2022")  # spans that do not fit

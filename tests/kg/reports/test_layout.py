@@ -64,11 +64,10 @@ def test_a_header_may_hold_the_first_row_too() -> None:
 @pytest.mark.parametrize("dash", ["-", "–", "—"])
 def test_an_amount_may_be_a_dash(dash: str) -> None:
     layout = analyse_table((("", "2009"), ("sales", f"$ {dash}"), ("cost", "7")))
-    (cost,) = layout.figures(2, 1)
-    assert layout.unit(2, 1, cost) == "currency"
+    assert layout.unit(2, 1, *layout.figures(2, 1)) == "currency"
     assert [(one.value, one.unit) for one in layout.figures(1, 1)] == [(0, "currency")]
-    merged = analyse_table((("accrual at june 1 2008", f"$ {dash}"), ("costs", "195.0")))
-    assert merged.header_rows == 0
+    assert not (pence := analyse_table((("", "2024"), ("eps", "14.0p")))).is_date_cell(1, 1, *pence.figures(1, 1))
+    assert analyse_table((("accrual at june 1 2008", f"$ {dash}"), ("costs", "195.0"))).header_rows == 0
     assert not analyse_table((("due in", "$ 5"), ("2015", dash), ("2016", "7"))).is_section(1)
 
 

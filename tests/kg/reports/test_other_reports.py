@@ -111,6 +111,8 @@ def test_every_figure_has_its_period_line_item_and_value(name: str) -> None:
 
 def test_sections_tell_equal_totals_apart() -> None:
     assert [o.section for o in _cells(_graph("sections and totals"))] == ["assets", "assets", "liabilities"]
+    rows = (("", "2024"), ("cost", ""), ("fuel", "1"), ("valves", ""), ("cost", ""), ("fuel", "2"))
+    assert analyse_table(rows).sections[2:] == ("cost", "", "", "valves cost")
 
 
 def test_text_is_read_without_a_table_and_in_its_own_style() -> None:
