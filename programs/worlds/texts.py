@@ -5,7 +5,8 @@
     '$40 million'
 
 Without a language model the span reader answers, or abstains. A model of an API reads the nearest documents and cites
-the sentences that answer, or calculates with their amounts; an embedded model with the adapter for news quotes them.
+the sentences that answer, or calculates with their amounts. An embedded model with the adapter for news quotes them
+where the span reader is not sure; where it is, it is right more often than the model, and needs no second.
 Asking writes nothing.
 """
 
@@ -93,7 +94,7 @@ class TextSearch(Search):
         self._why = ""
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
-        """Whether a model reads sentences for the question."""
+        """Whether a model reads sentences for the question; an embedded one does where the span reader is not sure."""
         if lm is None or self._is_empty:
             return False
         self._quoter = quoting_model(lm) if is_embedded(lm) else None
@@ -101,7 +102,8 @@ class TextSearch(Search):
             self._why = f"{lm.model} has no adapter for news, so it reads no sentences"
             return False
         self._why = "" if self._near else f"the graph has no sentences that {lm.model} could read"
-        return bool(self._near)
+        is_sure = self._own.confidence >= self.world.answers.texts.model.threshold
+        return bool(self._near) and not (is_sure and self._quoter is not None)
 
     @cached_property
     def _near(self) -> list[NearDocument]:

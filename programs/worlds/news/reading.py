@@ -63,10 +63,10 @@ INSTRUCTIONS = (
 )
 
 _LONGEST, _ALTERNATIVES = 64, 20
-"""Tokens of a reply, and the most probable first tokens of it among which that of no answer is looked for."""
+"""Tokens of a reply, and the most probable tokens of each place."""
 
-_LEAST, _LEAST_TOTAL = -10.0, -8.0
-"""The least logarithm of a probability of a token, and of a reply, that is distinguished."""
+_LEAST, _MOST_LEAD, _DECIDED = -10.0, 6.0, 2
+"""The least logarithm of a probability, the most of a lead, and the first tokens, by which a span is chosen."""
 
 _WORD = re.compile(r"(?:[A-Z]{0,3}[$€£¥])?\d+(?:[.,]\d+)*%?|[^\W_]+")
 _GAP = re.compile(r"[^\n|;\"“”]{0,6}")
@@ -260,15 +260,11 @@ class QuoteReply:
 
     Attributes:
         text: The reply.
-        likelihood: The logarithm of its probability.
-        weakest: The logarithm of the probability of its least probable token.
-        none: The logarithm of the probability that it begins as the reply of no answer does.
+        lead: The least logarithm of how many times more probable one of its first tokens is than any other one there.
     """
 
     text: str
-    likelihood: float
-    weakest: float
-    none: float
+    lead: float
 
 
 def quote(lm: dspy.LM, question: str, near: Sequence[NearDocument]) -> QuoteReply:
@@ -283,12 +279,12 @@ def quote(lm: dspy.LM, question: str, near: Sequence[NearDocument]) -> QuoteRepl
     form = {"type": "json_schema", "name": GBNF, "schema": {"grammar": grammar}}
     config = lm15.Config(max_tokens=_LONGEST, temperature=0.0, logprobs=_ALTERNATIVES, response_format=form)
     reply = lm(lm15.Request(model=lm.model, system=system, messages=(lm15.Message.user(user),), config=config))
-    tokens = reply.logprobs or ()
-    first = {one.token.strip(): one.logprob for one in reversed(tokens[0].top if tokens else ())}
-    begins = [value for token, value in first.items() if token and NONE.startswith(token)]
-    probable = [one.logprob for one in tokens]
-    text = (reply.text or "").strip()
-    return QuoteReply(text, sum(probable), min(probable, default=_LEAST), max(begins, default=_LEAST))
+    leads = [
+        one.logprob - max((other.logprob for other in one.top if other.token != one.token), default=_LEAST)
+        for one in (reply.logprobs or ())[:_DECIDED]
+    ]
+    lead = min((_MOST_LEAD, *leads)) if leads else -_MOST_LEAD
+    return QuoteReply((reply.text or "").strip(), max(lead, -_MOST_LEAD))
 
 
 def quotation(reply: QuoteReply, near: Sequence[NearDocument], own: TextAnswer) -> TextAnswer:
@@ -299,33 +295,24 @@ def quotation(reply: QuoteReply, near: Sequence[NearDocument], own: TextAnswer) 
         near: The documents.
         own: What the span reader would answer.
     """
-    ranked = [
-        (similarity, passage, document)
-        for document in near
-        for similarity, passage in zip(document.similarities, document.passages, strict=True)
-    ]
-    ranked.sort(key=lambda one: -one[0])
-    places: list[tuple[str, float, Passage, NearDocument]] = []
+    scored = [pair for one in near for pair in zip(one.similarities, one.passages, strict=True)]
+    ranked = [passage for _, passage in sorted(scored, key=lambda pair: -pair[0])]
+    places: list[tuple[str, Passage]] = []
     quotes = [] if reply.text == NONE else list(dict.fromkeys(map(str.strip, reply.text.split(BETWEEN.strip()))))
     for text in quotes:
-        found = next(((text, *one) for one in ranked if text in POLAR or text.lower() in one[1].text.lower()), None)
+        found = next((one for one in ranked if text in POLAR or text.lower() in one.text.lower()), None)
         if found is None:
             return TextAnswer(why=f"no sentence has {text!r}")
-        places.append(found)
+        places.append((text, found))
     if not places:
         return TextAnswer(why="the documents do not say so")
-    values = tuple(text if text in POLAR else value_of(text, one.published) for text, _, one, _ in places)
-    holding = [document for _, _, _, document in places]
+    values = tuple(text if text in POLAR else value_of(text, one.published) for text, one in places)
     features = {
-        "likelihood": max(reply.likelihood, _LEAST_TOTAL),
-        "weakest": max(reply.weakest, _LEAST_TOTAL),
-        "none": max(reply.none, _LEAST) / 5,
-        "similarity": max(one.similarity for one in holding) - max(one.similarity for one in near),
-        "words": max(one.words for one in holding),
-        "sentence": min(similarity for _, similarity, _, _ in places),
-        **_own_features(values, own),
+        "lead": reply.lead / 5,
+        "agreed": float(set(map(compared, values)) == set(map(compared, own.values))),
+        "several": float(len(values) > 1),
     }
-    return TextAnswer(values, tuple(passage for _, _, passage, _ in places), features=features)
+    return TextAnswer(values, tuple(passage for _, passage in places), features=features)
 
 
 def reply_grammar(sentences: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from programs.advisor import Advisor
 from programs.beam import BeamQA
 from programs.turns import read_turn, turn_record
 from programs.worlds.news.answering import GraphAnswers
+from programs.worlds.news.reading import QuoteReply
 from programs.worlds.texts import TextsWorld
 from signatures.news import UnderstandTexts
 
@@ -125,6 +126,20 @@ def test_an_embedded_model_without_an_adapter_reads_no_sentences(
     monkeypatch.setattr("programs.worlds.texts.is_embedded", lambda lm: True)
     turn = Asked(graph, SimpleNamespace(model="local/other")).turn(QUESTION)
     assert turn.message.startswith("local/other has no adapter for news")
+
+
+def test_an_embedded_model_quotes_where_the_span_reader_is_not_sure(
+    graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quoter = SimpleNamespace(model="local/qwen2.5-coder-1.5b+news")
+    texts = "programs.worlds.texts"
+    monkeypatch.setattr(f"{texts}.is_embedded", lambda lm: True)
+    monkeypatch.setattr(f"{texts}.quoting_model", lambda lm: quoter)
+    monkeypatch.setattr(f"{texts}.quote", lambda lm, question, near: QuoteReply("Nora Feldt", 6.0))
+    for confidence, given in ((0.99, ("$85 million",)), (0.5, ("Nora Feldt",))):
+        read = TextAnswer(("$85 million",), (passage(graph, "$85"),), confidence)
+        monkeypatch.setattr(SpanAnswers, "proposed", lambda self, question, read=read: read)
+        assert Asked(graph, quoter).turn(QUESTION).answer == given
 
 
 def test_the_graph_s_own_edges_answer_what_sentences_leave_open(graph: GrowingGraph) -> None:

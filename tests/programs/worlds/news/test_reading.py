@@ -125,13 +125,22 @@ def test_doubt_and_another_answer_of_the_span_reader_lower_the_confidence(read: 
     ],
 )
 def test_quotes_become_values_with_their_sentences(reply: str, values: tuple[str, ...], document: str) -> None:
-    found = quotation(QuoteReply(reply, -0.1, -0.1, -6.0), near(), own())
+    found = quotation(QuoteReply(reply, 3.0), near(), own())
     assert found.values == values
     assert document in {one.document for one in found.passages} or not values
 
 
+def test_a_lead_and_a_span_reader_that_agrees_raise_the_confidence_in_a_quote() -> None:
+    [model] = [one for name, one in confidence_models().items() if name != API]
+
+    def confidence(lead: float, *values: str) -> float:
+        return quotation(QuoteReply("$71 million", lead), near(), own(*values)).rated(model).confidence
+
+    assert confidence(5.0, "$71 million") > confidence(5.0, "$64 million") > confidence(0.5, "$64 million")
+
+
 class Engine:
-    """A model that replies one text, and its most probable first tokens."""
+    """A model that replies one text, and its most probable tokens."""
 
     model = "local/one+news"
 
@@ -141,18 +150,18 @@ class Engine:
     def __call__(self, request: lm15.Request) -> Any:
         self.requests.append(request)
         top = (lm15.TopLogprob(token="Cal", logprob=-0.2), lm15.TopLogprob(token="none", logprob=-2.5))
-        tokens = (
-            lm15.TokenLogprob(token="Cal", logprob=-0.2, top=top),
-            lm15.TokenLogprob(token="der", logprob=-0.3, top=()),
+        second = (lm15.TopLogprob(token="der", logprob=-0.3), lm15.TopLogprob(token="lo", logprob=-4.0))
+        third = (lm15.TopLogprob(token=" Line", logprob=-0.7), lm15.TopLogprob(token=";", logprob=-0.7))
+        tokens = tuple(
+            lm15.TokenLogprob(token=one[0].token, logprob=one[0].logprob, top=one) for one in (top, second, third)
         )
         return SimpleNamespace(text="Calder Line", logprobs=tokens)
 
 
-def test_the_reply_is_held_to_quotes_and_has_its_probabilities() -> None:
+def test_the_reply_is_held_to_quotes_and_has_the_lead_of_its_first_tokens() -> None:
     engine = Engine()
     reply = quote(engine, "Who orders ferries?", near())  # type: ignore[arg-type]
-    assert (reply.text, reply.none, reply.weakest) == ("Calder Line", -2.5, -0.3)
-    assert reply.likelihood == pytest.approx(-0.5)
+    assert (reply.text, reply.lead) == ("Calder Line", pytest.approx(2.3))
     form = engine.requests[0].config.response_format
     assert form is not None
     assert form["schema"]["grammar"].startswith('root ::= "none" | "yes" | "no" | span ("; " span){0,7}\n')
