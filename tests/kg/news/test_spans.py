@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-from kg.encoders import word_pieces
 from kg.news import Passage, SpanAnswers, SpanReader
 from kg.news.library import LONGEST, Library
 from kg.news.spans import MOST_PIECES, QUESTION_PIECES, windows_of
@@ -38,21 +37,6 @@ def reader() -> SpanReader:
     if found is None:
         pytest.skip("needs the weights of the extra news")
     return found
-
-
-def test_a_document_is_read_after_its_day() -> None:
-    [window] = windows_of(passages(bid=BID))
-    wordpiece = word_pieces()
-    assert [one.number for one in window.pieces] == wordpiece(" ".join(("02 March 2026.", *BID)))
-    words = [one.word for one in window.pieces]
-    first = next(place for place, one in enumerate(words) if one is not None and one.text == "$")
-    part = window.part(first, first + 1)
-    assert part is not None
-    assert part.text == "$340"
-    assert words[first] is not None
-    headline = max(place for place, one in enumerate(words) if one is not None and one.passage.place == -1)
-    assert window.part(headline, headline + 1) is None  # over two lines
-    assert window.part(0, 0) is None  # the day
 
 
 def test_a_long_document_is_read_in_parts_that_overlap_by_a_sentence() -> None:

@@ -120,20 +120,14 @@ def test_a_calculated_value_has_its_steps(graph: GrowingGraph, scripted_lm: Call
     assert turn.detail.facts[0] == "$90 million - $85 million = $5 million"
 
 
-def test_an_embedded_model_without_an_adapter_reads_no_sentences(
+def test_an_embedded_model_quotes_with_its_adapter_where_the_span_reader_is_not_sure(
     graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("programs.worlds.texts.is_embedded", lambda lm: True)
-    turn = Asked(graph, SimpleNamespace(model="local/other")).turn(QUESTION)
-    assert turn.message.startswith("local/other has no adapter for news")
-
-
-def test_an_embedded_model_quotes_where_the_span_reader_is_not_sure(
-    graph: GrowingGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quoter = SimpleNamespace(model="local/qwen2.5-coder-1.5b+news")
     texts = "programs.worlds.texts"
     monkeypatch.setattr(f"{texts}.is_embedded", lambda lm: True)
+    turn = Asked(graph, SimpleNamespace(model="local/other")).turn(QUESTION)
+    assert turn.message.startswith("local/other has no adapter for news")
+    quoter = SimpleNamespace(model="local/qwen2.5-coder-1.5b+news")
     monkeypatch.setattr(f"{texts}.quoting_model", lambda lm: quoter)
     monkeypatch.setattr(f"{texts}.quote", lambda lm, question, near: QuoteReply("Nora Feldt", 6.0))
     for confidence, given in ((0.99, ("$85 million",)), (0.5, ("Nora Feldt",))):
