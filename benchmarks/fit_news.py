@@ -6,7 +6,7 @@ $ python benchmarks/fit_news.py --lm local/qwen2.5-coder-1.5b+news --rows quotes
 The questions are those of the development parts of the news sets, and of the files of passages on which neither reader
 was fitted. Each row of the file is a question with what would be answered; a run goes on where it was stopped. A
 logistic model is fitted to whether an answer is right. The figures that are printed are of sets left out: each set is
-answered by a model of the other sets. An embedded model is asked where the span reader is not sure, as by the product.
+answered by a model of the other sets. An embedded model is asked where the span reader is not confident.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def proposals(answers: SpanAnswers, question: str, lm: dspy.LM | None) -> list[T
         assert reader is not None, "this needs the extra 'news'"
         return proposals_of(*read(question, answers.library.near(question, READ), reader))
     near, own = answers.library.near(question, *SHOWN[ADAPTER]), answers.proposed(question)
-    is_sure = own.confidence >= answers.model.threshold
-    return [replace(own, features={})] if is_sure else [quotation(quote(lm, question, near), near, own)]
+    is_confident = own.confidence >= answers.model.threshold
+    return [replace(own, features={})] if is_confident else [quotation(quote(lm, question, near), near, own)]
 
 
 def collect(arguments: argparse.Namespace, lm: dspy.LM | None) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@
 
 Without a language model the span reader answers, or abstains. A model of an API reads the nearest documents and cites
 the sentences that answer, or calculates with their amounts. An embedded model with the adapter for news quotes them
-where the span reader is not sure; where it is, it is right more often than the model, and needs no second.
+where the span reader is not confident; where it is, it is right more often than the model.
 Asking writes nothing.
 """
 
@@ -94,7 +94,7 @@ class TextSearch(Search):
         self._why = ""
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
-        """Whether a model reads sentences for the question; an embedded one does where the span reader is not sure."""
+        """Whether a model reads sentences for the question; an embedded one where the span reader is not confident."""
         if lm is None or self._is_empty:
             return False
         self._quoter = quoting_model(lm) if is_embedded(lm) else None
@@ -102,8 +102,8 @@ class TextSearch(Search):
             self._why = f"{lm.model} has no adapter for news, so it reads no sentences"
             return False
         self._why = "" if self._near else f"the graph has no sentences that {lm.model} could read"
-        is_sure = self._own.confidence >= self.world.answers.texts.model.threshold
-        return bool(self._near) and not (is_sure and self._quoter is not None)
+        is_confident = self._own.confidence >= self.world.answers.texts.model.threshold
+        return bool(self._near) and not (is_confident and self._quoter is not None)
 
     @cached_property
     def _near(self) -> list[NearDocument]:
