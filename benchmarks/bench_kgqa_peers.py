@@ -37,7 +37,6 @@ import numpy as np
 
 from experiments.console import format_table
 from kg.graphs.index import GraphIndex
-from kg.graphs.string_table import StringTable
 from kg.paths import LearnedRelationScorer, PathConfig, answer_question
 from optimize.relations.scorer import RelationExample, RelationTrainingConfig, fit_relation_scorer
 
@@ -199,8 +198,8 @@ def synthetic_graph(triples: int, seed: int = 0) -> GraphIndex:
     predicates = (rng.random(triples, dtype=np.float32) ** 2 * RELATIONS).astype(np.int32)
     values = rng.integers(0, entities, triples, dtype=np.int32)
     names = [f"{_word(number)} of" for number in range(RELATIONS)]
-    table = StringTable.of(f"e{number}" for number in range(entities))
-    return GraphIndex.from_ids(subjects, predicates, values, table, names)
+    rows = zip(subjects.tolist(), predicates.tolist(), values.tolist(), strict=True)
+    return GraphIndex.from_triples((f"e{start}", names[place], f"e{end}") for start, place, end in rows)
 
 
 def _word(number: int) -> str:

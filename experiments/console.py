@@ -48,7 +48,7 @@ SAMPLE_FOLDER = Path(__file__).parent / "sample"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and newline, and those that reverse the direction of text."""
 
-_LEAST_WIDTH, _NO_LIMIT = 20, 100_000
+_LEAST_WIDTH, _NO_LIMIT, _REPORTED = 20, 100_000, 5
 _RULE = "    \n    \n--- \n    \n    \n    \n    \n    \n"
 """Rich's drawing of a table: a line below the headers, and nothing else."""
 
@@ -91,6 +91,14 @@ def say(text: str) -> None:
     """Writes a message about the work to standard error."""
     sys.stderr.write(printable(text) + "\n")
     sys.stderr.flush()
+
+
+def say_left_out(problems: Sequence[str]) -> None:
+    """Writes the first of some parts of files that could not be read, and how many others there are."""
+    for problem in problems[:_REPORTED]:
+        say(f"left out: {problem}")
+    if len(problems) > _REPORTED:
+        say(f"... and {len(problems) - _REPORTED} more")
 
 
 def _console(stream: TextIO, **options: Any) -> Console:

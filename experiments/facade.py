@@ -16,7 +16,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from experiments.console import SAMPLE_FOLDER, check_address, read_object, read_text, say
+from experiments.console import SAMPLE_FOLDER, check_address, read_object, read_text, say, say_left_out
 from experiments.data import find_report, read_report
 from experiments.pages import basis_of, turn_figures
 from kg.errors import ConfigError, DataError
@@ -211,6 +211,8 @@ def find_subject(
     data: str = "sample:dev",
     program: str = "beam",
     settings: Mapping[str, str] | None = None,
+    *,
+    strict: bool = False,
 ) -> Subject:
     """The subject that the words of a command line name.
 
@@ -220,6 +222,7 @@ def find_subject(
         data: Conversations whose reports an id is looked up in.
         program: The program for reports; or one for graphs.
         settings: Settings of that program by name.
+        strict: Whether a graph with a statement that is not valid is an error.
 
     Raises:
         FinpathError: There is no such report, file or program; or settings are given and it has none.
@@ -229,7 +232,7 @@ def find_subject(
         return _report(about, data, program, settings or {})
     if settings:
         raise ConfigError(f"set is for programs about reports, got a {kind}")
-    return _graph(about, program) if kind == "graph" else _texts(about[0], kind)
+    return _graph(about, program, strict=strict) if kind == "graph" else _texts(about[0], kind)
 
 
 def _report(about: Sequence[str], data: str, reference: str, settings: Mapping[str, str]) -> Subject:
@@ -243,7 +246,7 @@ def _report(about: Sequence[str], data: str, reference: str, settings: Mapping[s
     return Subject("report", title, program, program.world(report=own.report), own.describe)
 
 
-def _graph(words: Sequence[str], reference: str) -> Subject:
+def _graph(words: Sequence[str], reference: str, *, strict: bool) -> Subject:
     """A graph in files, folders or at SPARQL endpoints."""
     from experiments.saved import shipped_programs
     from programs.conversation import ConversationQA
@@ -252,7 +255,7 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
     program = ConversationQA.for_graphs() if reference in shipped_programs() else saved_program(reference)
     if not isinstance(program.config, GraphConfig):
         raise ConfigError(f"program must be one about graphs to answer about a graph, got {reference!r}")
-    about = graph_of(words)
+    about = graph_of(words, strict=strict)
     graph = about["graph"].graph
     entities = sum(map(graph.is_entity, range(len(graph.values))))
     kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
@@ -305,23 +308,32 @@ def _is_graph(word: str) -> bool:
         return False
 
 
-def graph_of(words: Sequence[str]) -> dict[str, Any]:
+def graph_of(words: Sequence[str], *, strict: bool = False) -> dict[str, Any]:
     """The graph of some files, folders or endpoints, together, and its name: the arguments of a program's world.
+
+    Args:
+        words: The files, folders and addresses.
+        strict: Whether a statement that is not valid is an error; without it, such statements are named and left out.
 
     Raises:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
     """
     from experiments.saved import question_reader
 
-    name = " + ".join(words)
-    graph = FactGraph.build(triple for word in words for triple in triples_of(word))
+    name, problems = " + ".join(words), list[str]()
+    graph = FactGraph.build(triple for word in words for triple in triples_of(word, None if strict else problems))
+    say_left_out(problems)
     if not graph.triples:
-        raise DataError("has no fact", file=name)
+        raise DataError("has no fact" + (f"; the first problem: {problems[0]}" if problems else ""), file=name)
     return {"graph": question_reader(graph), "name": name}
 
 
-def triples_of(word: str) -> Iterator[Triple]:
-    """The facts of a file, a folder or an endpoint; of an invalid file of a folder, those before its error.
+def triples_of(word: str, problems: list[str] | None = None) -> Iterator[Triple]:
+    """The facts of a file, a folder or an endpoint.
+
+    Args:
+        word: The file, folder or address.
+        problems: Receives a message for each statement that is not valid; without it, such a one is an error.
 
     Raises:
         DataError: A file cannot be read, or the endpoint cannot be reached.
@@ -334,11 +346,16 @@ def triples_of(word: str) -> Iterator[Triple]:
     files = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
     for file in files or [path]:
         try:
-            yield from read_file(file, read_text(file))
+            problem = _with_name(file, problems) if problems is not None else None
+            yield from read_file(file, read_text(file), problem)
         except DataError as error:
-            if len(files) < 2:
+            if len(files) < 2 or problems is None:
                 raise
-            say(f"left out from there on: {error}")
+            problems.append(str(error))
+
+
+def _with_name(file: Path, problems: list[str]) -> Callable[[str], None]:
+    return lambda problem: problems.append(f"{file.name}: {problem}")
 
 
 def open_graph(path: str, *, new: bool = False, read_only: bool = False, copied: bool = False) -> GrowingGraph:

@@ -30,7 +30,7 @@ from kg.errors import ConfigError
 
 FORMATS = ("pathquestion", "worldcup", "metaqa", "webqsp")
 """The formats of :mod:`experiments.data.questions`."""
-GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs or | between them) or an index (.npz)"
+GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs, | or commas between them)"
 
 
 @finpath.command(

@@ -4,21 +4,22 @@
     >>> loaded.graph.topics(question.question, question.topics)
     Topics(entities=('Tom Hanks',), label='', unknown=())
 
-The ending of a file's name is that of an RDF format or of an index (``.npz``); any other file has a triple a line with
-tabs or ``|`` between its parts. A line that is no triple is reported; the others are read.
+The ending of a file's name is that of an RDF format; any other file has a triple a line with tabs, ``|`` or commas
+between its parts. A line that is no triple is reported; the others are read.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.console import SAMPLE_FOLDER, say
+from experiments.console import SAMPLE_FOLDER, say_left_out
 from experiments.data.questions import LoadedQuestions, join_questions, load_questions
 from kg.errors import DataError
-from kg.graphs import INVERSE, RDF_FILES, FactGraph, GraphIndex, read_ntriples, read_rdf
+from kg.graphs import RDF_FILES, FactGraph, GraphIndex, read_file
+from kg.graphs import Triple as Statement
 from kg.paths import SEPARATOR, QuestionGraph
 
 Triple = tuple[str, str, str]
@@ -55,61 +56,37 @@ def load_graph(path: str | Path) -> LoadedGraph:
         problems.append(f"{path.name}: {text}")
 
     data = path.read_bytes()
-    if path.suffix == ".npz":
-        graph = QuestionGraph(GraphIndex.load(path))
-    elif path.suffix in RDF_FILES and path.suffix != ".nt":
-        rdf = read_rdf("\n".join(_lines(data, problem)), path.suffix, what=str(path))
-        graph = QuestionGraph.of(FactGraph.build(rdf))
-    elif path.suffix == ".nt":
-        graph = QuestionGraph.of(FactGraph.build(read_ntriples(_lines(data, problem), problem)))
+    triples = read_file(path, _decoded(data, problem), problem)
+    if path.suffix.lower() in RDF_FILES:
+        graph = QuestionGraph.of(FactGraph.build(triples))
     else:
-        graph = QuestionGraph(GraphIndex.from_triples(_separated(data, problem, path)))
+        graph = QuestionGraph(GraphIndex.from_triples(_separated(triples, problem)))
     if not len(graph.index):
         first = f"; the first line that is none: {problems[0]}" if problems else ""
         raise DataError(f"no triple can be read{first}", file=str(path))
     return LoadedGraph(graph, path.name, hashlib.sha256(data).hexdigest(), tuple(problems))
 
 
-def _lines(data: bytes, problem: Callable[[str], None]) -> Iterator[str]:
-    for number, raw in enumerate(data.split(b"\n"), start=1):
+def _decoded(data: bytes, problem: Callable[[str], None]) -> str:
+    lines = data.split(b"\n")
+    for number, raw in enumerate(lines):
         try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            raw.decode("utf-8")
         except UnicodeDecodeError:
-            problem(f"line {number}: is not UTF-8")
-            yield ""
+            problem(f"line {number + 1}: is not UTF-8")
+            lines[number] = b""
+    return b"\n".join(lines).decode("utf-8-sig")
 
 
-def _separated(data: bytes, problem: Callable[[str], None], path: Path) -> Iterator[Triple]:
-    first = next((line for line in data.split(b"\n") if line.strip()), b"")
-    separator, name = ("\t", "tabs") if b"\t" in first else ("|", "|")
-    if separator.encode() not in first:
-        written = first.decode("utf-8", "replace").strip()[:80]
-        rule = f"is no RDF file, index or table of triples with tabs or | between them; its first line is {written!r}"
-        raise DataError(rule, file=str(path))
-    for number, line in enumerate(_lines(data, problem), start=1):
-        parts = [part.strip() for part in line.split(separator)]
-        rule = _broken_rule(parts, name)
-        if rule == "":
-            yield parts[0], parts[1], parts[2]
-        elif line.strip():
-            problem(f"line {number}: {rule}: {line.strip()[:80]!r}")
-
-
-def _broken_rule(parts: Sequence[str], separator: str) -> str:
-    """The rule that the parts of a triple break; empty if they can be a part of a path."""
-    if len(parts) != 3:
-        return f"must be subject, relation and object with {separator} between them, got {len(parts)} parts"
-    if not all(parts):
-        return "subject, relation and object must not be empty"
-    if parts[1].startswith(INVERSE):
-        return f"a relation must not begin with {INVERSE!r}, which marks the way back along it"
-    if any(SEPARATOR in part for part in parts):
-        return f"a name must not hold {SEPARATOR!r}, which separates the steps of a path"
-    return ""
+def _separated(triples: Iterable[Statement], problem: Callable[[str], None]) -> Iterator[Triple]:
+    for subject, relation, value, *_ in triples:
+        if any(SEPARATOR in part for part in (subject, relation, value)):
+            problem(f"a name must not hold {SEPARATOR!r}, which separates the steps of a path: {subject[:80]!r}")
+        else:
+            yield subject, relation, value
 
 
 _SAMPLES = {"sample:graph": "graph.txt", "sample:train": "train.txt", "sample:dev": "dev.txt"}
-_REPORTED = 5
 
 
 def graph_and_questions(graph: str, files: Sequence[str], form: str) -> tuple[LoadedGraph, LoadedQuestions]:
@@ -124,10 +101,7 @@ def graph_and_questions(graph: str, files: Sequence[str], form: str) -> tuple[Lo
         load_graph(_sample(graph)),
     )
     for problems in (questions.problems, loaded.problems):
-        for problem in problems[:_REPORTED]:
-            say(f"left out: {problem}")
-        if len(problems) > _REPORTED:
-            say(f"... and {len(problems) - _REPORTED} more lines")
+        say_left_out(problems)
     return loaded, questions
 
 

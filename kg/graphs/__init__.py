@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         RDF_FILES,
         is_table_of_triples,
         read_file,
-        read_ntriples,
         read_rdf,
         read_store,
         read_table,

@@ -15,8 +15,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg.graphs.naming import CLAIM, Triple, labels_of, local_name
+from kg.graphs.naming import Triple, labels_of, local_name
+from kg.graphs.ontology import stated
 from kg.graphs.units import (
+    CLASS_RELATIONS,
     FIRST_NAMES,
     OTHER_NAMES,
     entity_name,
@@ -29,9 +31,8 @@ from kg.graphs.values import Value, ValueKind, read_value
 from kg.text import year
 
 _RDF, _RDFS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#"
-_TYPES = frozenset((f"{_RDF}type", "http://www.wikidata.org/prop/direct/P31"))
 _TYPE_NAMES = frozenset(("is a", "is an", "isa", "is-a", "a", "type", "rdf:type", "instance of"))
-_SCHEMA = (_RDFS, "http://www.w3.org/2002/07/owl#", _RDF)
+_SCHEMA = (_RDFS, "http://www.w3.org/2002/07/owl#", _RDF, "http://wikiba.se/ontology#")
 _AMOUNTS = frozenset(
     (f"{_RDF}value", "https://schema.org/value", "http://schema.org/value", "http://qudt.org/schema/qudt/numericValue")
 )
@@ -46,7 +47,7 @@ MOST_READ = 500
 """Nodes of a set whose relations are read: the members of a class mostly have the same ones."""
 
 _MOSTLY, _NEARLY_ALL = 0.6, 0.9
-_YEARS = range(1000, 2101)
+_YEARS, _LEAST_LETTERS = range(1000, 2101), 4
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class FactGraph:
     @classmethod
     def build(cls, triples: Iterable[Triple]) -> FactGraph:
         """The graph of some triples, which are read once."""
-        return _Builder(list(dict.fromkeys(triples))).graph()
+        return _Builder(stated(list(dict.fromkeys(triples)))).graph()
 
     def name(self, node: int) -> str:
         """The name of an entity, or a value as written."""
@@ -145,17 +146,16 @@ class _Builder:
 
     def __init__(self, triples: Sequence[Triple]) -> None:
         subjects = {one.subject for one in triples}
-        types = _TYPES | ({one.relation for one in triples if one.relation.lower() in _TYPE_NAMES})
+        types = {*CLASS_RELATIONS} | ({one.relation for one in triples if one.relation.lower() in _TYPE_NAMES})
         own_naming = _own_naming(triples)
         self.labels, self.others = (
-            {node: [text for _, text in names] for node, names in labels_of(triples, properties).items()}
-            for properties in ((*FIRST_NAMES, *own_naming), OTHER_NAMES)
+            labels_of(triples, properties) for properties in ((*FIRST_NAMES, *own_naming), OTHER_NAMES)
         )
         self.parents: defaultdict[str, set[str]] = defaultdict(set)
         self.kinds: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.edges: list[Triple] = []
         spaces = {_space(one) for one in subjects if one.startswith(_WEB)}
-        naming = {*FIRST_NAMES, *OTHER_NAMES, *own_naming, CLAIM}
+        naming = {*FIRST_NAMES, *OTHER_NAMES, *own_naming}
         relations = {one.relation for one in triples}
         for one in triples:
             if one.relation == f"{_RDFS}subClassOf" and not one.is_literal:
@@ -284,24 +284,37 @@ class _Builder:
         if place is None:
             place = self.numbers[value] = len(self.result.values)
             self.result.values.append(value)
-            own = self.labels.get(value.text) if value.kind == "entity" else None
-            unlabelled = entity_name(value.text, is_camel=self.is_camel) if value.kind == "entity" else value.text
-            names = tuple(own) if own else (unlabelled,)
-            names += tuple(self.others.get(value.text, ())) if value.kind == "entity" else ()
-            self.result.names.append(tuple(dict.fromkeys(names)))
+            is_entity = value.kind == "entity"
+            own = entity_name(value.text, is_camel=self.is_camel) if is_entity else value.text
+            self.result.names.append(self._names(value.text, own) if is_entity else (own,))
         return place
+
+    def _names(self, iri: str, own: str, *, always: bool = False) -> tuple[str, ...]:
+        """The labels of an IRI and its other names.
+
+        Args:
+            iri: The IRI.
+            own: Its local name in words: its name without a label, and before labels in foreign languages alone.
+            always: Whether the local name is a name in addition to labels, as of relations and classes.
+        """
+        labels = self.labels.get(iri, ())
+        is_foreign = all(foreign for foreign, _ in labels) and _is_word(local_name(iri))
+        names = [text for _, text in labels]
+        names = [own, *names] if is_foreign or not names else [*names, own] if always else names
+        return tuple(dict.fromkeys((*names, *(text for _, text in self.others.get(iri, ())))))
 
     def _relation(self, iri: str, ends: Sequence[int]) -> Relation:
         kinds = [self.result.values[end].kind for end in ends]
         kind = max(sorted(set(kinds)), key=kinds.count)
         names, unit = [], ""
-        for name in (*self.labels.get(iri, ()), words_of(iri), *self.others.get(iri, ())):
+        own = self._names(iri, words_of(iri), always=True)
+        for name in own:
             short, found = split_unit(name) if kind == "number" else (name, "")
             names.append(short)
             unit = unit or found
         unit = unit or next((self.result.values[end].unit for end in ends if self.result.values[end].unit), "")
         names += [spelled_out(name) for name in names]
-        written = next(iter(self.labels.get(iri, ())), local_name(iri))
+        written = own[0] if own[0] != words_of(iri) else local_name(iri)
         return Relation(iri, tuple(dict.fromkeys(names)), kind, unit, written)
 
     def _add_classes(self) -> None:
@@ -319,7 +332,7 @@ class _Builder:
         types: defaultdict[int, list[int]] = defaultdict(list)
         for iri, found in members.items():
             number = len(self.result.classes)
-            names = tuple(dict.fromkeys((*self.labels.get(iri, ()), words_of(iri), *self.others.get(iri, ()))))
+            names = self._names(iri, words_of(iri), always=True)
             self.result.classes.append(NodeClass(iri, names, tuple(found)))
             for node in found:
                 types[node].append(number)
@@ -338,9 +351,9 @@ class _Builder:
     def _add_general(self, members: defaultdict[str, dict[int, None]]) -> None:
         """Adds the class that the last word of several names says: "case" for civil cases and criminal cases."""
         heads: defaultdict[str, list[str]] = defaultdict(list)
-        named = {name.lower() for iri in members for name in (*self.labels.get(iri, ()), words_of(iri))}
+        named = {name.lower() for iri in members for name in self._names(iri, words_of(iri), always=True)}
         for iri in members:
-            words = (*self.labels.get(iri, ()), words_of(iri))[0].lower().split()
+            words = self._names(iri, words_of(iri))[0].lower().split()
             if len(words) > 1:
                 heads[words[-1]].append(iri)
         for head, own in heads.items():
@@ -356,6 +369,10 @@ class _Builder:
                 seen[one] = None
                 waiting += sorted(self.parents.get(one, ()))
         return seen
+
+
+def _is_word(name: str) -> bool:
+    return name.isalpha() and len(name) >= _LEAST_LETTERS
 
 
 def _space(iri: str) -> str:

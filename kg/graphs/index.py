@@ -13,20 +13,15 @@ relations of entities are thus found without reading their edges.
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kg.arrays import read_arrays
 from kg.errors import DataError, QueryError
-from kg.files import replacing
-from kg.graphs.string_table import StringTable
 from kg.text import nearest
 
 Ids = NDArray[np.int32]
@@ -34,10 +29,7 @@ Ids = NDArray[np.int32]
 INVERSE = "^"
 """The prefix of an inverse relation."""
 
-_FORMAT = 1
 _OFFERED = 100_000
-_BROKEN = (ValueError, KeyError, TypeError, OverflowError, MemoryError, IndexError)
-"""Further errors of NumPy and ``zipfile`` for files that are no index."""
 
 
 class Edges(NamedTuple):
@@ -55,23 +47,24 @@ class Edges(NamedTuple):
 
 
 class GraphIndex:
-    """A graph as arrays; create it by a ``from_`` method.
+    """A graph as arrays; create it by :meth:`from_triples`.
 
     Attributes:
-        entities: StringTable of the entities.
+        entities: Names of the entities.
         relations: Names of the relations of the triples, then their inverses in the same order.
     """
 
     def __init__(
         self,
-        entities: StringTable,
+        entities: Mapping[str, int],
         relations: Sequence[str],
         slots: Ids,
         slot_relations: Ids,
         starts: Ids,
         targets: Ids,
     ) -> None:
-        self.entities = entities
+        self.entities = tuple(entities)
+        self._numbers = entities
         self.relations = tuple(relations)
         self._slots = slots
         self._slot_relations = slot_relations
@@ -80,7 +73,11 @@ class GraphIndex:
 
     @classmethod
     def from_triples(cls, triples: Iterable[tuple[str, str, str]]) -> Self:
-        """The index of triples, which are read once; duplicates are dropped."""
+        """The index of triples, which are read once; duplicates are dropped.
+
+        Raises:
+            DataError: A relation's name begins with ``^``.
+        """
         entities: dict[str, int] = {}
         relations: dict[str, int] = {}
         columns = (array("i"), array("i"), array("i"))
@@ -88,27 +85,7 @@ class GraphIndex:
             columns[0].append(entities.setdefault(subject, len(entities)))
             columns[1].append(relations.setdefault(relation, len(relations)))
             columns[2].append(entities.setdefault(value, len(entities)))
-        table = StringTable.of(entities)
-        entities.clear()
         subjects, predicates, values = (np.frombuffer(column, dtype=np.int32) for column in columns)
-        return cls.from_ids(subjects, predicates, values, table, list(relations))
-
-    @classmethod
-    def from_ids(
-        cls, subjects: Ids, predicates: Ids, values: Ids, entities: StringTable, relations: Sequence[str]
-    ) -> Self:
-        """The index of triples with numbered entities and relations.
-
-        Args:
-            subjects: Shape ``(triples,)``.
-            predicates: Shape ``(triples,)``.
-            values: Shape ``(triples,)``.
-            entities: StringTable of the entities.
-            relations: Names of the relations.
-
-        Raises:
-            DataError: A relation's name begins with ``^``.
-        """
         for relation in relations:
             if relation.startswith(INVERSE):
                 raise DataError(f"a relation's name must not begin with {INVERSE!r}, got {relation!r}")
@@ -131,11 +108,11 @@ class GraphIndex:
 
     def name(self, entity: int) -> str:
         """The name of an entity."""
-        return self.entities.name(int(entity))
+        return self.entities[entity]
 
     def find(self, name: str) -> int | None:
         """The number of the entity with a name, or ``None``."""
-        return self.entities.find(name)
+        return self._numbers.get(name)
 
     def ids(self, names: Iterable[str]) -> Ids:
         """The distinct numbers of entities, sorted.
@@ -145,7 +122,7 @@ class GraphIndex:
         """
         found = []
         for name in names:
-            number = self.entities.find(name)
+            number = self._numbers.get(name)
             if number is None:
                 raise QueryError(f"entity {name!r} is not in the graph; {self._nearest(name)}")
             found.append(number)
@@ -212,51 +189,6 @@ class GraphIndex:
         """The distinct targets of a relation from several entities, sorted."""
         return self.follow_slots(self.slots_of(ids), relation)
 
-    def save(self, path: str | Path) -> None:
-        """Writes the index to a file in NumPy's ``.npz`` format, completely or not at all.
-
-        Raises:
-            DataError: The file cannot be written.
-        """
-        arrays: dict[str, NDArray[np.generic]] = {
-            "format": np.array(_FORMAT),
-            "relations": np.frombuffer("\n".join(self.relations).encode(), dtype=np.uint8),
-            "slots": self._slots,
-            "slot_relations": self._slot_relations,
-            "starts": self._starts,
-            "targets": self._targets,
-            **{f"names_{key}": value for key, value in self.entities.arrays().items()},
-        }
-        arrays["sha256"] = _digest(arrays)
-        with replacing(path) as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Reads a file of :meth:`save`, whose large arrays stay in the file.
-
-        The checksum reads the whole file once. Afterwards a question reads what it needs, and the system may take the
-        memory back. The file may be replaced meanwhile, as :meth:`save` does it, but must not be changed in place.
-
-        Raises:
-            DataError: The file cannot be read or is no index.
-        """
-        try:
-            arrays = read_arrays(Path(path), mapped=True)
-        except DataError as error:
-            raise DataError(f"cannot be read as a graph index: {error.rule}", file=str(path)) from error
-        try:
-            if int(arrays["format"]) != _FORMAT:
-                raise DataError(f"the index's format must be {_FORMAT}, got {int(arrays['format'])}", file=str(path))
-            if not np.array_equal(arrays.pop("sha256"), _digest(arrays)):
-                raise DataError("is damaged: its content differs from its checksum; write it again", file=str(path))
-            names = {key.removeprefix("names_"): value for key, value in arrays.items() if key.startswith("names_")}
-            written = arrays["relations"].tobytes().decode()
-            rows = (arrays[key] for key in ("slots", "slot_relations", "starts", "targets"))
-            return cls(StringTable.from_arrays(names), written.split("\n") if written else [], *rows)
-        except _BROKEN as error:
-            raise DataError(f"cannot be read as a graph index: {error}", file=str(path)) from error
-
     def _distinct(self, targets: Ids) -> Ids:
         """The distinct targets, sorted; many targets are marked in an array, which is faster than sorting."""
         if len(targets) * 32 < len(self.entities):
@@ -268,7 +200,7 @@ class GraphIndex:
     def _nearest(self, name: str) -> str:
         if len(self.entities) > _OFFERED:
             return f"it has {len(self.entities)} entities"
-        return nearest(name, (self.entities.name(number) for number in range(len(self.entities))))
+        return nearest(name, self.entities)
 
 
 def _entries(starts: Ids, rows: Ids) -> Ids:
@@ -298,13 +230,3 @@ def _sorted_edges(subjects: Ids, predicates: Ids, values: Ids, relations: int) -
     keep = np.ones(len(heads), dtype=np.bool_)
     keep[1:] = (np.diff(heads) != 0) | (np.diff(edge_relations) != 0) | (np.diff(targets) != 0)
     return heads[keep], edge_relations[keep], targets[keep]
-
-
-def _digest(arrays: Mapping[str, NDArray[np.generic]]) -> NDArray[np.uint8]:
-    """Returns the SHA-256 of the names, types, shapes and content of arrays."""
-    found = hashlib.sha256()
-    for name in sorted(arrays):
-        content = np.ascontiguousarray(arrays[name])
-        found.update(f"{name} {content.dtype.str} {content.shape}\n".encode())
-        found.update(content.reshape(-1).view(np.uint8).data)
-    return np.frombuffer(found.digest(), dtype=np.uint8)

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
-CLAIM = "http://wikiba.se/ontology#directClaim"
-"""From the entity of Wikidata that describes a property, and has its labels, to the property of statements."""
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+
+_PROPERTY = re.compile(r"/P\d+$")
+"""A property of Wikidata, of which there are several IRIs."""
 
 _SPACES = re.compile(r"\s+")
+_SCHEME = re.compile(r"[a-z][a-z\d+.-]*://|(?:urn|mailto|tel):")
 _BEFORE_LOCAL_NAME = re.compile(r"^urn:.*:|[#/]")
 
 
@@ -43,14 +46,17 @@ class Triple(NamedTuple):
 def local_name(iri: str) -> str:
     """The end of an IRI (``directed_by`` of ``http://x/y#directed_by``); a blank node as is.
 
-    It begins after the last ``#`` or ``/``, in a URN after the last ``:``. Percent signs are decoded. A version keeps
-    the part before it, as in ``zero/1.0``.
+    It begins after the last ``#`` or ``/``, in a URN after the last ``:``. Percent signs are decoded. Of one that ends
+    in a version, as licenses do, the whole IRI is the name.
     """
-    if iri.startswith("_:"):
-        return iri
-    parts = _BEFORE_LOCAL_NAME.split(iri.rstrip("#/"))
-    is_version = "." in parts[-1] and parts[-1].replace(".", "").isdigit()
-    return plain_name(unquote("/".join(parts[-2:] if is_version else parts[-1:]))) or iri
+    own = _BEFORE_LOCAL_NAME.split(iri.rstrip("#/"))[-1]
+    is_version = "." in own and own.replace(".", "").isdigit()
+    return iri if is_version or iri.startswith("_:") else plain_name(unquote(own)) or iri
+
+
+def is_iri(name: str) -> bool:
+    """Whether a name has a scheme; a name of a table mostly has none, and ``AC/DC`` is one name."""
+    return _SCHEME.match(name) is not None
 
 
 def plain_name(text: str) -> str:
@@ -58,13 +64,21 @@ def plain_name(text: str) -> str:
     return _SPACES.sub(" ", text).replace(" -> ", " → ").strip()
 
 
-def labels_of(triples: Sequence[Triple], properties: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
-    """The names of each IRI, each with the place of its property: English or without a language before others."""
+def labels_of(triples: Sequence[Triple], properties: Sequence[str]) -> dict[str, list[tuple[bool, str]]]:
+    """The names of each IRI, each with whether it is in a foreign language, which come last.
+
+    Names are in the order of their properties. All IRIs of a property of Wikidata have the names of one of them, and
+    an IRI has those of its local name in a table.
+    """
     order = {iri: place for place, iri in enumerate(properties)}
-    ranked: dict[str, list[tuple[int, bool, str]]] = {}
+    ranked: dict[str, list[tuple[bool, int, str]]] = {}
     for one in triples:
         if one.relation in order and one.is_literal and (text := plain_name(one.value)):
             foreign = one.language not in ("", "en") and not one.language.startswith("en-")
-            ranked.setdefault(one.subject, []).append((order[one.relation], foreign, text))
-    ranked |= {one.value: ranked[one.subject] for one in triples if one.relation == CLAIM and one.subject in ranked}
-    return {node: [(rank, text) for rank, _, text in sorted(names)] for node, names in ranked.items()}
+            ranked.setdefault(one.subject, []).append((foreign, order[one.relation], text))
+    keys = {local_name(iri): own for iri, own in ranked.items() if not is_iri(iri) or _PROPERTY.search(iri)}
+    for one in triples if keys else ():
+        for node in (one.subject, one.relation, *(() if one.is_literal else (one.value,))):
+            if node not in ranked and local_name(node) in keys:
+                ranked[node] = keys[local_name(node)]
+    return {node: [(foreign, text) for foreign, _, text in sorted(names)] for node, names in ranked.items()}

@@ -10,14 +10,16 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from pyoxigraph import BlankNode, Literal, RdfFormat, parse
 
 from kg.errors import DataError
-from kg.graphs.naming import Triple
+from kg.graphs.index import INVERSE
+from kg.graphs.naming import LABEL, Triple
 
 if TYPE_CHECKING:
     from kg.graphs.stores import EndpointStore
@@ -37,39 +39,60 @@ RDF_FILES = {
 MOST_EXPANDED = 200_000_000
 """The most characters that the entities of a file of XML may make."""
 
+MOST_PROBLEMS = 100
+"""Statements of RDF that may be invalid; a file with more of them is none of its kind."""
+
+Problem = Callable[[str], None]
 _ENTITY = re.compile(r"""<!ENTITY\s+([^\s%"']+)\s+(["'])(.*?)\2""", re.DOTALL)
 _HEADER = frozenset(("subject", "predicate", "relation", "object", "head", "tail", "s", "p", "o", "source", "target"))
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PAGE, _COLUMNS = 20_000, 8
-_FIRST, _LONGEST_NAME = 50, 80
-_LABEL = re.compile(r"_:[\w.-]+")
+_FIRST, _LONGEST_NAME, _LONGEST_LINE, _MOSTLY = 50, 80, 80, 0.8
+_BLANK_NODE = re.compile(r"_:[\w.-]+")
+_PARSER_PLACE = re.compile(r"^Parser error (?:at|between) line \d+[^:]*: | \(line \d+\)$")
+_SCHEMA_ORG = re.compile(r'"@context"\s*:\s*"https?://schema\.org/?"')
+_VOCABULARY = '"@context": {"@vocab": "https://schema.org/"}'
+_IDENTIFIER = re.compile(r"[A-Z]\d+|/?[mg][./]\w+|/?[a-z_]+[./][\w./]+|https?://\S+")
+"""Identifiers of Wikidata and of Freebase, and IRIs."""
 
 
-def read_rdf(text: str, ending: str, *, what: str) -> Iterator[Triple]:
+def read_rdf(text: str, ending: str, *, what: str, problem: Problem | None = None) -> Iterator[Triple]:
     """The triples of RDF.
 
     Args:
         text: The content of a file.
         ending: Its ending, one of :data:`RDF_FILES`.
         what: The name of the file, for errors.
+        problem: Receives a message for each statement that is not valid, such as ``line 3: is not valid Turtle: ...``.
+            The others are read; of RDF/XML and JSON-LD, those before the first error. Without it, an error is raised.
 
     Raises:
-        DataError: The text is not valid in this format.
+        DataError: A statement is not valid, or more than :data:`MOST_PROBLEMS` are not.
     """
-    try:
-        if RDF_FILES[ending] is RdfFormat.RDF_XML:
-            _check_entities(text, what)
-        named = _Terms(text)
-        for quad in parse(text, format=RDF_FILES[ending], base_iri="urn:finpath:base/", lenient=True):
-            value = quad.object
-            if isinstance(value, Literal):
-                datatype = value.datatype.value if value.language is None else _STRING
-                language = (value.language or "").lower()
-                yield Triple(named(quad.subject), quad.predicate.value, value.value, True, datatype, language)
-            else:
-                yield Triple(named(quad.subject), quad.predicate.value, named(value), False)
-    except (SyntaxError, ValueError) as error:
-        raise DataError(f"not valid {RDF_FILES[ending].name}: {error}", place=what) from error
+    form, named, lines = RDF_FILES[ending], _Terms(text), text.split("\n")
+    if form == RdfFormat.RDF_XML:
+        _check_entities(text, what)
+    text = _SCHEMA_ORG.sub(_VOCABULARY, text) if form == RdfFormat.JSON_LD else text
+    start, prefixes = 0, ""
+    for _ in range(MOST_PROBLEMS + 1):
+        quads = parse(text, format=form, base_iri="urn:finpath:base/", lenient=True)
+        try:
+            yield from (_triple(quad, named) for quad in quads)
+        except (SyntaxError, OverflowError, ValueError) as error:
+            line = _line_of(error, form, text)
+            line += start if line else 0
+            rule = f"{_place(line)}is not valid {form.name}: {_message(error)}"
+            if problem is None:
+                raise DataError(rule, place=what) from error
+            problem(rule)
+            start = _following(lines, line, form)
+            prefixes = "".join(f"@prefix {name}: <{iri}> ." for name, iri in getattr(quads, "prefixes", {}).items())
+            text = prefixes + "\n".join(lines[start:])
+            if start >= len(lines):
+                return
+        else:
+            return
+    raise DataError(f"more than {MOST_PROBLEMS} statements are not valid", place=what)
 
 
 def _check_entities(text: str, what: str) -> None:
@@ -81,22 +104,42 @@ def _check_entities(text: str, what: str) -> None:
         raise DataError(f"has entities that make more than {MOST_EXPANDED:,} characters", place=what)
 
 
-def read_ntriples(lines: Iterable[str], problem: Callable[[str], None]) -> Iterator[Triple]:
-    """The triples of lines of N-Triples.
+def _triple(quad: Any, named: _Terms) -> Triple:
+    value = quad.object
+    if not isinstance(value, Literal):
+        return Triple(named(quad.subject), quad.predicate.value, named(value), False)
+    language = (value.language or "").lower()
+    datatype = _STRING if language else value.datatype.value
+    return Triple(named(quad.subject), quad.predicate.value, value.value, True, datatype, language)
 
-    Args:
-        lines: The lines.
-        problem: Receives a message for each invalid line: ``line 3: is no N-Triples statement: ...``.
-    """
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            try:
-                [triple] = read_rdf(text, ".nt", what="")
-            except (DataError, OverflowError, ValueError):
-                problem(f"line {number}: is no N-Triples statement: {text[:80]!r}")
-            else:
-                yield triple
+
+def _line_of(error: Exception, form: RdfFormat, text: str) -> int:
+    """The line of an error, from 1; 0 where it is not known."""
+    if form == RdfFormat.RDF_XML:
+        try:
+            ParserCreate().Parse(text, True)
+        except ExpatError as found:
+            return found.lineno
+    return getattr(error, "lineno", None) or 0
+
+
+def _following(lines: Sequence[str], line: int, form: RdfFormat) -> int:
+    """The lines before the statement that follows an invalid one; all, where no later statement can be read."""
+    if not line or form in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
+        return len(lines)
+    if form in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS):
+        return line
+    return next((place for place in range(line, len(lines)) if lines[place - 1].rstrip().endswith(".")), len(lines))
+
+
+def _message(error: Exception) -> str:
+    if "LoadDocumentCallback" in str(error):
+        return "its @context is a web address, which is not fetched: write the context into the file"
+    return _PARSER_PLACE.sub("", getattr(error, "msg", None) or str(error))
+
+
+def _place(line: int) -> str:
+    return f"line {line}: " if line else ""
 
 
 class _Terms:
@@ -107,8 +150,8 @@ class _Terms:
     """
 
     def __init__(self, text: str) -> None:
-        self._labels = {label.rstrip(".") for label in _LABEL.findall(text)}
-        self._prefix = hashlib.sha256(text.encode()).hexdigest()[:8]
+        self._labels = {label.rstrip(".") for label in _BLANK_NODE.findall(text)}
+        self._prefix = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
         self._numbered: dict[BlankNode, str] = {}
 
     def __call__(self, term: object) -> str:
@@ -121,44 +164,65 @@ class _Terms:
 
 
 def is_table_of_triples(text: str) -> bool:
-    """Whether each of the first rows of a table has a subject, a relation and a value.
+    """Whether most of the first rows of a table have a subject, a relation and a value, or an identifier and a label.
 
     A header says so, or names in all columns; half of the values may be numbers where subjects and relations repeat.
     """
     try:
-        rows = _rows("\n".join(text.splitlines()[:_FIRST]), "")
+        rows = [row for _, row in _rows("\n".join(text.splitlines()[:_FIRST]), "")]
     except DataError:
         return False
-    if not rows or any(len(row) != 3 for row in rows):
+    if rows and all(_is_labelling(row) for row in rows):
+        return True
+    is_headed, count = bool(rows) and _is_header(rows[0]), len(rows)
+    rows = [row for row in rows if len(row) == 3]
+    if len(rows) < _MOSTLY * count:
         return False
     values = sum(_is_name(row[2]) for row in rows)
     repeats = all(len({row[column] for row in rows}) < len(rows) for column in (0, 1))
     named = all(_is_name(row[0]) and _is_name(row[1]) for row in rows)
     named = named and (2 * values > len(rows) or (values > 0 and repeats))
-    return _is_header(rows[0]) or (named and (len(rows) > 1 or _delimiter(text) != ","))
+    return is_headed or (named and (len(rows) > 1 or _delimiter(text) != ","))
 
 
 def _is_name(cell: str) -> bool:
-    """Whether a cell is a name: short, and with more letters than digits and signs of money."""
+    """Whether a cell is a name or an identifier: short, and with more letters than digits and signs of money."""
     letters = sum(letter.isalpha() for letter in cell)
-    return 0 < len(cell) <= _LONGEST_NAME and letters > sum(letter.isdigit() or letter in "$€£%" for letter in cell)
+    is_name = 0 < len(cell) <= _LONGEST_NAME and letters > sum(letter.isdigit() or letter in "$€£%" for letter in cell)
+    return is_name or _IDENTIFIER.fullmatch(cell) is not None
 
 
-def read_table(text: str, *, what: str) -> Iterator[Triple]:
-    """The triples of a table with three columns, whose header is skipped.
+def _is_labelling(row: Sequence[str]) -> bool:
+    """Whether a row is an identifier with its label."""
+    return len(row) == 2 and bool(row[1].strip()) and _IDENTIFIER.fullmatch(row[0].strip()) is not None
+
+
+def read_table(text: str, *, what: str, problem: Problem | None = None) -> Iterator[Triple]:
+    """The triples of a table with three columns, whose header is skipped, or of identifiers with their labels.
+
+    Args:
+        text: The table.
+        what: The name of the file, for errors.
+        problem: Receives a message for each row that is none, such as ``line 3: must have three cells, got 2: ...``.
 
     Raises:
-        DataError: A row has not three cells.
+        DataError: A row is none, and there is no ``problem``.
     """
-    rows = _rows(text, what)
-    for number, row in enumerate(rows, start=1):
-        if len(row) != 3:
-            raise DataError(f"row {number} must have three cells, got {len(row)}", place=what)
-        if number == 1 and _is_header(row):
-            continue
-        subject, relation, value = (cell.strip() for cell in row)
-        if subject and relation and value:
-            yield Triple(subject, relation, value, True)
+    for place, (line, row) in enumerate(_rows(text, what)):
+        cells = [cell.strip() for cell in row]
+        rule = "" if len(cells) == 3 or _is_labelling(cells) else f"must have three cells, got {len(cells)}"
+        if not rule and not all(cells):
+            rule = "subject, relation and object must not be empty"
+        if not rule and cells[1].startswith(INVERSE):
+            rule = f"a relation must not begin with {INVERSE!r}, which marks the way back along it"
+        if rule:
+            if problem is None:
+                raise DataError(f"line {line}: {rule}", place=what)
+            problem(f"line {line}: {rule}: {' '.join(row)[:_LONGEST_LINE]!r}")
+        elif len(cells) == 2:
+            yield Triple(cells[0], LABEL, cells[1], True)
+        elif place or not _is_header(cells):
+            yield Triple(cells[0], cells[1], cells[2], True)
 
 
 def _delimiter(text: str) -> str:
@@ -168,10 +232,14 @@ def _delimiter(text: str) -> str:
     return ";" if first.count(";") == 2 and first.count(",") < 2 else ","
 
 
-def _rows(text: str, what: str) -> list[list[str]]:
-    rows = csv.reader(io.StringIO(text.lstrip("\ufeff")), delimiter=_delimiter(text))
+def _rows(text: str, what: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not empty, each with its last line; quotes are signs of names where nothing is escaped."""
+    text, delimiter = text.lstrip("\ufeff"), _delimiter(text)
+    is_escaped = delimiter in ",;" or text.startswith('"')
+    lines = io.StringIO(text)
+    rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if is_escaped else csv.QUOTE_NONE)
     try:
-        return [row for row in rows if any(row)]
+        yield from ((rows.line_num, row) for row in rows if any(row))
     except csv.Error as error:
         raise DataError(f"line {rows.line_num}: {error}", place=what) from error
 
@@ -180,14 +248,21 @@ def _is_header(row: Sequence[str]) -> bool:
     return sum(cell.strip().lower() in _HEADER for cell in row) >= 2
 
 
-def read_file(path: Path, text: str) -> Iterator[Triple]:
+def read_file(path: Path, text: str, problem: Problem | None = None) -> Iterator[Triple]:
     """The triples of a file: RDF by its ending, else a table of three columns.
+
+    Args:
+        path: The file.
+        text: Its content.
+        problem: Receives a message for each statement that is not valid; without it, an error is raised.
 
     Raises:
         DataError: The content is not valid.
     """
     ending = path.suffix.lower()
-    return read_rdf(text, ending, what=str(path)) if ending in RDF_FILES else read_table(text, what=str(path))
+    if ending in RDF_FILES:
+        return read_rdf(text, ending, what=str(path), problem=problem)
+    return read_table(text, what=str(path), problem=problem)
 
 
 def read_store(store: EndpointStore, most: int) -> Iterator[Triple]:

@@ -12,18 +12,20 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
-from kg.graphs.naming import local_name
+from kg.graphs.naming import LABEL, is_iri, local_name, plain_name
 
-_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
-_FOAF, _DC = "http://xmlns.com/foaf/0.1/", "http://purl.org/dc/"
+_SKOS, _FOAF, _DC = "http://www.w3.org/2004/02/skos/core#", "http://xmlns.com/foaf/0.1/", "http://purl.org/dc/"
+_FREEBASE = ("http://rdf.freebase.com/ns/{}.{}.{}", "{}.{}.{}", "/{}/{}/{}")
 FIRST_NAMES = (
-    f"{_RDFS}label",
+    LABEL,
     f"{_SKOS}prefLabel",
     "https://schema.org/name",
     "http://schema.org/name",
     f"{_FOAF}name",
     f"{_DC}terms/title",
     f"{_DC}elements/1.1/title",
+    "http://www.w3.org/2006/vcard/ns#fn",
+    *(form.format("type", "object", "name") for form in _FREEBASE),
 )
 """The properties of names, in order of preference."""
 
@@ -32,8 +34,16 @@ OTHER_NAMES = (
     "https://schema.org/alternateName",
     "http://schema.org/alternateName",
     f"{_FOAF}nick",
+    *(form.format("common", "topic", "alias") for form in _FREEBASE),
 )
 """The properties of other names."""
+
+CLASS_RELATIONS = (
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+    "http://www.wikidata.org/prop/direct/P31",
+    *(form.format("type", "object", "type") for form in _FREEBASE),
+)
+"""The properties of classes."""
 
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SYMBOL = re.compile(r"\((\S+)\)\s*$")
@@ -118,10 +128,10 @@ def converted(number: Decimal, unit: str, wanted: str) -> Decimal | None:
 
 def words_of(iri: str) -> str:
     """The words of a relation's or class's local name, in lower case but for abbreviations."""
-    if "." in iri and not any(sign.isspace() or sign in ":/#" for sign in iri):
-        iri = iri.rsplit(".", 1)[-1]  # a name in a hierarchy: people.person.place_of_birth
-    is_written = any(sign.isspace() for sign in iri)
-    spaced = iri if is_written else _CAMEL.sub(" ", re.sub(r"[_.\-/]+", " ", local_name(iri)))
+    is_written, own = any(sign.isspace() for sign in iri), local_name(iri)
+    if "." in own and own.rsplit(".", 1)[-1].isidentifier():
+        own = own.rsplit(".", 1)[-1]  # a name in a hierarchy: people.person.place_of_birth
+    spaced = iri if is_written else _CAMEL.sub(" ", re.sub(r"[_.\-/]+", " ", own))
     words = [word if word.isupper() and len(word) > 1 else word.lower() for word in spaced.split()]
     return " ".join(words) or iri
 
@@ -141,7 +151,7 @@ def entity_name(iri: str, *, is_camel: bool = False) -> str:
         iri: The entity.
         is_camel: Whether a capital within a local name begins a word: "AdaLind" is "Ada Lind".
     """
-    own = local_name(iri)
+    own = local_name(iri) if is_iri(iri) or iri.startswith("_:") else plain_name(iri)
     return " ".join((_CAMEL.sub(" ", own) if is_camel else own).replace("_", " ").split()) or iri
 
 

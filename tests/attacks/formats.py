@@ -27,7 +27,7 @@ from experiments.data.graphs import load_graph
 from experiments.data.news import read_documents, read_questions
 from experiments.facade import resolve_report
 from experiments.saved import load_program, save_program
-from kg.graphs import FactGraph, GraphIndex, read_file
+from kg.graphs import FactGraph, read_file
 from kg.parsing import QuestionReader
 from kg.readers.own_report import read_files
 from kg.reports import Ontology, Report, build_ontology
@@ -144,12 +144,6 @@ def _conversation() -> Any:
     return json.loads(talk.to_json())
 
 
-def _index() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        GraphIndex.from_triples([("a", "p", "b"), ("b", "q", "c")]).save(Path(folder) / "i.npz")
-        return (Path(folder) / "i.npz").read_bytes()
-
-
 def _zip(content: bytes, name: str) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -181,7 +175,6 @@ FORMATS = (
     Format("Excel", _workbook(), _report, ".xlsx"),
     Format("Parquet", _parquet(), _report, ".parquet"),
     Format("graph, N-Triples", NTRIPLES, lambda path: load_graph(path), ".nt"),
-    Format("graph index", _index(), GraphIndex.load, ".npz"),
     Format("facts, Turtle", TURTLE, _facts, ".ttl"),
     Format("facts, JSON-LD", JSONLD, _facts, ".jsonld"),
     Format("facts, RDF/XML", RDF_XML, _facts, ".owl"),

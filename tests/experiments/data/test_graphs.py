@@ -33,24 +33,11 @@ def put(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("name", "separator"), [("kb.tsv", "\t"), ("kb", "|"), ("kb.txt", "\t")])
-def test_triples_with_a_separator(tmp_path: Path, name: str, separator: str) -> None:
-    text = "".join(separator.join(triple) + "\n" for triple in sorted(TRIPLES))
-    loaded = load_graph(put(tmp_path, name, text))
-    assert triples(loaded.graph.index) == TRIPLES
-    assert (loaded.problems, loaded.name, len(loaded.sha256)) == ((), name, 64)
-
-
 def test_turtle_has_the_names_that_people_use(tmp_path: Path) -> None:
     graph = load_graph(put(tmp_path, "kb.ttl", TURTLE.strip())).graph
     assert triples(graph.index) == TRIPLES
     assert graph.topics("who made das unheimliche wesen").entities == ("Alien",)
     assert graph.topics("", ["Das unheimliche Wesen"]).entities == ("Alien",)
-
-
-def test_an_index_that_was_written_before(tmp_path: Path) -> None:
-    GraphIndex.from_triples(sorted(TRIPLES)).save(tmp_path / "kb.npz")
-    assert triples(load_graph(tmp_path / "kb.npz").graph.index) == TRIPLES
 
 
 def test_lines_that_are_no_triples_are_said_and_counted(tmp_path: Path) -> None:
@@ -60,24 +47,27 @@ def test_lines_that_are_no_triples_are_said_and_counted(tmp_path: Path) -> None:
     loaded = load_graph(path)
     assert triples(loaded.graph.index) == {("a", "r", "b")}
     assert loaded.problems == (
-        "kb.txt: line 2: must be subject, relation and object with | between them, got 2 parts: 'a|r'",
-        "kb.txt: line 3: subject, relation and object must not be empty: 'a||b'",
-        "kb.txt: line 4: a relation must not begin with '^', which marks the way back along it: 'a|^r|b'",
-        "kb.txt: line 5: a name must not hold ' -> ', which separates the steps of a path: 'a -> b|r|c'",
-        "kb.txt: line 6: must be subject, relation and object with | between them, got 4 parts: 'a|r|b|c'",
         "kb.txt: line 7: is not UTF-8",
+        "kb.txt: line 2: must have three cells, got 2: 'a r'",
+        "kb.txt: line 3: subject, relation and object must not be empty: 'a  b'",
+        "kb.txt: line 4: a relation must not begin with '^', which marks the way back along it: 'a ^r b'",
+        "kb.txt: a name must not hold ' -> ', which separates the steps of a path: 'a -> b'",
+        "kb.txt: line 6: must have three cells, got 4: 'a r b c'",
     )
 
 
 @pytest.mark.parametrize(
     ("name", "text", "rule"),
     [
-        ("kb.txt", "just words\n", "is no RDF file, index or table of triples"),
-        ("kb.txt", "", "is no RDF file"),
+        (
+            "kb.txt",
+            "just words\n",
+            "no triple can be read; the first line that is none: kb.txt: line 1: must have three",
+        ),
+        ("kb.txt", "", "no triple can be read"),
         ("kb.txt", "|r|b\n", "no triple can be read; the first line that is none: kb.txt: line 1: "),
         ("kb.nt", "", "no triple can be read"),
         ("kb.ttl", "no turtle", "not valid Turtle"),
-        ("kb.npz", "no index", "cannot be read as a graph index"),
     ],
 )
 def test_a_file_without_a_graph_is_an_error(tmp_path: Path, name: str, text: str, rule: str) -> None:

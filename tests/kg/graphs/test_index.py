@@ -1,20 +1,15 @@
-"""Graphs as arrays, against the same graph as plain sets; names as arrays."""
+"""Graphs as arrays, against the same graph as plain sets."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-from unittest import mock
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import DataError, QueryError
-from kg.graphs import string_table as names_table
 from kg.graphs.index import GraphIndex
-from kg.graphs.string_table import StringTable
 
 Triples = list[tuple[str, str, str]]
 
@@ -68,31 +63,6 @@ def test_an_empty_graph_has_nothing() -> None:
     assert len(index.edges(index.ids([])).target) == 0
 
 
-def test_it_can_be_saved_and_loaded(tmp_path: Path) -> None:
-    index = GraphIndex.from_triples([*TRIPLES, ("Zoë\n", "is a", "")])
-    path = tmp_path / "graph.npz"
-    index.save(path)
-    loaded = GraphIndex.load(path)
-    assert loaded.relations == index.relations
-    assert len(loaded) == len(index)
-    assert _names(loaded, loaded.follow(loaded.ids(["Zoë\n"]), loaded.relation("is a"))) == [""]
-
-
-def test_what_is_no_index_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "x.npz"
-    path.write_bytes(b"not a zip")
-    with pytest.raises(DataError, match=r"x\.npz: cannot be read as a graph index"):
-        GraphIndex.load(path)
-    with pytest.raises(DataError, match="cannot be read"):
-        GraphIndex.load(tmp_path / "absent.npz")
-    np.savez(path, format=np.array(99))
-    with pytest.raises(DataError, match="the index's format must be 1, got 99"):
-        GraphIndex.load(path)
-    np.savez(path, format=np.array(1))
-    with pytest.raises(DataError, match="cannot be read as a graph index"):
-        GraphIndex.load(path)
-
-
 def test_unknown_names_are_refused_and_the_nearest_offered() -> None:
     index = GraphIndex.from_triples(TRIPLES)
     with pytest.raises(QueryError, match="entity 'Aliens' is not in the graph; the nearest are: Alien"):
@@ -105,18 +75,3 @@ def test_unknown_names_are_refused_and_the_nearest_offered() -> None:
 def test_relations_that_look_like_a_way_back_are_refused() -> None:
     with pytest.raises(DataError, match=r"must not begin with '\^', got '\^p'"):
         GraphIndex.from_triples([("a", "^p", "b")])
-
-
-@given(st.lists(st.text(), unique=True))
-def test_every_name_is_found_and_read_back(names: list[str]) -> None:
-    for table in (StringTable.of(names), StringTable.from_arrays(StringTable.of(names).arrays())):
-        assert len(table) == len(names)
-        assert [table.name(number) for number in range(len(names))] == names
-        assert [table.find(name) for name in names] == list(range(len(names)))
-        assert table.find("".join(names) + "?") is None
-
-
-def test_names_with_the_same_checksum_are_told_apart() -> None:
-    with mock.patch.object(names_table, "crc32", return_value=7):
-        table = StringTable.of(["a", "b", "c"])
-        assert [table.find(name) for name in ("a", "b", "c", "d")] == [0, 1, 2, None]

@@ -16,7 +16,7 @@ from kg.errors import DataError, QueryError
 from kg.graphs import stores
 from kg.graphs.naming import Triple, local_name
 from kg.graphs.stores import EndpointStore
-from kg.graphs.triples import read_ntriples, read_rdf, read_store
+from kg.graphs.triples import read_rdf, read_store
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
 Server = Callable[[], AbstractContextManager[Any]]
@@ -35,7 +35,7 @@ def test_an_iri_that_the_standard_forbids_is_a_name_as_others() -> None:
     assert (triple.subject, triple.value) == ("http://a.example/Report 2023", "Mara Quist")
 
 
-def test_ntriples_are_read_line_by_line() -> None:
+def test_ntriples_have_texts_languages_and_types() -> None:
     problems: list[str] = []
     lines = [
         "# a comment",
@@ -45,12 +45,15 @@ def test_ntriples_are_read_line_by_line() -> None:
         "<http://x/a> <http://x/p> missing .",
         '<http://x/a> <http://x/p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .',
     ]
-    assert list(read_ntriples(lines, problems.append)) == [
+    assert list(read_rdf("\n".join(lines), ".nt", what="a.nt", problem=problems.append)) == [
         Triple("http://x/a", "http://x/p", 'say "hi"\né', True, STRING, "en-gb"),
         Triple("_:b1", "http://x/p", "http://x/bA", False),
         Triple("http://x/a", "http://x/p", "5", True, "http://www.w3.org/2001/XMLSchema#integer"),
     ]
-    assert problems == ["line 5: is no N-Triples statement: '<http://x/a> <http://x/p> missing .'"]
+    [problem] = problems
+    assert problem.startswith("line 5: is not valid N-Triples")
+    with pytest.raises(DataError, match="more than 100 statements are not valid"):
+        list(read_rdf("bad .\n" * 1000, ".nt", what="a.nt", problem=problems.append))
 
 
 def test_turtle_says_what_is_a_literal() -> None:
@@ -77,7 +80,7 @@ def test_a_store_is_read_whole(endpoint: EndpointStore) -> None:
 def test_local_names() -> None:
     assert local_name("http://x/y#directed_by") == "directed_by"
     assert local_name("http://x/y/Ludwig%20II/") == "Ludwig II"
-    assert local_name("http://x/publicdomain/zero/1.0/") == "zero/1.0"
+    assert local_name("http://x/publicdomain/zero/1.0/") == "http://x/publicdomain/zero/1.0/"
     assert local_name("_:b0") == "_:b0"
     assert local_name("http://") == "http:"
     assert local_name("urn:isbn:0451450523") == "0451450523"
