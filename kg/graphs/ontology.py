@@ -18,7 +18,7 @@ _OWL, _RDFS = "http://www.w3.org/2002/07/owl#", "http://www.w3.org/2000/01/rdf-s
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _TYPE, _ABOVE = f"{_RDF}type", f"{_RDFS}subClassOf"
 _VALUES = (f"{_OWL}hasValue", f"{_OWL}someValuesFrom", f"{_OWL}onClass")
-"""What a member of a restriction has at least one of."""
+"""The properties of values that a member of a restriction has at least one of."""
 
 
 def stated(triples: Sequence[Triple]) -> Sequence[Triple]:
@@ -57,7 +57,7 @@ class _Ontology:
                 self._members[kind][node] = None
 
     def facts(self) -> Iterator[Triple]:
-        """What the classes imply: the classes of classes and things, and the facts of things and individuals."""
+        """The classes of classes and things, and the facts of things and individuals, as the ontology implies them."""
         for name, above in self._parents.items():
             yield from (Triple(name, _ABOVE, parent, False) for parent in above)
         parents = {parent for own in self._parents.values() for parent in own}
@@ -92,7 +92,7 @@ class _Ontology:
         return list(order)
 
     def _add(self, name: str, expression: str) -> None:
-        """Adds what an expression that a class is, or is a part of, says of the class."""
+        """Adds the parents, facts and members that one expression of a class states."""
         about = self._about[expression]
         if name != expression and expression not in self.expressions:
             if not expression.startswith(_OWL):
