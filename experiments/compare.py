@@ -17,7 +17,8 @@ from typing import Any
 
 from experiments.evaluation import DETAILS, TURNS
 from experiments.pages import describe_comparison, short_names
-from experiments.tracking import Run, RunRecord, Tracker, metric_name, open_run, sectioned
+from experiments.runs import RunRecord
+from experiments.tracking import Run, Tracker, metric_name, open_run, sectioned
 from kg.errors import TrackingError
 from optimize.metrics import (
     Comparison,

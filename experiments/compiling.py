@@ -161,7 +161,7 @@ def compile_program(
         evaluation = evaluate(saved, task, config, tracker=tracker, parent=run)
         on_dev = evaluation.figures
         run.log_metrics({f"dev/{key}": value for key, value in on_dev.items() if metric_name(key) == key})
-    return Compiled(saved, fit, {**on_dev, **figures, "evaluation_run_id": evaluation.run_id}, evaluation)
+    return Compiled(saved, fit, {**on_dev, **figures, "evaluation_run_id": on_dev["run_id"]}, evaluation)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
     evaluation = evaluate(find_program("beam"), ConvFinQA(load_conversations("sample:dev")), tracker=tracker)
     evaluation.figures["exe_accuracy"]     # 0.71, with exe_accuracy_low and _high
-    evaluation.run_id                      # for compare and inspect
+    evaluation.figures["run_id"]           # for compare and inspect
 
 An exception in a turn costs this turn only; it counts as failed, apart from wrong answers. Every answered item (a
 conversation or a question) is a line of a journal in the user's cache (``FINPATH_CACHE`` names another folder) until
@@ -64,11 +64,6 @@ TURNS, DETAILS, ONTOLOGY = "turns", "details", "ontology.ttl"
 """The artifacts of an evaluation: a row a turn with its scores, and one with its whole result; the ontology."""
 
 _CANDIDATES_IN_ROW = 5
-
-
-def lm_name(config: EvaluationConfig) -> str:
-    """Returns the name of an evaluation's language model."""
-    return config.lm.name if config.lm is not None else "none"
 
 
 class ConversationTask(Task):
@@ -133,7 +128,7 @@ class ConversationTask(Task):
         compiled_by = saved.config.get("run_id")
         tags = {**about, "ontology_sha256": program.ontology.sha256, "scorer_sha256": scorer}
         tags |= {"compiled_by": str(compiled_by)} if compiled_by else {}
-        figures = {"program": saved.name, "lm": lm_name(config), "limit": config.limit, **about}
+        figures = {"program": saved.name, "lm": lm.name if lm is not None else "none", "limit": config.limit, **about}
         figures["data_problems"] = len(data.problems)
         used = DataInput(data.name, data.sha256, data.split, len(data.conversations[: config.limit]))
         own = {f"finpath.{name}": value for name, value in tags.items()}
@@ -244,12 +239,6 @@ class Evaluation:
     scores: Sequence[Any]
     turns: Mapping[tuple[str, int], Any]
 
-    @property
-    def run_id(self) -> str | None:
-        """The MLflow run, if there is one."""
-        run_id: str | None = self.figures["run_id"]
-        return run_id
-
 
 def evaluate(
     saved: SavedProgram,
@@ -287,7 +276,7 @@ def evaluate(
     items = {item.id: item for item in task.items(config.limit)}
     about = task.describe(saved, config)
     saved = replace(saved, program=about.program)
-    shaped = json.dumps({**about.key, "finpath": describe_environment().finpath}, sort_keys=True, default=str)
+    shaped = json.dumps({**about.key, "finpath": describe_environment().version}, sort_keys=True, default=str)
     key = hashlib.sha256(shaped.encode()).hexdigest()[:32]
     asks = config.lm is not None or getattr(saved.program, "needs_lm", False)
     settings = reach_lm(config.lm, saved.program) if asks else {"lm": None}
@@ -330,7 +319,7 @@ def _threads(config: EvaluationConfig) -> int:
 
 def _named(saved: SavedProgram, config: EvaluationConfig) -> str:
     """A program's name with the settings that differ from the defaults: ``beam (local, first 20)``."""
-    different = [lm_name(config)] if config.lm is not None else []
+    different = [config.lm.name] if config.lm is not None else []
     different += [f"first {config.limit}"] if config.limit is not None else []
     different += saved.changes
     return f"{saved.name} ({', '.join(different)})" if different else saved.name
@@ -395,11 +384,10 @@ class _Work:
         def answer(item: Any) -> None:
             if stop.is_set():
                 return
-            try:
+            with ExitStack() as error:
+                error.callback(stop.set)
                 turns = self._answer(item)
-            except BaseException:
-                stop.set()
-                raise
+                error.pop_all()
             with self._lock:
                 self._done[item.id] = turns
                 kept = [turn_record(scored.turn) for scored in turns]
@@ -432,8 +420,7 @@ class _Work:
 
     def log_end(self) -> dict[str, Any]:
         """Logs the items that are done, all of them or a part; returns their figures."""
-        done = self.all()
-        if not done:
+        if not (done := self.all()):
             return {}
         figures = {
             **self.task.figures(done, seed=self.config.seed),

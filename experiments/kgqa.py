@@ -20,7 +20,6 @@ from typing import Any
 from experiments.compiling import CompileJob, Fit
 from experiments.console import figures_table, write_text
 from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
-from experiments.evaluation import lm_name
 from experiments.saved import SavedProgram, shipped_encoder
 from experiments.task import Description, EvaluationConfig, Scored, Task
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
@@ -67,7 +66,7 @@ class KGQuestions(Task):
             "beam_width": beam.beam_width,
             "max_depth": beam.max_depth,
             "output_top_k": beam.output_top_k,
-            "lm": lm_name(config),
+            "lm": config.lm.name if config.lm is not None else "none",
             "graph": self.graph.name,
             "graph_sha256": self.graph.sha256,
             "data": self.loaded.name,

@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 from experiments.compare import compare
+from experiments.runs import RunRecord
 from experiments.saved import find_program, log_model
-from experiments.tracking import RunRecord, Tracker
+from experiments.tracking import Run, Tracker
 from kg.errors import TrackingError
 from optimize.metrics import Comparison
 
@@ -66,7 +67,7 @@ def promote(
         against = tracker.find(str(evaluation))
     comparison = compare([against, record], tracker) if against is not None else None
     holds, reason = _gain(comparison, against)
-    own = tracker.adding(record)
+    own = Run(tracker, record.id, record.name)
     if holds or force:
         words = reason if holds else f"FORCED without a gain that holds: {reason}"
         tags = {EVALUATION_TAG: record.id, "finpath.promotion": words}
@@ -147,7 +148,7 @@ def _model_of(record: RunRecord, tracker: Tracker) -> str:
             raise TrackingError(
                 f"the program {saved.name} is not the one that the run {record.name} evaluated: its {name} is another"
             )
-    run = tracker.adding(record)
+    run = Run(tracker, record.id, record.name)
     uri = log_model(tracker, run, saved)
     run.log_tags({"finpath.model_uri": uri})
     return uri

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,24 +47,18 @@ class RunRecord:
     tags: Mapping[str, str]
 
 
-class RunReader(ABC):
+class RunReader:
     """The runs of an experiment in a tracking store, read back.
 
     Attributes:
         config: The store, as :class:`experiments.tracking.TrackingConfig` describes it.
+        client: MLflow's client on it.
+        experiment_id: The experiment's id.
     """
 
     config: Any
-
-    @property
-    @abstractmethod
-    def client(self) -> Any:
-        """MLflow's client on the store."""
-
-    @property
-    @abstractmethod
-    def experiment_id(self) -> str:
-        """The experiment's id."""
+    client: Any
+    experiment_id: Any
 
     def find(self, reference: str, kinds: Sequence[str] = ("evaluate",)) -> RunRecord:
         """The run that ``reference`` means.

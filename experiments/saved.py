@@ -24,7 +24,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -58,9 +58,6 @@ SHIPPED = "shipped:"
 
 REPORT_KINDS = ("beam", "agent")
 """Kinds of programs about reports: the beam search, and the tool agent, which needs a language model."""
-
-GRAPH_KINDS = ("graph", "kgqa", "queries")
-"""Kinds of programs about graphs; the last two are those of earlier revisions."""
 
 _UNTRAINED = "untrained"
 _NO_NAME = re.compile(r"[/:.%\"']")
@@ -144,7 +141,7 @@ def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
         "format": 1,  # of the folder's layout
         **own,
         **origin,
-        "finpath": environment.finpath,
+        "finpath": environment.version,
         "git_revision": environment.git_revision,
         "packages": environment.packages,
         "files": {path.relative_to(folder).as_posix(): _sha256(path) for path in files},
@@ -201,7 +198,7 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     config = _read_config(folder)
     _check_files(folder, config["files"])
     try:
-        read = _read_graph_program if config["kind"] in GRAPH_KINDS else _read_report_program
+        read = _read_graph_program if config["kind"] == "graph" else _read_report_program
         program = read(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
         parts = {name: part for name, part in json.loads(_text(folder / STATE)).items() if name != "metadata"}
@@ -250,18 +247,13 @@ def unfitted_program(
 
 
 def _read_graph_program(folder: Path, config: Mapping[str, Any]) -> Any:
-    """Reads a program about graphs; earlier revisions had two kinds, of which one has no relations."""
     from kg.paths import LearnedRelationScorer
     from programs.conversation import ConversationQA
     from programs.worlds.graph import GraphConfig, GraphReader
 
-    known = {field.name for field in fields(GraphConfig)}
-    settings = {name: value for name, value in config["settings"].items() if name in known}
-    if RELATIONS not in config["files"]:
-        return ConversationQA.for_graphs(GraphConfig(**settings))
     scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
     ranker = _read_ranker(folder, config) if "ranker_encoder_sha256" in config else None
-    return ConversationQA.for_graphs(GraphConfig(**settings), GraphReader(scorer, ranker))
+    return ConversationQA.for_graphs(GraphConfig(**config["settings"]), GraphReader(scorer, ranker))
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
@@ -355,7 +347,7 @@ class _Config(BaseModel, extra="allow"):
     """The entries that every ``config.json`` has; the others depend on the kind."""
 
     format: Literal[1]
-    kind: Literal["beam", "agent", "graph", "kgqa", "queries"]
+    kind: Literal["beam", "agent", "graph"]
     settings: dict[str, Any]
     files: dict[str, str]
     scorer_sha256: str | None
@@ -462,17 +454,20 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
 
     Args:
         program: The program.
-        settings: The use of its language model, as ``page_tokens`` and ``3000``; and ``unmapped``, ``keep`` or
-            ``fail``, the treatment of line items outside the ontology.
+        settings: For reports the use of its language model, as ``page_tokens`` and ``3000``, and ``unmapped``, ``keep``
+            or ``fail``, the treatment of line items outside the ontology; for graphs its beam, as ``max_depth``.
 
     Raises:
         ConfigError: It has no such setting.
     """
     from optimize.optimizers import with_setting
 
-    changed = program.with_unmapped(program.unmapped)
+    is_graph = _is_about_graphs(program)
+    changed: ConversationQA = program.deepcopy() if is_graph else program.with_unmapped(program.unmapped)
     for key, value in settings.items():
-        if key == "unmapped":
+        if is_graph:
+            changed.turn.config = with_setting(changed.config, key, value, "a program about graphs")
+        elif key == "unmapped":
             if value not in ("keep", "fail"):
                 raise ConfigError(f"unmapped must be 'keep' or 'fail', got {value!r}")
             changed = changed.with_unmapped(value)  # type: ignore[arg-type]
@@ -480,20 +475,6 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
             raise ConfigError(f"{program.kind} has no settings, got {key}={value}")
         else:
             changed.evidence = with_setting(evidence, key, value, program.kind)
-    return changed
-
-
-def with_graph_settings(program: ConversationQA, settings: Mapping[str, str]) -> ConversationQA:
-    """A copy of a program for questions about graphs with other settings of its beam, as ``max_depth`` and ``2``.
-
-    Raises:
-        ConfigError: It has no such setting.
-    """
-    from optimize.optimizers import with_setting
-
-    changed: ConversationQA = program.deepcopy()
-    for key, value in settings.items():
-        changed.turn.config = with_setting(changed.config, key, value, "a program about graphs")
     return changed
 
 

@@ -15,6 +15,7 @@ then. Every run and saved program records the versions and the revision of the c
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import logging
 import math
@@ -32,7 +33,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from experiments.console import why_unwritable
-from experiments.runs import CONVERSATION_TAG, KIND_TAG, TURN_TAG, RunReader, RunRecord
+from experiments.runs import CONVERSATION_TAG, KIND_TAG, TURN_TAG, RunReader
 from kg.errors import TrackingError
 from kg.files import locked
 from kg.secrets import without_secrets
@@ -46,7 +47,7 @@ PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
 REVISION_TAG = "mlflow.source.git.commit"
 """MLflow's own tag for the revision of the code."""
 
-_ATTEMPTS = 3
+_ATTEMPTS, _OBJECTS = 3, 5
 _NO_SESSION = re.compile(r"[^\w.-]+")
 
 _DETAIL = re.compile(
@@ -73,19 +74,10 @@ def metric_name(name: str) -> str:
 class Environment:
     """Versions, and the commit of finpath's checkout; ``None`` if finpath is installed or git is missing."""
 
-    finpath: str
+    version: str
     python: str
     packages: dict[str, str]
     git_revision: str | None
-
-    def tags(self) -> dict[str, str]:
-        """Returns the tags that every run has."""
-        return {
-            "finpath.version": self.finpath,
-            "finpath.packages": json.dumps(self.packages),
-            "finpath.python": self.python,
-            **({REVISION_TAG: self.git_revision} if self.git_revision else {}),
-        }
 
 
 @cache
@@ -307,8 +299,12 @@ class Tracker(RunReader):
         Raises:
             TrackingError: The store cannot be written, or another process has finished the resumed run.
         """
-        own = {KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}"} | describe_environment().tags()
-        own |= dict(tags or {})
+        versions = dataclasses.asdict(describe_environment())
+        revision = versions.pop("git_revision")
+        versions["packages"] = json.dumps(versions["packages"])
+        own = {f"finpath.{name}": text for name, text in versions.items()}
+        own |= {KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
+        own |= {REVISION_TAG: revision} if revision else {}
         if resumed is not None:
             known = self.client.get_run(resumed).info
             if known.status == "FINISHED":
@@ -335,10 +331,6 @@ class Tracker(RunReader):
         finally:
             self.client.set_terminated(run.id, status)
 
-    def adding(self, record: RunRecord) -> Run:
-        """Returns a run that has ended, to log more to it; its status stays."""
-        return Run(self, record.id, record.name)
-
 
 def open_run(
     tracker: Tracker | None, kind: RunKind, name: str, **options: Any
@@ -356,6 +348,7 @@ def quiet_mlflow() -> None:
         "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
         "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # standard output is for results
         "LITELLM_LOCAL_MODEL_COST_MAP": "true",  # no wait for a price list where there is no network
+        "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",  # its threads wait for two seconds at the end of each run
         "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",  # its 7 take minutes to report a server that is down
     }
     for name, value in settings.items():
@@ -387,12 +380,13 @@ def autologged(run: Run, **settings: bool) -> Iterator[None]:
         warnings.simplefilter("ignore")  # MLflow's advice on types
         mlflow.dspy.autolog(silent=True, **settings)
         from mlflow.dspy.callback import MlflowCallback
+    if run.tracker.config.local_file is not None:
+        mlflow.tracing.enable()
+        _write_whole_traces()
     # MLflow adds its callback to DSPy's settings, which a context that is open already does not see.
-    callbacks = dspy.settings.callbacks
-    if not any(isinstance(callback, MlflowCallback) for callback in callbacks):
-        callbacks = [*callbacks, MlflowCallback()]
+    callbacks = [callback for callback in dspy.settings.callbacks if not isinstance(callback, MlflowCallback)]
     try:
-        with dspy.context(callbacks=callbacks), contextlib.ExitStack() as stack:
+        with dspy.context(callbacks=[*callbacks, _readable_spans()]), contextlib.ExitStack() as stack:
             if settings:
                 stack.enter_context(mlflow.start_run(run_id=run.id))
             yield
@@ -400,6 +394,48 @@ def autologged(run: Run, **settings: bool) -> Iterator[None]:
         mlflow.flush_trace_async_logging()
         mlflow.dspy.autolog(disable=True, silent=True)
         mlflow.set_tracking_uri(previous)
+
+
+def _write_whole_traces() -> None:
+    """Lets MLflow write a trace and then its spans; span by span, the database merges each row of the trace again."""
+    from mlflow.tracing.provider import _get_trace_exporter
+
+    exporter: Any = _get_trace_exporter()
+    log_trace = exporter._log_trace
+
+    def log_whole_trace(trace: Any, *rest: Any, **named: Any) -> None:
+        trace.info.tags["mlflow.trace.spansLocation"] = "TRACKING_STORE"
+        log_trace(trace, *rest, **named)
+        exporter._log_spans(trace.info.experiment_id, trace.data.spans)
+
+    if "_log_trace" not in vars(exporter):  # it may be that of an earlier run
+        exporter._log_trace, exporter._export_spans_incrementally = log_whole_trace, lambda _: None
+
+
+def _readable_spans() -> Any:
+    """Returns MLflow's callback with inputs and outputs for readers; whole objects take most of a trace's time."""
+    from mlflow.dspy.callback import MlflowCallback
+
+    spans: Any = MlflowCallback()
+    start, end = spans._start_span, spans._end_span
+    spans._start_span = lambda call, inputs, **more: start(call, inputs=readable(inputs), **more)
+    spans._end_span = lambda call, outputs, *rest: end(call, readable(outputs), *rest)
+    return spans
+
+
+def readable(value: Any) -> Any:
+    """Returns a value as JSON, to be read: five objects of a list at most, and the class of one without a text."""
+    if value is None or isinstance(value, bool | int | float):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {str(name): readable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [readable(item) for item in (value[:_OBJECTS] if any(map(dataclasses.is_dataclass, value)) else value)]
+    if isinstance(getattr(value, "id", None), str):
+        return f"{type(value).__name__} {value.id}"
+    if dataclasses.is_dataclass(value) and type(value).__str__ is object.__str__:
+        return {field.name: readable(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return type(value).__name__ if " object at 0x" in (text := str(value)) else text
 
 
 @contextlib.contextmanager
@@ -411,8 +447,8 @@ def traced(run: Run, title: str) -> Iterator[Any]:
     import mlflow
     from mlflow.entities.trace_location import MlflowExperimentLocation
 
-    place = MlflowExperimentLocation(run.tracker.experiment_id)
-    with mlflow.start_span(title, "CHAIN", trace_destination=place, run_id=run.id) as span:
+    destination = MlflowExperimentLocation(run.tracker.experiment_id)
+    with mlflow.start_span(title, "CHAIN", trace_destination=destination, run_id=run.id) as span:
         yield span
 
 

@@ -74,7 +74,7 @@ def evaluate_program(
     if no turn has an answer.
     """
     from experiments.evaluation import evaluate
-    from experiments.saved import GRAPH_KINDS, find_program, with_graph_settings, with_program_settings
+    from experiments.saved import find_program, with_program_settings
 
     if (data is None) == (not questions):
         raise click.UsageError("--data or --questions must be given, and not both")
@@ -93,16 +93,15 @@ def evaluate_program(
         file = Path(predictions) if predictions else None
         task = KGQuestions(*graph_and_questions(graph, questions, form), predictions=file)
     saved = find_program(program, tracker if tracker is not None else open_tracker())
-    if (saved.config.get("kind") in GRAPH_KINDS) != (data is None):
+    if (saved.config.get("kind") == "graph") != (data is None):
         needs = "reports, which needs --data" if data is None else "graphs, which needs --questions"
         raise ConfigError(f"{program} is about {needs}")
-    with_settings = with_graph_settings if data is None else with_program_settings
-    saved = replace(saved, program=with_settings(saved.program, settings), changes=changes)
+    saved = replace(saved, program=with_program_settings(saved.program, settings), changes=changes)
     config = run.config(lm, traces=data is not None or lm is not None)
     evaluation = evaluate(saved, task, config, tracker=tracker, run_name=run.run_name, resume=run.resume)
     show(task.table(evaluation.name, evaluation.figures))
-    if evaluation.run_id is not None:
-        show(f"\nrun {evaluation.run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
+    if (run_id := evaluation.figures["run_id"]) is not None:
+        show(f"\nrun {run_id} ({evaluation.name}); next: finpath inspect latest --failed --limit 5")
     write_figures(evaluation.figures)
     turns = list(evaluation.turns.values())
     if all(turn.failure is not None for turn in turns):

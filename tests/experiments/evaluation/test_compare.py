@@ -9,8 +9,9 @@ from experiments.compare import compare
 from experiments.data import LoadedData
 from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
 from experiments.pages import describe_comparison
+from experiments.runs import RunRecord
 from experiments.saved import SavedProgram
-from experiments.tracking import RunRecord, Tracker
+from experiments.tracking import Tracker
 from kg.errors import TrackingError
 
 Make = Callable[..., SavedProgram]

@@ -63,7 +63,7 @@ def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: L
         make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig(seed=7), tracker=tracker
     )
     record = tracker.find("latest")
-    assert record.id == evaluation.run_id
+    assert record.id == evaluation.figures["run_id"]
     assert (record.kind, record.status, record.name) == ("evaluate", "FINISHED", "scripted on dev.json")
     assert record.metrics["details/exe_accuracy_low"] == pytest.approx(evaluation.figures["exe_accuracy_low"])
     assert record.params["seed"] == "7"

@@ -12,8 +12,9 @@ from experiments import promote as module
 from experiments.data import ConversationRecord, LoadedData
 from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
 from experiments.promote import promote
+from experiments.runs import RunRecord
 from experiments.saved import SavedProgram, find_program
-from experiments.tracking import RunRecord, Tracker
+from experiments.tracking import Tracker
 from kg.errors import TrackingError
 
 Make = Callable[..., SavedProgram]

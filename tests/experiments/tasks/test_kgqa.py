@@ -14,7 +14,7 @@ from experiments.data import LoadedGraph, LoadedQuestions
 from experiments.evaluation import Evaluation, EvaluationConfig, evaluate
 from experiments.kgqa import KGQuestions, fit_graphs
 from experiments.lms.config import LMConfig
-from experiments.saved import SavedProgram, load_program, save_program, with_graph_settings
+from experiments.saved import SavedProgram, load_program, save_program, with_program_settings
 from experiments.tracking import Tracker
 from kg.errors import DataError
 from optimize.metrics import KGQAScore
@@ -100,7 +100,7 @@ def test_a_saved_program_answers_as_before(program: ConversationQA, tmp_path: Pa
     for question in QUESTIONS[:4]:
         asked = {"question": question.question, "graph": GRAPH.graph, "topics": question.topics}
         assert again.program(**asked).predictions == program(**asked).predictions
-    assert with_graph_settings(again.program, {"beam_width": "3"}).config.beam_width == 3
+    assert with_program_settings(again.program, {"beam_width": "3"}).config.beam_width == 3
 
 
 def test_a_fit_without_questions_is_refused() -> None:

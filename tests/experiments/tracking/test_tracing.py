@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +62,27 @@ def test_a_trace_has_question_gold_and_verdict(make_saved: Make, data: LoadedDat
     assert info.tags["finpath.stage"] == "not_in_beam"
 
 
+@dataclass(frozen=True)
+class Figure:
+    value: Decimal
+    names: list[str]
+
+
 def test_calls_and_errors_are_on_spans_of_their_own(tracker: Tracker) -> None:
     class Broken(dspy.Module):
-        def forward(self) -> None:
+        def forward(self, figures: list[Figure], note: str) -> None:
             raise RuntimeError("broke")
 
     with tracker.run("evaluate", "calls") as run, autologged(run), traced(run, "x turn 1") as span:
         with pytest.raises(RuntimeError):
-            Broken()()
+            Broken()([Figure(Decimal(place), ["a"]) for place in range(9)], note="?")
         write_trace(span, run, "x", 0, TraceFacts({"question": "?"}, {"answer": None}, error="broke"))
     [trace] = traces_of(tracker, tracker.find("calls"))
     root, call = trace.data.spans
     assert (root.status.status_code, call.parent_id) == ("ERROR", root.span_id)
     assert call.name == "Broken.forward"
+    figures = [{"value": str(place), "names": ["a"]} for place in range(5)]  # more would be most of a trace's size
+    assert call.inputs == {"args": [figures], "note": "?"}
 
 
 @pytest.mark.parametrize(("kept", "count"), [(False, 0), (True, 5)])
