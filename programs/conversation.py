@@ -210,6 +210,10 @@ class ConversationQA(dspy.Module):
             state = self.turn.ask(state, one, **always)
         return prediction_of(state.turns[len(before) :])
 
+    async def aforward(self, *arguments: Any, **named: Any) -> dspy.Prediction:
+        """Answers as :meth:`forward` does, in a thread of DSPy's: ``await program.acall(report=..., question=...)``."""
+        return await dspy.asyncify(self.forward)(*arguments, **named)
+
     def world(self, report: Document | None = None, **about: Any) -> World:
         """The world that questions are about; see :meth:`programs.beam.BeamQA.world`."""
         world: World = self.turn.world(report=report, **about)

@@ -76,7 +76,7 @@ def test_asking_asynchronously_is_asking() -> None:
     assert asyncio.run(together()) == [answers(_turns()), answers(_turns(report=EMPTY)), answers(_turns())]
     lm = DummyLM([UNDERSTOOD, {**PICKED, "choice": "2"}] * 3)
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        turns = asyncio.run(dspy.asyncify(program)(report=REPORT, questions=QUESTIONS)).turns
+        turns = asyncio.run(program.acall(report=REPORT, questions=QUESTIONS)).turns
     assert all(turn.pick is not None for turn in turns)
     assert all(turn.usage.lm_calls == 2 for turn in turns)
 
