@@ -154,7 +154,7 @@ def recorded_arithmetic() -> None:
 @pytest.fixture(scope="session")
 def geography() -> Any:
     """The graph of countries, whose questions are read without the extra's reader, which is not everywhere."""
-    from tests.demonstrations import load_geography
+    from benchmarks.bench_followups import load_geography
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("experiments.saved.parse_reader", lambda: None)

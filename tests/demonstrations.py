@@ -5,22 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
-from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.bench_followups import is_right, load_geography
 from experiments.console import SAMPLE_FOLDER
-from experiments.facade import graph_of
 from kg.encoders import ENCODER_PACKAGE, installed_archive
-from kg.parsing import QuestionReader
 from programs.conversation import ConversationQA
 from programs.turns import Turn
-from programs.worlds.graph import GraphTurn, GraphWorld
+from programs.worlds.graph import GraphWorld
 
 ADVISOR = SAMPLE_FOLDER / "advisor"
 
@@ -28,25 +26,6 @@ HAS_READER = installed_archive() is not None and find_spec(ENCODER_PACKAGE) is n
 """Whether all that the extra ``news`` reads with is here: the packages may lack where the archive is in the cache."""
 
 needs_reader = pytest.mark.skipif(not HAS_READER, reason="the extra news or its weights are not here")
-
-
-def load_geography() -> QuestionReader:
-    """Returns the reader of questions about the graph of countries and cities."""
-    return graph_of(["geography"])["graph"]
-
-
-def is_right(turn: GraphTurn, expected: Mapping[str, Any]) -> bool:
-    """Whether a turn's answer is the expected one: entities, a value to five decimal places, or yes or no."""
-    answer = turn.answer
-    if "answer" in expected:
-        return bool(answer == expected["answer"])
-    if "value" in expected:
-        written = answer[0] if isinstance(answer, tuple) and len(answer) == 1 else answer
-        wanted = Decimal(expected["value"])
-        number = Decimal(written) if isinstance(written, str) and written.isdigit() else written
-        return isinstance(number, Decimal) and abs(number - wanted) <= abs(wanted) * Decimal("0.00001")
-    wanted_names = expected["entities"] if "entities" in expected else expected["values"].values()
-    return isinstance(answer, tuple) and sorted(answer) == sorted(wanted_names)
 
 
 def geography_turns() -> Iterator[tuple[str, Turn[Any, Any], bool]]:
