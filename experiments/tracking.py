@@ -398,10 +398,13 @@ def autologged(run: Run, **settings: bool) -> Iterator[None]:
 
 def _write_whole_traces() -> None:
     """Lets MLflow write a trace and then its spans; span by span, the database merges each row of the trace again."""
-    from mlflow.tracing.provider import _get_trace_exporter
+    try:
+        from mlflow.tracing.provider import _get_trace_exporter
 
-    exporter: Any = _get_trace_exporter()
-    log_trace = exporter._log_trace
+        exporter: Any = _get_trace_exporter()
+        log_trace, _ = exporter._log_trace, (exporter._log_spans, exporter._export_spans_incrementally)
+    except (ImportError, AttributeError):  # another version of MLflow: its traces are the same, and slower
+        return
 
     def log_whole_trace(trace: Any, *rest: Any, **named: Any) -> None:
         trace.info.tags["mlflow.trace.spansLocation"] = "TRACKING_STORE"
