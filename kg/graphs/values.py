@@ -30,6 +30,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.]+)?)?)?(?:Z|[+-]\d\
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)T00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:00)?")
 _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?")
 _DURATIONS = frozenset(f"{_XSD}{name}" for name in ("duration", "dayTimeDuration"))
+_LARGEST = 400  # digits before or after the point: what has more is a text, and not written out
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")
 
 
@@ -117,4 +118,4 @@ def _number(text: str) -> Decimal | None:
         number = Decimal(text.strip().replace(",", ""))
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return number if number.is_finite() and abs(number.adjusted()) <= _LARGEST else None

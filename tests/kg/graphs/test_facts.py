@@ -31,6 +31,7 @@ def _relation(graph: FactGraph, name: str) -> int:
 def test_values_have_types() -> None:
     assert read_value("1,640").number == Decimal(1640)
     assert [read_value(one, f"{XSD}double").text for one in ("4.6E0", "4.0E1", "1.5e-2")] == ["4.6", "40", "0.015"]
+    assert read_value("1e999999999", f"{XSD}double").kind == "text"  # a gigabyte of digits
     assert read_value("1986", f"{XSD}gYear").period == Period(date(1986, 1, 1), date(1986, 12, 31))
     assert read_value("2020-02", f"{XSD}gYearMonth").period == Period(date(2020, 2, 1), date(2020, 2, 29))
     assert read_value("2019-06-18").period == Period(date(2019, 6, 18), date(2019, 6, 18))
