@@ -228,6 +228,8 @@ def find_subject(
         FinpathError: There is no such report, file or program; or settings are given and it has none.
     """
     kind = kind_of(about)
+    if strict and kind != "graph":
+        raise ConfigError(f"strict is for graphs, got a {kind}")
     if kind == "report":
         return _report(about, data, program, settings or {})
     if settings:
@@ -346,16 +348,11 @@ def triples_of(word: str, problems: list[str] | None = None) -> Iterator[Triple]
     files = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
     for file in files or [path]:
         try:
-            problem = _with_name(file, problems) if problems is not None else None
-            yield from read_file(file, read_text(file), problem)
+            yield from read_file(file, read_text(file), None if problems is None else problems.append)
         except DataError as error:
             if len(files) < 2 or problems is None:
                 raise
             problems.append(str(error))
-
-
-def _with_name(file: Path, problems: list[str]) -> Callable[[str], None]:
-    return lambda problem: problems.append(f"{file.name}: {problem}")
 
 
 def open_graph(path: str, *, new: bool = False, read_only: bool = False, copied: bool = False) -> GrowingGraph:
@@ -394,8 +391,7 @@ def graph_of_texts(folder: str) -> GrowingGraph:
     from programs.advisor import Advisor
 
     documents, problems = read_documents([folder])
-    for problem in problems:
-        say(f"left out: {problem}")
+    say_left_out(problems)
     if not documents:
         raise DataError("has no text that can be read", file=folder)
     graph = GrowingGraph(None, investment_schema())

@@ -56,7 +56,7 @@ def load_graph(path: str | Path) -> LoadedGraph:
         problems.append(f"{path.name}: {text}")
 
     data = path.read_bytes()
-    triples = read_file(path, _decoded(data, problem), problem)
+    triples = read_file(path, _decoded(data, problem), problems.append)
     if path.suffix.lower() in RDF_FILES:
         graph = QuestionGraph.of(FactGraph.build(triples))
     else:

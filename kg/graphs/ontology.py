@@ -48,10 +48,7 @@ class _Ontology:
         self._facts: defaultdict[str, dict[str, dict[Triple, None]]] = defaultdict(dict)
         self._members: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for name in classes:
-            for relation in (_ABOVE, f"{_OWL}equivalentClass"):
-                for value in self._values(name, relation):
-                    self._add(name, value)
-            self._add(name, name)
+            self._add(name, [*self._values(name, _ABOVE), *self._values(name, f"{_OWL}equivalentClass"), name])
         for node, own in kinds.items():
             for kind in own & {*classes} if node not in classes else ():
                 self._members[kind][node] = None
@@ -62,8 +59,7 @@ class _Ontology:
             yield from (Triple(name, _ABOVE, parent, False) for parent in above)
         parents = {parent for own in self._parents.values() for parent in own}
         populated = {one for kind in self._members for one in self._upwards(kind)}
-        things = [name for name, own in self._parents.items() if name not in parents and not populated & own.keys()]
-        things = [name for name in things if name not in populated]
+        things = [name for name, own in self._parents.items() if name not in parents and not populated & {name, *own}]
         for name in things:
             yield from (Triple(name, _TYPE, parent, False) for parent in self._parents[name])
             yield from self._inherited(name, {}, [name])
@@ -91,22 +87,25 @@ class _Ontology:
             order |= self._parents[name]
         return list(order)
 
-    def _add(self, name: str, expression: str) -> None:
-        """Adds the parents, facts and members that one expression of a class states."""
-        about = self._about[expression]
-        if name != expression and expression not in self.expressions:
-            if not expression.startswith(_OWL):
-                self._parents[name][expression] = None
-            return
-        for relation in {*self._values(expression, f"{_OWL}onProperty")} - self.expressions:
-            values = [one for key in _VALUES for one in about.get(key, ()) if one.value not in self.expressions]
-            facts = (Triple(name, relation, *one[2:]) for one in values)
-            self._facts[name].setdefault(relation, {}).update(dict.fromkeys(facts))
-        for first in self._values(expression, f"{_OWL}intersectionOf"):
-            for part in self._listed(first):
-                self._add(name, part)
-        for first in self._values(expression, f"{_OWL}oneOf"):
-            self._members[name] |= dict.fromkeys(self._listed(first))
+    def _add(self, name: str, expressions: Sequence[str]) -> None:
+        """Adds the parents, facts and members that the expressions of a class state, and those inside them."""
+        seen = dict.fromkeys(expressions)
+        for expression in (waiting := list(seen)):
+            if name != expression and expression not in self.expressions:
+                if not expression.startswith(_OWL):
+                    self._parents[name][expression] = None
+                continue
+            about = self._about[expression]
+            for relation in {*self._values(expression, f"{_OWL}onProperty")} - self.expressions:
+                values = [one for key in _VALUES for one in about.get(key, ()) if one.value not in self.expressions]
+                facts = (Triple(name, relation, *one[2:]) for one in values)
+                self._facts[name].setdefault(relation, {}).update(dict.fromkeys(facts))
+            for first in self._values(expression, f"{_OWL}intersectionOf"):
+                parts = [part for part in self._listed(first) if part not in seen]
+                seen |= dict.fromkeys(parts)
+                waiting += parts
+            for first in self._values(expression, f"{_OWL}oneOf"):
+                self._members[name] |= dict.fromkeys(self._listed(first))
 
     def _listed(self, first: str) -> Iterator[str]:
         known: set[str] = set()

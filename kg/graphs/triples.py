@@ -44,6 +44,7 @@ MOST_PROBLEMS = 100
 
 Problem = Callable[[str], None]
 _ENTITY = re.compile(r"""<!ENTITY\s+([^\s%"']+)\s+(["'])(.*?)\2""", re.DOTALL)
+_PARAMETER, _USE = re.compile(r"<!ENTITY\s+%"), re.compile(r"&([^&;\s]+);")
 _HEADER = frozenset(("subject", "predicate", "relation", "object", "head", "tail", "s", "p", "o", "source", "target"))
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PAGE, _COLUMNS = 20_000, 8
@@ -81,7 +82,7 @@ def read_rdf(text: str, ending: str, *, what: str, problem: Problem | None = Non
         except (SyntaxError, OverflowError, ValueError) as error:
             line = _line_of(error, form, text)
             line += start if line else 0
-            rule = f"{_place(line)}is not valid {form.name}: {_message(error)}"
+            rule = f"{f'line {line}: ' if line else ''}is not valid {form.name}: {_message(error)}"
             if problem is None:
                 raise DataError(rule, place=what) from error
             problem(rule)
@@ -98,9 +99,9 @@ def read_rdf(text: str, ending: str, *, what: str, problem: Problem | None = Non
 def _check_entities(text: str, what: str) -> None:
     """Raises DataError where the entities of XML hold each other, or make a long text; its parser has no limit."""
     entities = {name: value for name, _, value in _ENTITY.findall(text)}
-    if any("&" in value for value in entities.values()) or "<!ENTITY %" in text:
+    if any("&" in value for value in entities.values()) or _PARAMETER.search(text):
         raise DataError("has entities that hold entities", place=what)
-    if sum(text.count(f"&{name};") * len(value) for name, value in entities.items()) > MOST_EXPANDED:
+    if entities and sum(len(entities.get(name, "")) for name in _USE.findall(text)) > MOST_EXPANDED:
         raise DataError(f"has entities that make more than {MOST_EXPANDED:,} characters", place=what)
 
 
@@ -136,10 +137,6 @@ def _message(error: Exception) -> str:
     if "LoadDocumentCallback" in str(error):
         return "its @context is a web address, which is not fetched: write the context into the file"
     return _PARSER_PLACE.sub("", getattr(error, "msg", None) or str(error))
-
-
-def _place(line: int) -> str:
-    return f"line {line}: " if line else ""
 
 
 class _Terms:
@@ -254,15 +251,18 @@ def read_file(path: Path, text: str, problem: Problem | None = None) -> Iterator
     Args:
         path: The file.
         text: Its content.
-        problem: Receives a message for each statement that is not valid; without it, an error is raised.
+        problem: Receives a message for each statement that is not valid, such as ``a.ttl: line 3: ...``; without it,
+            an error is raised.
 
     Raises:
         DataError: The content is not valid.
     """
-    ending = path.suffix.lower()
+    ending, named = path.suffix.lower(), None
+    if problem is not None:
+        named = lambda rule: problem(f"{path.name}: {rule}")  # noqa: E731
     if ending in RDF_FILES:
-        return read_rdf(text, ending, what=str(path), problem=problem)
-    return read_table(text, what=str(path), problem=problem)
+        return read_rdf(text, ending, what=str(path), problem=named)
+    return read_table(text, what=str(path), problem=named)
 
 
 def read_store(store: EndpointStore, most: int) -> Iterator[Triple]:

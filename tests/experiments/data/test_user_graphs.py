@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.facade import graph_of
-from kg.errors import DataError
+from experiments.facade import find_subject, graph_of
+from kg.errors import ConfigError, DataError
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
 
@@ -73,3 +73,17 @@ def test_a_file_without_a_fact_has_a_reason(tmp_path: Path, name: str, text: str
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=f"has no fact; the first problem: {name}: {problem}"):
         graph_of([str(tmp_path / name)])
+
+
+def test_an_ontology_that_holds_itself_is_read(tmp_path: Path) -> None:
+    text = """
+    @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+    <urn:Tea> a owl:Class ; owl:equivalentClass _:e . _:e owl:intersectionOf _:l . _:l rdf:first _:e ; rdf:rest _:l .
+    <urn:sencha> a <urn:Tea> ; <urn:origin> "Japan" ."""
+    (tmp_path / "g.ttl").write_text(text, encoding="utf-8")
+    assert graph_of([str(tmp_path / "g.ttl")])["graph"].graph.triples
+
+
+def test_strict_is_for_graphs() -> None:
+    with pytest.raises(ConfigError, match="strict is for graphs, got a report"):
+        find_subject(["MRLW/2020/page_49.pdf"], strict=True)

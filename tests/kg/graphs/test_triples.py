@@ -168,6 +168,9 @@ def test_entities_of_xml_are_bounded() -> None:
     nested = f'<!DOCTYPE rdf:RDF [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>{head}{node}'
     with pytest.raises(DataError, match="has entities that hold entities"):
         list(read_rdf(nested, ".owl", what="a.owl"))
+    parameter = f'<!DOCTYPE rdf:RDF [<!ENTITY  % b "x">]>{head}{node}'
+    with pytest.raises(DataError, match="has entities that hold entities"):
+        list(read_rdf(parameter, ".owl", what="a.owl"))
     many = f'<!DOCTYPE rdf:RDF [<!ENTITY b "{"a" * 100_000}">]>{head}<x:n>{"&b;" * 3000}</x:n></rdf:RDF>'
     with pytest.raises(DataError, match="has entities that make more than 200,000,000 characters"):
         list(read_rdf(many, ".owl", what="a.owl"))
