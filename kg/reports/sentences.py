@@ -29,11 +29,10 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"\b(?:notes?|sections?|items?|pages?|exhibits?|forms?|figures?|parts?|topics?|tables?|schedules?|asu|sfas|fas|fin|fsp|eitf|no\s?\."
+    r"\b(?:notes?|sections?|items?|pages?|exhibits?|forms?|figures?|parts?|topics?|asu|sfas|fas|fin|fsp|eitf|no\s?\."
     r"|number|rules?|paragraphs?|footnotes?|chapters?|s&p|levels?|tiers?)\s*$",
     re.IGNORECASE,
 )
-_PARAGRAPH = re.compile(r"[.)]\s+[A-Z]")
 _NOT_LABEL = frozenset({"thousand", "million", "billion", "thousands", "millions", "billions", "s", "a", "d"})
 _SPREADING = frozenset({("currency", "per-share"), ("plain", "shares"), ("plain", "years")})
 _WORDS_BEFORE, _WORDS_AFTER = 10, 6
@@ -100,10 +99,11 @@ def _within(quantity: Quantity, dates: Sequence[Date]) -> Date | None:
 
 
 def _is_reference(sentence: str, quantity: Quantity) -> bool:
-    """Whether a number is a reference or name ("note 7", "form 10-k", "s&p 500"), or counts a paragraph ("155. ")."""
-    numbers = quantity.start == 0 and _PARAGRAPH.match(sentence, quantity.end) is not None
-    before = max(0, quantity.start - 14)
-    return quantity.unit == "plain" and (numbers or bool(_REFERENCE.search(sentence, before, quantity.start)))
+    """Whether a number is a reference or name: "note 7", "form 10-k", "s&p 500"."""
+    return (
+        quantity.unit == "plain"
+        and _REFERENCE.search(sentence, max(0, quantity.start - 14), quantity.start) is not None
+    )
 
 
 def _is_glued(sentence: str, quantity: Quantity) -> bool:
