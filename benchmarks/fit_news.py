@@ -1,7 +1,7 @@
 """Fits the confidence in what the span reader, or an embedded model that quotes, reads in the news.
 
 $ python benchmarks/fit_news.py --rows spans.jsonl --threshold 0.85 --write
-$ python benchmarks/fit_news.py --lm local/qwen2.5-coder-1.5b+news --rows quotes.jsonl --threshold 0.6 --write
+$ python benchmarks/fit_news.py --lm local/qwen2.5-coder-1.5b+news --rows quotes.jsonl --threshold 0.7 --write
 
 The questions are those of the development parts of the news sets, and of the files of passages on which neither reader
 was fitted. Each row of the file is a question with what would be answered; a run goes on where it was stopped. A
@@ -105,8 +105,9 @@ def proposals(answers: SpanAnswers, question: str, lm: dspy.LM | None) -> list[T
         assert reader is not None, "this needs the extra 'news'"
         return proposals_of(*read(question, answers.library.near(question, READ), reader))
     near, own = answers.library.near(question, *SHOWN[ADAPTER]), answers.proposed(question)
-    is_confident = own.confidence >= answers.model.threshold
-    return [replace(own, features={})] if is_confident else [quotation(quote(lm, question, near), near, own)]
+    if own.is_confident(answers.model):
+        return [replace(own, features={})]
+    return [quotation(quote(lm, question, near), near, own)]
 
 
 def collect(arguments: argparse.Namespace, lm: dspy.LM | None) -> list[dict[str, Any]]:

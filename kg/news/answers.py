@@ -88,10 +88,14 @@ class TextAnswer:
         """Returns the answer with its confidence by a model."""
         return replace(self, confidence=model.confidence(self.features)) if self.values else self
 
+    def is_confident(self, model: AnswerConfidence) -> bool:
+        """Whether it answers with the confidence that a model asks for."""
+        return bool(self.values) and self.confidence >= model.threshold
+
     def decided(self, model: AnswerConfidence) -> TextAnswer:
         """Returns the answer if its confidence suffices, or the reason why it is not given."""
         confidence = self.confidence
-        if not self.values or confidence >= model.threshold:
+        if not self.values or self.is_confident(model):
             return self
         best, shown = "; ".join(self.values), math.floor(100 * confidence) / 100
         why = f"the best answer, {best!r}, has a confidence of {shown:.2f}; the least is {model.threshold:.2f}"

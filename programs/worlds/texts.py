@@ -102,8 +102,8 @@ class TextSearch(Search):
             self._why = f"{lm.model} has no adapter for news, so it reads no sentences"
             return False
         self._why = "" if self._near else f"the graph has no sentences that {lm.model} could read"
-        is_confident = self._own.confidence >= self.world.answers.texts.model.threshold
-        return bool(self._near) and not (is_confident and self._quoter is not None)
+        is_quoted = self._quoter is not None
+        return bool(self._near) and not (is_quoted and self._own.is_confident(self.world.answers.texts.model))
 
     @cached_property
     def _near(self) -> list[NearDocument]:

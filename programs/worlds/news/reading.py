@@ -148,7 +148,7 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
 def _own_features(values: Sequence[str], own: TextAnswer) -> dict[str, float]:
     """Returns the features of an answer by what the span reader reads, and by its answer where it gives one."""
     keys = set(map(compared, values))
-    confidence = own.confidence if own.values and own.confidence >= span_confidence().threshold else 0.0
+    confidence = own.confidence if own.is_confident(span_confidence()) else 0.0
     agrees = keys == set(map(compared, own.values))
     others = [share for key, share in own.shares.items() if key not in keys]
     return {
