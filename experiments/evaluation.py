@@ -384,10 +384,11 @@ class _Work:
         def answer(item: Any) -> None:
             if stop.is_set():
                 return
-            with ExitStack() as error:
-                error.callback(stop.set)
+            try:
                 turns = self._answer(item)
-                error.pop_all()
+            except BaseException:
+                stop.set()
+                raise
             with self._lock:
                 self._done[item.id] = turns
                 kept = [turn_record(scored.turn) for scored in turns]

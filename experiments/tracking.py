@@ -402,14 +402,14 @@ def _write_whole_traces() -> None:
         from mlflow.tracing.provider import _get_trace_exporter
 
         exporter: Any = _get_trace_exporter()
-        log_trace, _ = exporter._log_trace, (exporter._log_spans, exporter._export_spans_incrementally)
+        write_trace, write_spans = exporter._log_trace, exporter._log_spans
     except (ImportError, AttributeError):  # another version of MLflow: its traces are the same, and slower
         return
 
     def log_whole_trace(trace: Any, *rest: Any, **named: Any) -> None:
         trace.info.tags["mlflow.trace.spansLocation"] = "TRACKING_STORE"
-        log_trace(trace, *rest, **named)
-        exporter._log_spans(trace.info.experiment_id, trace.data.spans)
+        write_trace(trace, *rest, **named)
+        write_spans(trace.info.experiment_id, trace.data.spans)
 
     if "_log_trace" not in vars(exporter):  # it may be that of an earlier run
         exporter._log_trace, exporter._export_spans_incrementally = log_whole_trace, lambda _: None
@@ -420,9 +420,10 @@ def _readable_spans() -> Any:
     from mlflow.dspy.callback import MlflowCallback
 
     spans: Any = MlflowCallback()
-    start, end = spans._start_span, spans._end_span
-    spans._start_span = lambda call, inputs, **more: start(call, inputs=readable(inputs), **more)
-    spans._end_span = lambda call, outputs, *rest: end(call, readable(outputs), *rest)
+    start, end = getattr(spans, "_start_span", None), getattr(spans, "_end_span", None)
+    if start and end:  # another version of MLflow may lack them: its traces hold whole objects
+        spans._start_span = lambda call, inputs, **more: start(call, inputs=readable(inputs), **more)
+        spans._end_span = lambda call, outputs, *rest: end(call, readable(outputs), *rest)
     return spans
 
 

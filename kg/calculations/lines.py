@@ -134,7 +134,7 @@ class TableLines:
             values = [self.index.observations[one].quantity.value for one in cells]
             exponents = [exponent for value in values if isinstance(exponent := value.as_tuple().exponent, int)]
             rounding = (len(values) / 2) * 10.0 ** min(exponents, default=0)
-            if not any(values):
+            if not any(values):  # zeros add up whatever is a total
                 continue
             if not values[0] or abs(float(values[0] - sum(values[1:]))) > rounding:
                 return False

@@ -132,9 +132,7 @@ def _joined(left: Extent, right: Extent, between: str) -> Extent:
 def _columns(cells: Sequence[Extent]) -> _ColumnExtents:
     """The columns, from left to right."""
     by_width = sorted(cells, key=lambda one: (not is_figure(one.cell.text), one.end - one.start))
-    extents = list(
-        dict.fromkeys((one.start, one.end) for one in by_width)
-    )  # a second cell of an extent changes nothing
+    extents = list(dict.fromkeys((one.start, one.end) for one in by_width))
     starts, ends = np.zeros(len(extents)), np.zeros(len(extents))
     count = 0
     for seen, (start, end) in enumerate(extents, start=1):
@@ -163,11 +161,10 @@ def _in_columns(row: Sequence[Extent], count: int, covered: Mapping[tuple[float,
     places = [covered[one.start, one.end] for one in row]
     places = [[0] if under[0] == 0 and len(under) > 1 else under for under in places]
     used = [place for under in places for place in under]
-    if max(used) == 0 or len(set(used)) == len(used) or len(row) != count - (0 not in used):
-        in_order = places
-    else:  # spans that do not fit those of the figures: as many headers as columns, from the left
-        in_order = [[place + count - len(row)] for place in range(len(row))]
-    for one, under in zip(row, in_order, strict=True):
+    overlaps = len(set(used)) < len(used) and max(used) > 0
+    if overlaps and len(row) == count - (0 not in used):  # spans that do not fit, but a cell for each column
+        places = [[place] for place in range(count - len(row), count)]
+    for one, under in zip(row, places, strict=True):
         for place in under:
             found[place].append(one.cell)
     blank = RawCell("", replace(row[0].cell.place, cell=""))
