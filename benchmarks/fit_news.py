@@ -17,7 +17,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -144,19 +144,13 @@ def left_out(given: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], 
     """Yields each question with the best answer and its confidence, by a model of the other sets."""
     for name in dict.fromkeys(row["set"] for row in given):
         weights = fitted([row for row in given if row["set"] != name])
-        yield from best((row for row in given if row["set"] == name), weights)
-
-
-def best(
-    given: Iterable[dict[str, Any]], weights: dict[str, float]
-) -> Iterator[tuple[dict[str, Any], float, list[str]]]:
-    """Yields each question with the best answer and its confidence."""
-    model = AnswerConfidence(about="", weights=weights, threshold=0)
-    for row in given:
-        rated = [
-            (model.confidence(one["features"]) if one["features"] else 1.0, one["values"]) for one in row["proposals"]
-        ]
-        yield row, *max(rated, default=(0.0, []), key=lambda one: one[0])
+        model = AnswerConfidence(about="", weights=weights, threshold=0)
+        for row in (row for row in given if row["set"] == name):
+            rated = [
+                (model.confidence(one["features"]) if one["features"] else 1.0, one["values"])
+                for one in row["proposals"]
+            ]
+            yield row, *max(rated, default=(0.0, []), key=lambda one: one[0])
 
 
 def main() -> None:

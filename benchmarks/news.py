@@ -48,8 +48,13 @@ _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 _QUARTER = re.compile(
     rf"(?:the )?(?:Q(?P<number>[1-4])|(?P<name>{'|'.join(_ORDINALS)})[ -]quarter)(?: of)? (?P<year>\d{{4}})", re.I
 )
-_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
-_NAMES = ("dollar", "euro", "pound", "rupee", "pence", "yen", "franc", "krona", "krone", "yuan")
+_NAMES = ("dollar", "euro", "pound", "rupee", "pence", "yen", "franc", "kron", "yuan")
+_CURRENCIES = {
+    "$": "dollar", "USD": "dollar", "CAD": "dollar", "AUD": "dollar", "€": "euro", "EUR": "euro", "£": "pound",
+    "GBP": "pound", "¥": "yen", "JPY": "yen", "INR": "rupee", "CHF": "franc", "SEK": "kron", "NOK": "kron",
+    "DKK": "kron", "CNY": "yuan",
+}  # fmt: skip
+_WORD = re.compile(rf"(?!(?:{'|'.join(filter(str.isalpha, _CURRENCIES))}) ?\d)[A-Za-z]{{2}}")
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -73,7 +78,7 @@ def normal(text: str, names: dict[str, str]) -> tuple[str, str]:
     if quarter is not None:
         return f"{quarter['year']}-Q{_ORDINALS.get((quarter['name'] or '').lower()) or quarter['number']}", ""
     number = number_of(text)
-    if number is None or re.match(r"[A-Za-z]{2}", text.lstrip("-+ ")):
+    if number is None or _WORD.match(text.lstrip("-+ ")):
         plain, bare = plain_name(text), plain_name(SMALL_WORDS.sub("", text))
         return names.get(plain, names.get(bare, bare)), ""
     signs = [name for sign, name in _CURRENCIES.items() if sign in text]
