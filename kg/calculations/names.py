@@ -20,7 +20,7 @@ from operator import eq
 from kg.arrays import BoolArray, DoubleArray
 from kg.reports import base_label
 from kg.search import Answer
-from kg.text import MONTHS, find_dates
+from kg.text import MONTH, MONTHS, find_dates
 
 VERDICT = 1e300
 """Stands for yes among the values, and its negative for no: no calculation over a report gives either."""
@@ -28,7 +28,7 @@ VERDICT = 1e300
 _NAME_CODE = 1e280
 _FINER = ("date", "day", "quarter", "period", "week", "month")
 _MONTHS = {name[:3].lower(): name.lower() for name in MONTHS}
-_MONTH = re.compile(rf"\b({'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS.values())}|sept)\b", re.IGNORECASE)
+_MONTH = re.compile(rf"\b({MONTH})\b", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\(\s*(?:\d{1,2}|[a-z])\s*\)", re.IGNORECASE)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _SPAN = re.compile(r"\b\d{1,2}\b|[-,\u2013]|\b(?:to|through)\b", re.IGNORECASE)

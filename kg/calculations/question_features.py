@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kg.arrays import BoolArray, FloatArray, IntArray
-from kg.calculations.report_index import FIELDS, ReportIndex, is_opening
-from kg.text import content_tokens, stem, token_pairs, tokens, years
+from kg.calculations.report_index import FIELDS, ReportIndex, is_opening, token_pairs
+from kg.text import content_tokens, stem, tokens, years
 
 _CUES = {
     "percent": {"percent", "percentage", "rate", "%", "proportion", "portion"},

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from operator import attrgetter
 from typing import get_args
 
@@ -27,7 +28,7 @@ from scipy.sparse import csr_matrix
 from kg.arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from kg.reports import CellSource, Observation, SentenceSource
 from kg.search import Derivation, Number
-from kg.text import MOST_DIGITS, Quantity, Unit, character_ngrams, content_tokens, token_pairs, tokens, years
+from kg.text import MOST_DIGITS, Quantity, Unit, content_tokens, tokens, years
 
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
@@ -239,7 +240,7 @@ class ReportIndex:
         }
 
         labels = [observation.label if self.row[i] >= 0 else "" for i, observation in enumerate(self.observations)]
-        grams = [character_ngrams(label) for label in labels]
+        grams = [_character_ngrams(label) for label in labels]
         self._ngram_ids = _numbered(gram for group in grams for gram in sorted(group))
         self._ngrams = TokenField(grams, self._ngram_ids, np.ones(len(self._ngram_ids), dtype=np.float32))
         self._ngram_norm = np.sqrt(np.maximum(self._ngrams.mass, 1.0))
@@ -270,7 +271,7 @@ class ReportIndex:
 
     def label_similarity(self, question: str) -> FloatArray:
         """Cosine similarity in [0, 1] of a question's character 4-grams with each observation's row label."""
-        grams = character_ngrams(question)
+        grams = _character_ngrams(question)
         known = [self._ngram_ids[gram] for gram in grams if gram in self._ngram_ids]
         if not known:
             return np.zeros(len(self.observations), dtype=np.float32)
@@ -361,6 +362,17 @@ def _floats(values: Sequence[Decimal]) -> DoubleArray:
 def _weight(idf: Idf, token: str) -> float:
     """A token's idf; a pair of tokens weighs as much as the lighter one."""
     return min(idf(part) for part in token.split("_"))
+
+
+def token_pairs(words: list[str]) -> list[str]:
+    """Bigrams of tokens: ``["net", "revenue"]`` gives ``["net_revenue"]``."""
+    return [f"{first}_{second}" for first, second in pairwise(words)]
+
+
+def _character_ngrams(text: str, size: int = 4) -> set[str]:
+    """The character n-grams of a text's content words, with a space at both ends."""
+    padded = f" {' '.join(content_tokens(text))} "
+    return {padded[i : i + size] for i in range(max(len(padded) - size + 1, 0))}
 
 
 def _field_tokens(observation: Observation, sentences: Sequence[str]) -> tuple[list[str], ...]:

@@ -7,7 +7,16 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.encoders.encoder import EncodedPage, EncodedQuestion, Heads, JoinedTurns, TextEncoder, TurnOperands
     from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
-    from kg.encoders.session import ENCODER_PACKAGE, SentenceEncoder, WordPiece, batches, padded, word_pieces
+    from kg.encoders.session import (
+        WordPiece,
+        batches,
+        inference_session,
+        mean_vectors,
+        padded,
+        states_of,
+        vocabulary,
+        word_pieces,
+    )
     from kg.encoders.transformer import (
         FIRST_POSITION,
         HEADS,

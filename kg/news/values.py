@@ -19,7 +19,7 @@ from decimal import Decimal
 from functools import cache
 
 from kg.growing import without_legal_form
-from kg.text import WEEKDAYS, YEAR, days_of_any_year, periods
+from kg.text import MONTH, MONTHS, WEEKDAYS, YEAR, periods
 
 _ARTICLES = ("the", "a", "an")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
@@ -30,6 +30,11 @@ _WEEKDAY = re.compile(
 _PART_OF_DAY = re.compile(r" (?:morning|noon|afternoon|evening|night)$", re.I)
 _BEFORE_AMOUNT = re.compile(r"^(?:[a-z]+[ -]){1,4}(?=(?:[A-Z]{0,3}[$€£¥]|[A-Z]{3} )?\d)")
 _RANGE = re.compile(r"between (?P<low>\S*\d\S*(?: (?:million|billion))?) and (?P<high>.*\d.*)")
+_ANY_YEAR = re.compile(
+    rf"(?:\b(?P<before>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? |\b(?:in|every|each|since|by|during|until|the|of|on) )"
+    rf"(?P<month>{MONTH})\b(?!\.?,? \d{{4}})(?:\.? (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}}))?",
+    re.IGNORECASE,
+)
 _NEAR = {"today": 0, "yesterday": -1, "tomorrow": 1}
 _BEFORE = re.compile(r"^(?:(?:on|in|by|at|from|since|until|to|for|of|the|early|late|mid|about|around)[ -])+", re.I)
 
@@ -86,10 +91,32 @@ def day_of(span: str, published: date) -> str:
         if (start, end) == (0, len(text)):
             return str(period.first) if period.first == period.last else f"{period.first:%Y-%m}"
     written = text if text[:1].isdigit() else f"on {text}"
-    for start, end, month, day in days_of_any_year(written):
+    for start, end, month, day in _days_of_any_year(written):
         if (start, end) == (len(written) - len(text), len(written)):
             return _nearest(month, day, published)
     return ""
+
+
+def _days_of_any_year(text: str) -> Iterator[tuple[int, int, int, int]]:
+    """Yields the days and months without a year: start, end, month and day; the day is 0 for a whole month."""
+    for match in _ANY_YEAR.finditer(text):
+        month = [name[:3] for name in MONTHS].index(match["month"][:3].title()) + 1
+        day = int(match["before"] or match["after"] or 0)
+        yield match.start("before" if match["before"] else "month"), match.end(), month, day
+
+
+def last_days(text: str, newest: date) -> list[tuple[int, int, date]]:
+    """Returns the days and months of a text without a year, each as its last first day up to another day.
+
+    >>> [str(day) for _, _, day in last_days("in March or on 3 December", date(2026, 5, 12))]
+    ['2026-03-01', '2025-12-03']
+    """
+    found: list[tuple[int, int, date]] = []
+    for start, end, month, day in _days_of_any_year(text):
+        years = (year for year in (newest.year, newest.year - 1) if day <= calendar.monthrange(year, month)[1])
+        last = (date(year, month, day or 1) for year in years)
+        found += [(start, end, first) for first in last if first <= newest][:1]
+    return found
 
 
 def _weekday(match: re.Match[str], published: date) -> str:

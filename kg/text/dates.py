@@ -27,14 +27,13 @@ MONTHS = (
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 """The days of the week, as :meth:`datetime.date.weekday` counts them."""
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
+MONTH = rf"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)"
+"""The pattern of a month, of any case."""
+
 _DATE = re.compile(
-    rf"(?<![a-z\d])(?:{_MONTH}\.?\s*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*,?\s*)?(?P<month_year>{YEAR})(?![\d%])"
-    rf"|\d{{1,2}}\s+{_MONTH}\s*,?\s*(?P<day_year>{YEAR})(?![\d%])"
-    rf"|{_MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
+    rf"(?<![a-z\d])(?:{MONTH}\.?\s*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*,?\s*)?(?P<month_year>{YEAR})(?![\d%])"
+    rf"|\d{{1,2}}\s+{MONTH}\s*,?\s*(?P<day_year>{YEAR})(?![\d%])"
+    rf"|{MONTH}\.?\s*\d{{1,2}}(?:st|nd|rd|th)?(?!\s*[\d%])"
     rf"|\d{{1,2}}/\d{{1,2}}/(?P<slash_year>{YEAR}|\d\d)(?![\d/])"
     rf"|\d{{1,2}}\.\d{{1,2}}\.(?P<dot_year>{YEAR})(?![\d.])"
     r"|^\s*(?:0?[1-9]|1[0-2])/(?P<month_slash_year>\d\d)\s*$"  # only where it is the whole text, as in a header
@@ -45,7 +44,7 @@ _DATE = re.compile(
 )
 _CUE = re.compile(
     rf"(?:\b(?:in|of|for|since|through|by|during|until|fiscal|years?|ended|ending|before|after|late|early|mid|calendar"
-    rf"|to|from|quarter|half|{_MONTH}|and|or)|[,(/-]|\b\d{{1,2}})\s*,?\s*$|{YEAR}\s*$",
+    rf"|to|from|quarter|half|{MONTH}|and|or)|[,(/-]|\b\d{{1,2}})\s*,?\s*$|{YEAR}\s*$",
     re.IGNORECASE,
 )
 
@@ -56,16 +55,10 @@ _PATTERNS = (
     re.compile(r"(?<![\d/])(?P<day>1[3-9]|2\d|3[01])/(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/])"),
     re.compile(r"(?<![\d/])(?P<month>0?[1-9]|1[0-2])/(?P<day>1[3-9]|2\d|3[01])/(?P<year>\d{4})(?![\d/])"),
     re.compile(
-        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE
     ),
-    re.compile(rf"\b(?P<month>{_MONTH})\b\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"(?<!\d )\b(?P<month>{_MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
-)
-
-_ANY_YEAR = re.compile(
-    rf"(?:\b(?P<before>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? |\b(?:in|every|each|since|by|during|until|the|of|on) )"
-    rf"(?P<month>{_MONTH})\b(?!\.?,? \d{{4}})(?:\.? (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}}))?",
-    re.IGNORECASE,
+    re.compile(rf"\b(?P<month>{MONTH})\b\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
+    re.compile(rf"(?<!\d )\b(?P<month>{MONTH})\b\.?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
 )
 
 
@@ -117,36 +110,6 @@ def _days(year: int, month: int, day: int | None) -> Period | None:
     except ValueError:
         return None
     return Period(first, first if day is not None else first.replace(day=calendar.monthrange(year, month)[1]))
-
-
-def days_of_any_year(text: str) -> list[tuple[int, int, int, int]]:
-    """The days and months of a text without a year: start, end, month and day; the day is 0 for a whole month.
-
-    >>> days_of_any_year("who was born on 3 May, and who in June?")
-    [(16, 21, 5, 3), (34, 38, 6, 0)]
-    """
-    return [
-        (
-            match.start("before" if match["before"] else "month"),
-            match.end(),
-            _NUMBERS[match["month"][:3].lower()],
-            int(match["before"] or match["after"] or 0),
-        )
-        for match in _ANY_YEAR.finditer(text)
-    ]
-
-
-def last_periods(text: str, newest: date) -> list[tuple[int, int, Period]]:
-    """The days and months of a text without a year, each as the last such time that begins by a day.
-
-    >>> [str(period) for _, _, period in last_periods("in March or on 3 December", date(2026, 5, 12))]
-    ['2026-03-01 to 2026-03-31', '2025-12-03']
-    """
-    found: list[tuple[int, int, Period]] = []
-    for start, end, month, day in days_of_any_year(text):
-        last = (_days(year, month, day or None) for year in (newest.year, newest.year - 1))
-        found += [(start, end, period) for period in last if period is not None and period.first <= newest][:1]
-    return found
 
 
 def find_dates(text: str) -> list[Date]:

@@ -20,7 +20,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,13 +83,6 @@ def singular(word: str) -> str:
     return word
 
 
-def plural(word: str) -> str:
-    """The regular plural of a word or of a phrase's last word: "delays", "losses", "deputies"."""
-    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
-        return word[:-1] + "ies"
-    return word + ("es" if word.endswith(("s", "x", "z", "sh", "ch")) else "s")
-
-
 def tokens(text: str) -> list[str]:
     """The stemmed words and numbers of a text, in order."""
     return [stem(word) for word in _TOKEN.findall(text.lower())]
@@ -109,11 +101,6 @@ STOPWORDS = frozenset(
 def content_tokens(text: str) -> list[str]:
     """The tokens of a text without stop words and years."""
     return [token for token in tokens(text) if token not in STOPWORDS and not _YEAR.fullmatch(token)]
-
-
-def token_pairs(words: list[str]) -> list[str]:
-    """Bigrams of tokens: ``["net", "revenue"]`` gives ``["net_revenue"]``."""
-    return [f"{first}_{second}" for first, second in pairwise(words)]
 
 
 def years(text: str) -> tuple[int, ...]:
@@ -143,12 +130,6 @@ def comparison(adjective: str) -> tuple[str, str]:
     else:
         base = adjective
     return f"{base}er", f"{base}est"
-
-
-def character_ngrams(text: str, size: int = 4) -> set[str]:
-    """The character n-grams of a text's content words, with a space at both ends."""
-    padded = f" {' '.join(content_tokens(text))} "
-    return {padded[i : i + size] for i in range(max(len(padded) - size + 1, 0))}
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
