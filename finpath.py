@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from experiments.facade import ask, load, read
+    from experiments.facade import ask, compare, compile, evaluate, load, read  # noqa: A004 - DSPy's word
     from experiments.saved import save_program as save
+    from optimize.metrics import metric
 
 __version__ = "0.1.0"
 
-__all__ = ["ask", "load", "read", "save"]
+__all__ = ["ask", "compare", "compile", "evaluate", "load", "metric", "read", "save"]
 
 ROOMS = ("kg", "signatures", "programs", "optimize", "experiments")
 """The top-level packages of finpath."""
@@ -38,6 +39,10 @@ def __getattr__(name: str) -> Any:
         from experiments.saved import save_program
 
         return save_program
+    if name == "metric":
+        from optimize.metrics import metric
+
+        return metric
     if name in __all__:
         from experiments import facade
 

@@ -17,13 +17,14 @@ import logging
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from experiments.console import say
 from experiments.data import (
+    ConversationRecord,
     Dialogue,
     Dialogues,
     LoadedData,
@@ -54,6 +55,8 @@ from experiments.tracking import (
     open_run,
 )
 from kg.errors import ConfigError, DataError
+from kg.search import PastTurn
+from optimize.metrics import exact_match
 from optimize.optimizers import OptimizerStep, Role, compile_chain
 from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
@@ -214,7 +217,7 @@ def report_job(
         DataError: The train split is empty or has no gold.
     """
     learned = [one for one in train.conversations if one.gold is None]
-    if not learned or any(one.answers is None for one in learned):
+    if any(one.answers is None for one in learned) or not train.conversations:
         raise DataError("has no conversations with gold to compile on", file=train.name)
     data = [DataInput(train.name, train.sha256, "train", len(train.conversations))]
     known, further = {conversation.id for conversation in train.conversations}, list[Dialogue]()
@@ -224,10 +227,14 @@ def report_job(
 
     def fit(tell: Callable[[str], None]) -> Fit:
         lms = _language_models(lm, other_lms or {})
+        student = with_program_settings(_student(reference, train, tracker), program_settings or {})
+        with_programs = learned or infer_programs(student, train.conversations)
+        if not with_programs and optimizers:
+            raise DataError("has no answer that a calculation of the program gives: nothing to learn", file=train.name)
         compiled = compile_chain(
-            with_program_settings(_student(reference, train, tracker), program_settings or {}),
+            student,
             optimizers,
-            conversation_examples(learned),
+            conversation_examples(with_programs),
             lms=lms,
             train_turns=train_turns,
             val_turns=val_turns,
@@ -269,6 +276,26 @@ def report_job(
         is_model=bool(optimizers),
         seed=seed,
     )
+
+
+def infer_programs(program: ConversationQA, conversations: Iterable[ConversationRecord]) -> list[ConversationRecord]:
+    """Conversations with gold answers alone, with programs for them: the most probable that give the gold answers.
+
+    A conversation ends before the first turn for which the search finds none; one without turns is left out.
+    """
+    inferred = []
+    for one in conversations:
+        past: list[PastTurn] = []
+        for question, gold in zip(one.questions, one.gold or (), strict=True):
+            candidates = program.turn(report=one.report, question=question, history=tuple(past)).turn.candidates
+            right = next((own for own in candidates if own.derivation and exact_match(own.answer, gold)), None)
+            if right is None:
+                break
+            past.append(PastTurn(question, right.derivation, right.answer))
+        if past:
+            programs, answers = zip(*((str(turn.derivation), turn.answer) for turn in past), strict=True)
+            inferred.append(replace(one, questions=one.questions[: len(past)], programs=programs, answers=answers))
+    return inferred
 
 
 def _plain(value: Any) -> Any:

@@ -59,6 +59,10 @@ REPORT_FIGURES = {
     "right answer ranked first": "recall_at_1",
     "right answer among the first 5": "recall_at_5",
     "right answer among the first 20": "recall_at_20",
+    "answered": "answered_share",
+    "right of the answered": "accuracy_when_answered",
+    "abstained where the report does not answer": "abstained_right",
+    "abstained where it does": "abstained_wrong",
     "turns / conversations": "{turns:.0f} / {conversations:.0f}",
     "turns without an answer": "{failed_turns:.0f}",
     "LM calls a turn": "{lm_calls_per_turn:.2f}",
@@ -163,7 +167,7 @@ def figures_table(
     figures: Sequence[Mapping[str, Any]],
     titles: Mapping[str, str] = REPORT_FIGURES,
 ) -> str:
-    """The figures of evaluations, one column a run; shares have their intervals.
+    """The figures of evaluations, one column a run; shares have their intervals, and a row without any is left out.
 
     Args:
         names: The names of the runs.
@@ -173,6 +177,7 @@ def figures_table(
     rows = [
         [title, *(form.format(**own) if "{" in form else percent(own, form) for own in figures)]
         for title, form in titles.items()
+        if "{" in form or any(form in own for own in figures)
     ]
     return format_table(["", *names], rows)
 

@@ -1,6 +1,6 @@
 """Evaluation of a program on a task: answers, scores, and a run with both.
 
-    evaluation = evaluate(find_program("beam"), ConvFinQA(load_conversations("sample:dev")), tracker=tracker)
+    evaluation = evaluate(find_program("beam"), ReportQuestions(load_conversations("sample:dev")), tracker=tracker)
     evaluation.figures["exe_accuracy"]     # 0.71, with exe_accuracy_low and _high
     evaluation.figures["run_id"]           # for compare and inspect
 
@@ -19,7 +19,6 @@ import logging
 import os
 import threading
 import time
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -33,7 +32,7 @@ from experiments.data import ConversationRecord, LoadedData
 from experiments.lms import reach_lm
 from experiments.runs import REPORT_TAG, RunRecord
 from experiments.saved import SavedProgram
-from experiments.task import Description, EvaluationConfig, Judgement, Scored, Task
+from experiments.task import Description, EvaluationConfig, Scored, Task
 from experiments.tracking import (
     REVISION_TAG,
     DataInput,
@@ -50,7 +49,16 @@ from experiments.tracking import (
 )
 from kg.errors import ConfigError, DataError, TrackingError
 from kg.files import BusyError, FileLock, cache_folder
-from optimize.metrics import TurnScore, score_record, score_turn, summarise, verdict
+from optimize.metrics import (
+    AnswerScore,
+    TurnScore,
+    abstention_figures,
+    risk_coverage,
+    score_record,
+    score_turn,
+    summarise,
+    verdict,
+)
 from programs.conversation import ConversationQA
 from programs.lm import EXPENSES, GuardedLM
 from programs.turns import Turn, concurrently, read_turn, turn_record
@@ -66,17 +74,19 @@ TURNS, DETAILS, ONTOLOGY = "turns", "details", "ontology.ttl"
 _CANDIDATES_IN_ROW = 5
 
 
-class ConversationTask(Task):
-    """Conversations about reports; the parts that do not depend on the kind of gold.
+class ReportQuestions(Task):
+    """Conversations about reports, scored by ConvFinQA's official metric; with gold answers alone, by these.
 
     Args:
         data: The conversations.
-        abstains: Whether a program with a fitted confidence may abstain.
+        abstains: Whether a program with a fitted confidence may abstain; by default where there are no gold programs.
     """
 
     run_kind: RunKind = "evaluate"
 
-    def __init__(self, data: LoadedData, *, abstains: bool = False) -> None:
+    def __init__(self, data: LoadedData, *, abstains: bool | None = None) -> None:
+        if abstains is None:
+            abstains = any(conversation.gold is not None for conversation in data.conversations)
         self.data, self.name, self.abstention = data, data.name, "confident" if abstains else "always"
         self.reports = {conversation.id: conversation.report for conversation in data.conversations}
 
@@ -154,10 +164,10 @@ class ConversationTask(Task):
 
     def trace(self, scored: Scored) -> TraceFacts:
         """Returns the trace of a turn with its gold and its verdict."""
-        turn, report = scored.turn, self.reports[scored.item].id
-        tags, verdicts, expected = self.judgement(scored)
+        turn, score, report = scored.turn, scored.score, self.reports[scored.item].id
+        verdicts: dict[str, tuple[bool | float, str]] = {"exe_accuracy": (score.exact, verdict(score))}
         if turn.confidence is not None:
-            verdicts = {**verdicts, "confidence": (turn.confidence, "")}
+            verdicts["confidence"] = (turn.confidence, "")
         return TraceFacts(
             {"question": turn.question, "report": report},
             {
@@ -167,19 +177,11 @@ class ConversationTask(Task):
                 "understanding": turn.understanding,
                 "path": turn.candidates[turn.pick].path if turn.pick is not None else None,
             },
-            {REPORT_TAG: report, **tags},
+            {REPORT_TAG: report, "finpath.stage": score.stage},
             turn.message if turn.failure in ("lm_error", "error") else None,
             verdicts,
-            expected,
+            {"answer": write_answer(score.gold_answer), "program": score.gold_program},
         )
-
-    @abstractmethod
-    def judgement(self, scored: Scored) -> Judgement:
-        """Returns the verdict on a turn."""
-
-
-class ConvFinQA(ConversationTask):
-    """Conversations with gold programs, scored by ConvFinQA's official metric."""
 
     def score(self, item: ConversationRecord, index: int, turn: Turn) -> tuple[TurnScore, bool]:
         """Returns the score of a turn, and whether its answer is right."""
@@ -187,8 +189,13 @@ class ConvFinQA(ConversationTask):
         return score, score.exact
 
     def figures(self, scored: Sequence[Scored], *, seed: int) -> dict[str, Any]:
-        """Returns the official figures, costs and failures."""
-        return summarise([own.score for own in scored], seed=seed)
+        """Returns the official figures, costs and failures; and those of abstention, where a program may abstain."""
+        scores = [own.score for own in scored]
+        if self.abstention == "always":
+            return summarise(scores, seed=seed)
+        answers = [AnswerScore(score.answer, score.confidence or 0.0, score.gold_answer) for score in scores]
+        curve = {"risk_coverage": risk_coverage(answers)}
+        return {**summarise(scores, seed=seed), **abstention_figures(answers), **curve}
 
     def log(self, run: Run, saved: SavedProgram, figures: Mapping[str, Any], scored: Sequence[Scored]) -> None:
         """Logs figures, the ontology, and both tables."""
@@ -212,12 +219,6 @@ class ConvFinQA(ConversationTask):
         ]
         more = {"candidates": "; ".join(candidates), "tool_calls": len(scored.turn.tool_calls)}
         return {"report": self.reports[scored.item].id, **score_record(scored.score), **more}
-
-    def judgement(self, scored: Scored) -> Judgement:
-        """Returns the stage, the verdict in words, and the gold program and its answer."""
-        score = scored.score
-        expected = {"answer": write_answer(score.gold_answer), "program": score.gold_program}
-        return {"finpath.stage": score.stage}, {"exe_accuracy": (score.exact, verdict(score))}, expected
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import islice, takewhile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.console import SAMPLE_FOLDER, check_address, read_object, read_text, say, say_left_out
-from experiments.data import find_report, read_report
+from experiments.data import find_report, load_conversations, read_report
 from experiments.pages import basis_of, turn_figures
 from kg.errors import ConfigError, DataError
 from kg.graphs import RDF_FILES, EndpointStore, FactGraph, Triple, is_table_of_triples, read_file, read_store
@@ -28,8 +30,12 @@ from programs.worlds.documents import as_report
 if TYPE_CHECKING:
     import dspy
 
+    from experiments.evaluation import Evaluation
+    from experiments.lms import LMConfig
+    from experiments.tracking import Tracker
     from kg.growing import EdgeType, GrowingGraph, NodeType
     from kg.reports import Source
+    from optimize.metrics import Comparison
     from programs.conversation import ConversationQA
     from programs.turns import AnyTurn
 
@@ -95,9 +101,8 @@ def saved_program(reference: str) -> Any:
         TrackingError: There is no such program.
     """
     from experiments.saved import find_program
-    from experiments.tracking import Tracker, TrackingConfig
 
-    return find_program(reference, Tracker(TrackingConfig.from_environment())).program
+    return find_program(reference, _tracker()).program
 
 
 def load(program: str = "beam") -> ConversationQA:
@@ -147,6 +152,90 @@ def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") ->
         program = _shipped(program) if program in shipped_programs() else load(program)
     conversation = Conversation(program, program.world(report=read(report)))
     return prediction_of([conversation.ask(question) for question in questions])
+
+
+def compile(  # noqa: A001 - DSPy's word
+    program: ConversationQA | str, train: Any, *, optimizer: str, lm: str | None = None, **settings: Any
+) -> ConversationQA:
+    """Compiles a program on questions with gold, as a run and a model in the MLflow store of the environment.
+
+    Args:
+        program: A program, or its name: ``shipped:beam`` is the shipped one, ``beam`` starts with nothing fitted.
+        train: Examples, rows or a file, as :func:`experiments.data.load_conversations` takes them.
+        optimizer: One of `finpath optimizers`, or a chain, as ``scorer+labeled-few-shot``.
+        lm: The language model with its settings, as ``FINPATH_LM`` has it; ``None`` reads that variable.
+        settings: Those of :func:`experiments.compiling.report_job`, such as ``seed`` and ``train_turns``.
+
+    Raises:
+        FinpathError: The data has no gold, or the optimizer cannot work on it.
+    """
+    from experiments.compiling import compile_program, report_job
+    from optimize.optimizers import parse_optimizers
+
+    tracker, steps = _tracker(), parse_optimizers(optimizer)
+    with _saved_reference(program) as name:
+        job = report_job(name, load_conversations(train), steps, lm=_lm(lm), tracker=tracker, **settings)
+        compiled: ConversationQA = compile_program(job, tracker=tracker).fit.program
+    return compiled
+
+
+def evaluate(
+    program: ConversationQA | str, dev: Any, *, lm: str | None = None, run_name: str | None = None, **settings: Any
+) -> Evaluation:
+    """Evaluates a program on questions with gold, as a run in the MLflow store of the environment.
+
+    Args:
+        program: A program or its name.
+        dev: Examples, rows or a file, as :func:`experiments.data.load_conversations` takes them.
+        lm: The language model with its settings, as ``FINPATH_LM`` has it; ``None`` reads that variable.
+        run_name: The run's name; by default that of the program and of the data.
+        settings: Those of :class:`experiments.task.EvaluationConfig`: ``limit``, ``seed``, ``threads``, ``traces``.
+
+    Raises:
+        FinpathError: The data has no gold, or the program is not about reports.
+    """
+    from experiments import evaluation
+    from experiments.saved import find_program
+
+    tracker, task = _tracker(), evaluation.ReportQuestions(load_conversations(dev))
+    config = evaluation.EvaluationConfig(lm=_lm(lm), **settings)
+    with _saved_reference(program) as name:
+        saved = find_program(name, tracker)
+    return evaluation.evaluate(saved, task, config, tracker=tracker, run_name=run_name)
+
+
+def compare(first: Evaluation | str, *others: Evaluation | str) -> Comparison:
+    """Compares evaluations with the first on the turns that they share, as a run; each by its result, name or id.
+
+    Raises:
+        TrackingError: There is no such run, or no turn that all have.
+    """
+    from experiments.compare import compare as compare_runs
+
+    tracker = _tracker()
+    names = [one if isinstance(one, str) else one.figures["run_id"] for one in (first, *others)]
+    return compare_runs([tracker.find(name) for name in names], tracker)
+
+
+def _tracker() -> Tracker:
+    from experiments.tracking import Tracker, TrackingConfig
+
+    return Tracker(TrackingConfig.from_environment())
+
+
+def _lm(written: str | None) -> LMConfig | None:
+    from experiments.lms import LMConfig
+
+    return LMConfig.parse(written)
+
+
+@contextmanager
+def _saved_reference(program: ConversationQA | str) -> Iterator[str]:
+    """Yields a program's name; one in memory is saved to a folder for as long as the context lasts."""
+    from experiments.saved import save_program
+
+    with TemporaryDirectory() as temporary:
+        yield program if isinstance(program, str) else str(save_program(program, Path(temporary) / "program"))
 
 
 @dataclass(frozen=True)

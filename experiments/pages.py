@@ -154,11 +154,12 @@ def describe_scored_turn(scored: ScoredTurn, candidates: int = _CANDIDATES, *, p
     """
     score, turn = scored.score, scored.turn
     answer = "none" if score.answer is None else f"{write_answer(score.answer)}  =  {score.program}"
+    gold = f"  =  {score.gold_program}" if score.gold_program is not None else ""
     lines = [
         f"{scored.name}  ({verdict(score)})",
         f"  question   {score.question}",
         f"  answer     {answer}",
-        f"  gold       {write_answer(score.gold_answer)}  =  {score.gold_program}",
+        f"  gold       {write_answer(score.gold_answer)}{gold}",
         f"  rank       {score.rank if score.rank is not None else 'the gold answer is not among the candidates'}",
     ]
     if score.failure is not None:

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from experiments.saved import SavedProgram
     from experiments.tracking import DataInput, Run, RunKind, TraceFacts
 
-Judgement = tuple[dict[str, str], dict[str, tuple[bool | float, str]], dict[str, Any]]
-"""The tags of a turn's trace, its verdicts with their reasons, and its gold."""
-
 
 @dataclass(frozen=True)
 class EvaluationConfig:

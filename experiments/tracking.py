@@ -39,7 +39,7 @@ from kg.files import locked
 from kg.secrets import without_secrets
 from programs.turns import plain
 
-RunKind = Literal["compile", "evaluate", "compare", "kgqa", "answers", "ask"]
+RunKind = Literal["compile", "evaluate", "compare", "kgqa", "ask"]
 
 PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
 """The packages whose versions can change a result."""
@@ -353,7 +353,7 @@ def quiet_mlflow() -> None:
     }
     for name, value in settings.items():
         os.environ.setdefault(name, value)
-    for name in ("alembic", "alembic.runtime.migration", "mlflow.tracing.export.async_export_queue"):
+    for name in ("alembic", "alembic.runtime.migration", "mlflow.tracing"):
         logging.getLogger(name).setLevel(logging.WARNING)
     # It writes a traceback with the statement's values for each error, and then raises the error.
     logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)

@@ -138,7 +138,7 @@ def _report_job(
     """The compile of a program for reports, and its evaluation on a dev split, if there is one."""
     from experiments.compiling import report_job
     from experiments.data import join_loaded, read_dialogues
-    from experiments.evaluation import ConvFinQA
+    from experiments.evaluation import ReportQuestions
     from optimize.optimizers import parse_optimizers
 
     of_optimizers = {key: value for key, value in settings.items() if "." in key}
@@ -146,7 +146,7 @@ def _report_job(
     roles: tuple[Role, ...] = ("teacher", "prompt", "reflection")
     others = {role: _other_lm(lm, name) for role in roles if (name := given[f"{role}_lm"]) is not None}
     train_data = join_loaded([load_and_report(source) for source in train])
-    task = ConvFinQA(load_and_report(dev)) if dev else None
+    task = ReportQuestions(load_and_report(dev)) if dev else None
     job = report_job(
         program,
         train_data,

@@ -26,14 +26,14 @@ def run_demo(out: str, write_figures: WriteFigures) -> None:
     from experiments.compare import compare
     from experiments.compiling import compile_program, report_job
     from experiments.data import load_conversations
-    from experiments.evaluation import ConvFinQA, evaluate
+    from experiments.evaluation import ReportQuestions, evaluate
     from experiments.pages import describe_comparison
     from experiments.saved import find_program
     from optimize.optimizers import parse_optimizers
 
     tracker = open_tracker(writes=True)
     say("* read the sample (conversations that ship with finpath)")
-    train, dev = load_conversations("sample:train"), ConvFinQA(load_conversations("sample:dev"))
+    train, dev = load_conversations("sample:train"), ReportQuestions(load_conversations("sample:dev"))
     run_ids = []
     for optimizer, name in (("none", "uncompiled"), ("scorer", "compiled")):
         job = report_job("beam", train, parse_optimizers(optimizer))

@@ -111,16 +111,9 @@ def evaluate_program(
 
 
 def _conversations(source: str, answer: str | None) -> Task:
-    """The task of conversations: ConvFinQA's metric, or that of answers if the file has answers."""
-    from experiments.evaluation import ConvFinQA
+    """The task of conversations; ``answer`` says whether a program may abstain."""
+    from experiments.evaluation import ReportQuestions
 
     if answer not in (None, "always", "confident"):
         raise ConfigError(f"answer must be 'always' or 'confident', got {answer!r}")
-    loaded = load_and_report(source)
-    is_official = all(conversation.gold is None for conversation in loaded.conversations)
-    abstains = answer == "confident" or (answer is None and not is_official)
-    if is_official:
-        return ConvFinQA(loaded, abstains=abstains)
-    from experiments.answers import OpenAnswers
-
-    return OpenAnswers(loaded, abstains=abstains)
+    return ReportQuestions(load_and_report(source), abstains=answer == "confident" if answer is not None else None)

@@ -45,7 +45,7 @@ from experiments.console import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.reports import Report, document_of
 from kg.search import Answer, Derivation, merge_key
-from optimize.metrics.abstention import OpenAnswer, read_gold
+from optimize.metrics.abstention import read_gold
 
 if TYPE_CHECKING:
     import dspy
@@ -85,7 +85,7 @@ class ConversationRecord:
     programs: tuple[str, ...] | None
     answers: tuple[Answer, ...] | None
     qa_split: tuple[int, ...] | None
-    gold: tuple[OpenAnswer | None, ...] | None = None
+    gold: tuple[Answer | None, ...] | None = None
 
     @property
     def document(self) -> str:
@@ -189,19 +189,30 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
     """Returns the conversations of one split.
 
     Args:
-        source: A file (JSON, JSON Lines, Parquet), a folder, ``hf:NAME`` of the hub, ``sample``, or a
-            ``datasets.Dataset``; a trailing ``:split`` chooses as ``split`` does.
+        source: A file (JSON, JSON Lines, Parquet), a folder, ``hf:NAME`` of the hub, ``sample``, a
+            ``datasets.Dataset``, or examples of DSPy; a trailing ``:split`` chooses as ``split`` does. A user's own
+            questions have the forms of :mod:`experiments.data.own`.
         split: ``train``, ``dev`` or ``test``; needed where the source holds more than one.
 
     Raises:
         DataError: The source cannot be read at all: it does not exist, is not JSON, or holds no conversations.
         ConfigError: The source has several splits and none was named, or not the one that was named.
     """
+    from experiments.data.own import load_own
+
+    if not isinstance(source, str | Path | Mapping):
+        source = list(source)
+        if all(map(is_own, source)):
+            return load_own(source, "examples")
     part = find_part(source, split)
     data = part.read()
+    records = read_records(data, part.name)
+    if records and all(map(is_own, records)):
+        own = load_own(records, part.name, Path(source).parent if isinstance(source, str | Path) else Path())
+        return replace(own, split=part.split)
     conversations, problems = list[ConversationRecord](), list[DataError]()
     reports, numbers = dict[str, Report](), dict[str, int]()
-    for number, record in enumerate(read_records(data, part.name), start=1):
+    for number, record in enumerate(records, start=1):
         identifier = record.get("id") if isinstance(record, dict) else None
         place = f"conversation {identifier!r}" if isinstance(identifier, str) else f"conversation number {number}"
         try:
@@ -218,6 +229,12 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
         raise DataError("holds no conversations", file=part.name)
     sha256 = hashlib.sha256(data).hexdigest()
     return LoadedData(tuple(conversations), tuple(problems), sha256, part.name, part.split)
+
+
+def is_own(row: Any) -> bool:
+    """Whether a row is one of a user's own questions: it has a question, and is no record of ConvFinQA."""
+    names = set(row.keys()) if hasattr(row, "keys") else set[str]()
+    return bool({"question", "questions"} & names) and "annotation" not in names
 
 
 def _in_words(error: Any) -> str:
@@ -423,6 +440,8 @@ def read_records(data: bytes, name: str) -> list[Any]:
         records = json.loads(data.decode("utf-8-sig"), parse_float=str, parse_int=str, parse_constant=str)
     except (ValueError, RecursionError) as error:
         raise DataError(f"is not a JSON list of conversations: {error}", file=name) from error
+    if is_own(records):
+        return [records]
     if not isinstance(records, list):
         raise DataError(f"is not a JSON list of conversations: it is a {type(records).__name__}", file=name)
     return records

@@ -82,20 +82,18 @@ class LMConfig:
     def parse(cls, model: str | None = None, settings: Mapping[str, str] | None = None) -> LMConfig | None:
         """Reads a model and its settings as a command takes them; ``None`` for ``none``.
 
-        Without a model, ``FINPATH_LM`` is read: a model, and after it settings as ``key=value``, such as
-        ``openai/qwen api_base=http://localhost:8080/v1``. Without both it is ``none``.
+        Settings may follow the model as ``key=value``, such as ``openai/qwen api_base=http://localhost:8080/v1``.
+        Without a model, ``FINPATH_LM`` is read; without both it is ``none``.
 
         Args:
-            model: The model's name.
-            settings: Texts of the values by the names of the settings, which replace those of ``FINPATH_LM``.
+            model: The model's name, perhaps with settings.
+            settings: Texts of the values by the names of the settings, which replace those after the model.
 
         Raises:
             ConfigError: A key or a value that there is not, or settings of no model.
         """
-        given = dict(settings or {})
-        if model is None:
-            model, *words = shlex.split(os.environ.get("FINPATH_LM", "")) or ["none"]
-            given = {key: value for key, _, value in (word.partition("=") for word in words)} | given
+        model, *words = shlex.split(os.environ.get("FINPATH_LM", "") if model is None else model) or ["none"]
+        given = {key: value for key, _, value in (word.partition("=") for word in words)} | dict(settings or {})
         if model == "none":
             if settings:
                 raise ConfigError("lm-set is for a language model: name one with --lm, or in FINPATH_LM")

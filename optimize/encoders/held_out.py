@@ -39,9 +39,9 @@ from kg.calculations import (
 from kg.calculations.confidence_features import confidence_features
 from kg.errors import DataError
 from kg.reports import CellSource, Observation, Report, document_of
-from kg.search import Constant, Number, merge_key
+from kg.search import Answer, Constant, Number, merge_key
 from optimize.fitting import fit_choices
-from optimize.metrics.abstention import OpenAnswer, answers_match
+from optimize.metrics.turns import exact_match
 from optimize.optimizers import Progress, silent
 from optimize.scorers import (
     ConfidenceExample,
@@ -152,7 +152,7 @@ class HeldOutFit:
                 for search, gold in zip(searches, example.gold, strict=True):
                     if isinstance(gold, tuple) and search.ranked.scores is not None:
                         answers = search.ranked.pool.answers
-                        right = [place in answers and answers_match(answers[place], gold)
+                        right = [place in answers and exact_match(answers[place], gold)
                                  for place in range(len(search.ranked.pool))]  # fmt: skip
                         yield search.ranked.scores.final, np.array(right, dtype=bool)
 
@@ -254,10 +254,10 @@ def pages_of(reports: Sequence[Report]) -> list[str]:
     return [find(document_of(report.id)) for report in reports]
 
 
-def _against(page: str, found: TurnSearch, gold: OpenAnswer | None) -> ConfidenceExample:
+def _against(page: str, found: TurnSearch, gold: Answer | None) -> ConfidenceExample:
     """A turn with a gold answer, or none."""
     best = found.candidates[0].answer if found.candidates else None
-    right = best is not None and gold is not None and answers_match(best, gold)
+    right = best is not None and gold is not None and exact_match(best, gold)
     kind = "name" if isinstance(gold, tuple) else "open"
     features = confidence_features(found)
     return ConfidenceExample(page, features, answerable=gold is not None, right=right, weight=OPEN_WEIGHT, kind=kind)

@@ -7,15 +7,22 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from optimize.metrics.abstention import (
         AnswerScore,
-        OpenAnswer,
         abstention_figures,
-        answers_match,
         read_gold,
         risk_coverage,
     )
     from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, corrected, difference_of
     from optimize.metrics.feedback import metric
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
-    from optimize.metrics.turns import ScoredTurn, TurnScore, read_score, score_record, score_turn, summarise, verdict
+    from optimize.metrics.turns import (
+        ScoredTurn,
+        TurnScore,
+        exact_match,
+        read_score,
+        score_record,
+        score_turn,
+        summarise,
+        verdict,
+    )
 else:
     __getattr__ = lazy_exports(__name__, __file__)

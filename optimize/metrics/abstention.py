@@ -15,13 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from kg.calculations import same_name
 from kg.errors import DataError
-from kg.search import merge_key
-from optimize.metrics.turns import expected_calibration_error
-
-OpenAnswer = Decimal | str | tuple[str, ...]
-"""A number, ``yes`` or ``no``, or names: years, rows, periods."""
+from kg.search import Answer
+from optimize.metrics.turns import exact_match, expected_calibration_error
 
 
 @dataclass(frozen=True)
@@ -34,54 +30,39 @@ class AnswerScore:
         gold: The gold answer; ``None`` if the page does not answer the question.
     """
 
-    answer: OpenAnswer | None
+    answer: Answer | None
     confidence: float
-    gold: OpenAnswer | None
+    gold: Answer | None
 
     @property
     def is_right(self) -> bool:
         """Whether there is an answer and it is the gold one."""
-        return self.answer is not None and self.gold is not None and answers_match(self.answer, self.gold)
+        return self.answer is not None and exact_match(self.answer, self.gold)
 
 
-def read_gold(value: str | float | Sequence[str] | None) -> OpenAnswer | None:
+def read_gold(value: str | float | Decimal | Sequence[str] | None) -> Answer | None:
     """Reads a gold answer of a conversation file.
 
     Args:
-        value: A number or ``yes``/``no`` as text, a list of names, or ``None`` for "the page does not say". The number
-            ``5.4%`` is 0.054.
+        value: A number, also as text, ``yes`` or ``no``, a list of names, or ``None`` for "the page does not say". The
+            number ``5.4%`` is 0.054.
 
     Raises:
         DataError: The text is neither a number nor ``yes`` or ``no``, or the list is empty.
     """
     if value is None:
         return None
-    if isinstance(value, str | int | float):
+    if isinstance(value, str | int | float | Decimal):
         text = str(value).strip().lower()
         number = _number(text)
-        if number is None and text not in ("yes", "no"):
-            raise DataError(f"a gold answer must be a number, yes, no, a list of names or null, got {value!r}")
-        return number if number is not None else text
+        if number is not None:
+            return number
+        if text in ("yes", "no"):
+            return "yes" if text == "yes" else "no"
+        raise DataError(f"a gold answer must be a number, yes, no, a list of names or null, got {value!r}")
     if not value:
         raise DataError("a gold answer must name at least one name, got an empty list")
     return tuple(map(str, value))
-
-
-def answers_match(answer: OpenAnswer, gold: OpenAnswer) -> bool:
-    """Returns whether an answer is the gold one.
-
-    Numbers are equal at the official five digits. Names are equal but for case, punctuation, spacing and marks of
-    footnotes, and a year is equal to a date in it. An answer must have all names and no others.
-
-    Args:
-        answer: The answer; a number counts as a name where the gold answer is names, such as a year.
-        gold: The gold answer.
-    """
-    if isinstance(gold, tuple):
-        return _same_names(_names(answer), gold)
-    if isinstance(answer, tuple):
-        return False
-    return merge_key(answer) == merge_key(gold)
 
 
 def abstention_figures(turns: Sequence[AnswerScore]) -> dict[str, float]:
@@ -138,21 +119,3 @@ def _number(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return (number / 100 if digits.endswith("%") else number) if number.is_finite() else None
-
-
-def _names(answer: OpenAnswer) -> tuple[str, ...]:
-    if isinstance(answer, Decimal):
-        answer = f"{answer.normalize():f}"
-    return answer if isinstance(answer, tuple) else (answer,)
-
-
-def _same_names(found: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    if len(found) != len(wanted):
-        return False
-    left = list(wanted)
-    for name in found:
-        place = next((number for number, one in enumerate(left) if same_name(name, one)), None)
-        if place is None:
-            return False
-        del left[place]
-    return True

@@ -16,8 +16,10 @@ from typing import Any
 
 import dspy
 
+from kg.errors import DataError
 from kg.search import Answer
-from optimize.metrics.turns import Diagnosis, Difference, diagnose, program_match
+from optimize.metrics.abstention import read_gold
+from optimize.metrics.turns import Diagnosis, Difference, diagnose, exact_match, program_match
 from programs.turns import Turn
 from signatures.understand import Understanding
 
@@ -39,8 +41,10 @@ def metric(
     """Returns whether a turn is right, or the share of a conversation's turns that are, with the reason.
 
     Args:
-        gold: A turn example of :mod:`optimize.examples`, or a conversation example of :mod:`experiments.data`.
-        pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn.
+        gold: A turn example of :mod:`optimize.examples`, a conversation example of :mod:`experiments.data`, or an
+            example with an ``answer`` alone.
+        pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn. Against an answer
+            alone also another program's ``answer``, or the answer itself: a text, a number, names or ``None``.
         trace: The calls of the predictors; DSPy passes it where it selects demonstrations.
         pred_name: Only GEPA passes it, also with a trace: it asks for the feedback.
         pred_trace: Not used.
@@ -58,11 +62,22 @@ def _score(gold: Any, pred: Any) -> dspy.Prediction:
     if "questions" in gold:
         return _score_conversation(gold, pred)
     turn = getattr(pred, "turn", None)
+    if "program" not in gold:
+        return _score_answer(gold.answer, turn.answer if turn is not None else getattr(pred, "answer", pred))
     if turn is None:
         return dspy.Prediction(score=0.0, feedback="Wrong. The program did not answer: its reply could not be read.")
     found = diagnose(turn, gold.program, gold.answer, getattr(gold.report, "report", gold.report))
     feedback = " ".join([words(turn, gold.program, gold.answer, found), *misunderstandings(turn.understanding)])
     return dspy.Prediction(score=float(found.stage == "right"), feedback=feedback)
+
+
+def _score_answer(gold: Any, answer: Any) -> dspy.Prediction:
+    """Returns whether an answer is the gold one; each is a number, also as text, ``yes`` or ``no``, names or none."""
+    try:
+        right = exact_match(read_gold(answer), read_gold(gold))
+    except DataError as error:
+        return dspy.Prediction(score=0.0, feedback=f"Wrong. {error}")
+    return dspy.Prediction(score=float(right), feedback="Right." if right else f"Wrong. Answered {answer}, not {gold}.")
 
 
 def _score_conversation(gold: Any, pred: Any) -> dspy.Prediction:
@@ -77,7 +92,7 @@ def _score_conversation(gold: Any, pred: Any) -> dspy.Prediction:
 
 
 def _is_demonstration(gold: Any, pred: Any, score: float) -> bool:
-    if "questions" in gold:
+    if "questions" in gold or "program" not in gold:
         return score == 1
     turn = pred.turn
     if isinstance(turn.understanding, Understanding) and (

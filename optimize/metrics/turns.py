@@ -41,6 +41,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kg.calculations import same_name
 from kg.errors import ConfigError, DataError, ProgramError
 from kg.reports import Report
 from kg.search import Answer, Derivation, StepResult, merge_key
@@ -55,8 +56,9 @@ USAGE = ("lm_calls", "prompt_tokens", "completion_tokens", "seconds", "cached_pr
 
 _PRIME = 2**127 - 1
 
-Stage = Literal["right", "failed", "not_in_beam", "not_picked"]
-"""The stage of an error: an exception; no candidate with the right answer; or one that was not selected."""
+Stage = Literal["right", "failed", "not_in_beam", "not_picked", "not_in_report"]
+"""The stage of an error: an exception; no candidate with the right answer; one that was not selected; or an answer to a
+question that the report does not answer."""
 
 Difference = Literal["sign", "scale", "order", "operation", "period", "line_item", "figures"]
 """The difference of a wrong derivation. The right figures may have the wrong sign, power of ten, order or operations. A
@@ -72,14 +74,15 @@ class TurnScore:
         turn_index: Its place there, counted from 0 (the names of metrics count from 1).
         question: The question.
         answer: The program's answer, exact; ``None`` where it failed.
-        gold_answer: The official result, rounded to five digits.
+        gold_answer: The official result, rounded to five digits; or the answer of a file that has answers alone,
+            ``None`` where the report does not answer.
         program: The program's derivation, if it has one.
-        gold_program: The gold derivation.
-        exact: Whether the answer is right, as ``exe_accuracy`` counts it.
+        gold_program: The gold derivation; ``None`` in a file that has answers alone.
+        exact: Whether the answer is right, or rightly missing, as ``exe_accuracy`` counts it.
         program_correct: Whether the derivation is the gold one symbolically.
         rank: Place of the gold answer among the candidates, from 1; ``None`` if it is not among them.
         is_selection: Whether the gold program only selects a number.
-        stage: The stage of the error: ``right``, ``failed``, ``not_in_beam`` or ``not_picked``.
+        stage: The stage of the error: ``right``, or one of :data:`Stage`.
         difference: The kind of the difference between a wrong derivation and the gold one, if it has one.
         failure: The reason for the missing answer.
         message: The failure in words.
@@ -98,9 +101,9 @@ class TurnScore:
     turn_index: int
     question: str
     answer: Answer | None
-    gold_answer: Answer
+    gold_answer: Answer | None
     program: str | None
-    gold_program: str
+    gold_program: str | None
     exact: bool
     program_correct: bool
     rank: int | None
@@ -120,12 +123,28 @@ class TurnScore:
     refused: int = 0
 
 
-def exact_match(answer: Answer | None, gold: Answer) -> bool:
+def exact_match(answer: Answer | None, gold: Answer | None) -> bool:
     """Returns the official execution accuracy of one turn: equal at five digits, or the same word (``yes``/``no``).
 
-    ``None``, a turn without an answer, is wrong.
+    Names are equal but for case, punctuation, spacing and marks of footnotes, and a year is equal to a date in it; an
+    answer must have all names and no others, and a number is a name where the gold answer is names. ``None``, a turn
+    without an answer, is right where the report does not answer.
     """
-    return answer is not None and merge_key(answer) == merge_key(gold)
+    if answer is None or gold is None:
+        return answer is gold
+    if not isinstance(gold, tuple):
+        return not isinstance(answer, tuple) and merge_key(answer) == merge_key(gold)
+    left = list(gold)
+    for name in (f"{answer.normalize():f}",) if isinstance(answer, Decimal) else _names(answer):
+        place = next((number for number, one in enumerate(left) if same_name(name, one)), None)
+        if place is None:
+            return False
+        del left[place]
+    return not left
+
+
+def _names(answer: str | tuple[str, ...]) -> tuple[str, ...]:
+    return answer if isinstance(answer, tuple) else (answer,)
 
 
 def program_match(program: Derivation | str | None, gold: str) -> bool:
@@ -219,7 +238,7 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
     """Scores a turn of a conversation by its gold.
 
     Args:
-        conversation: With ``id``, ``report``, ``questions``, ``programs`` and ``answers``, such as
+        conversation: With ``id``, ``report``, ``questions``, and ``programs`` and ``answers`` or ``gold``, such as
             :class:`experiments.data.conversations.ConversationRecord`.
         index: The place of the question, from 0.
         turn: The program's turn.
@@ -227,9 +246,11 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
     Raises:
         DataError: The conversation has no gold.
     """
-    if conversation.programs is None or conversation.answers is None:
+    answers = conversation.answers if conversation.answers is not None else conversation.gold
+    if answers is None:
         raise DataError("has no gold answers to score against", place=f"conversation {conversation.id!r}")
-    gold_program, gold_answer = conversation.programs[index], conversation.answers[index]
+    gold_program = conversation.programs[index] if conversation.programs is not None else None
+    gold_answer = answers[index]
     error = diagnose(turn, gold_program, gold_answer, conversation.report)
     read, page = plain(turn.understanding), dict[str, Any]()  # a turn that was read back has it as JSON
     if isinstance(read, Mapping) and "refused" in read:
@@ -243,9 +264,9 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
         program=str(turn.derivation) if turn.derivation is not None else None,
         gold_program=gold_program,
         exact=exact_match(turn.answer, gold_answer),
-        program_correct=program_match(turn.derivation, gold_program),
+        program_correct=gold_program is not None and program_match(turn.derivation, gold_program),
         rank=error.rank,
-        is_selection=Derivation.parse(gold_program).is_look_up,
+        is_selection=gold_program is not None and Derivation.parse(gold_program).is_look_up,
         stage=error.stage,
         difference=error.difference,
         failure=turn.failure,
@@ -273,7 +294,11 @@ def verdict(score: TurnScore) -> str:
     """Returns ``right``, or in a few words the stage and the kind of the error."""
     if score.exact:
         return "right"
-    words = {"not_in_beam": "right answer not found", "not_picked": "right answer found, not picked"}
+    words = {
+        "not_in_beam": "right answer not found",
+        "not_picked": "right answer found, not picked",
+        "not_in_report": "the report does not answer",
+    }
     stage = words.get(score.stage, score.stage.replace("_", " "))
     parts = [
         f"{stage} (rank {score.rank})" if score.rank is not None else stage,
@@ -298,21 +323,21 @@ class Diagnosis:
     difference: Difference | None
 
 
-def diagnose(turn: Turn, gold_program: str, gold_answer: Answer, report: Report) -> Diagnosis:
+def diagnose(turn: Turn, gold_program: str | None, gold_answer: Answer | None, report: Report) -> Diagnosis:
     """Returns the error of a turn.
 
     Raises:
         ProgramError: The gold program cannot be parsed.
     """
-    wanted = merge_key(gold_answer)
-    rank = next((place for place, one in enumerate(turn.candidates, start=1) if merge_key(one.answer) == wanted), None)
-    if turn.answer is not None and merge_key(turn.answer) == wanted:
-        return Diagnosis("right", rank, None)
-    stage: Stage = "not_in_beam" if rank is None else "not_picked"
+    places = enumerate(turn.candidates, start=1)
+    rank = next((place for place, candidate in places if exact_match(candidate.answer, gold_answer)), None)
     if turn.failure in ("lm_error", "error"):
-        stage = "failed"
+        return Diagnosis("failed", rank, None)
+    if exact_match(turn.answer, gold_answer):
+        return Diagnosis("right", rank, None)
+    stage: Stage = "not_in_report" if gold_answer is None else "not_in_beam" if rank is None else "not_picked"
     difference = None
-    if turn.derivation is not None and turn.answer is not None:
+    if turn.derivation is not None and turn.answer is not None and gold_program is not None and gold_answer is not None:
         difference = _difference(turn.derivation, turn.answer, Derivation.parse(gold_program), gold_answer, report)
     return Diagnosis(stage, rank, difference)
 
@@ -475,15 +500,20 @@ def _columns(scores: Sequence[TurnScore]) -> Columns:
     places = {score.conversation_id: place for place, score in reversed(list(enumerate(scores)))}
     starts = [places[score.conversation_id] == place for place, score in enumerate(scores)]
     whole = [first and score.conversation_id not in wrong for first, score in zip(starts, scores, strict=True)]
+    calculated = [score.gold_program is not None for score in scores]
+    answerable = [score.gold_answer is not None for score in scores]
     columns: Columns = {
         "exe_accuracy": (exact, None),
-        "program_accuracy": ([score.program_correct for score in scores], None),
+        "program_accuracy": ([score.program_correct for score in scores], calculated),
         "conversation_accuracy": (whole, starts),
     }
     for depth in RECALL_AT:
-        columns[f"recall_at_{depth}"] = [score.rank is not None and score.rank <= depth for score in scores], None
+        within = [score.rank is not None and score.rank <= depth for score in scores]
+        columns[f"recall_at_{depth}"] = within, answerable
     columns["exe_accuracy_number_selection"] = among([score.is_selection for score in scores])
-    columns["exe_accuracy_program"] = among([not score.is_selection for score in scores])
+    columns["exe_accuracy_program"] = among(
+        [score.gold_program is not None and not score.is_selection for score in scores]
+    )
     for index in sorted({score.turn_index for score in scores}):
         columns[f"exe_accuracy_turn_{index + 1}"] = among([score.turn_index == index for score in scores])
     return columns

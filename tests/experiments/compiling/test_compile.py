@@ -14,7 +14,7 @@ from experiments.commands import main as cli
 from experiments.compiling import CompileJob, compile_program, report_job
 from experiments.console import SHIPPED_FOLDER
 from experiments.data import LoadedData, load_conversations
-from experiments.evaluation import ConvFinQA, evaluate
+from experiments.evaluation import ReportQuestions, evaluate
 from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program
 from experiments.tracking import Tracker
@@ -59,7 +59,7 @@ def job_of(train: LoadedData, optimizers: str, *settings: str) -> CompileJob:
 def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: LoadedData, tracker: Tracker) -> None:
     steps = parse_optimizers("scorer", ["scorer.form_steps=10", "scorer.ensemble=1"])
     job = report_job("beam", train, steps)
-    compiled = compile_program(job, tracker=tracker, run_name="mine", task=ConvFinQA(dev))
+    compiled = compile_program(job, tracker=tracker, run_name="mine", task=ReportQuestions(dev))
     record = tracker.find("mine", kinds=("compile",))
     assert record.id == compiled.figures["run_id"]
     assert record.params["optimizers"] == "scorer"
@@ -67,7 +67,7 @@ def test_a_program_and_its_evaluation_are_on_the_run(train: LoadedData, dev: Loa
     assert record.metrics["dev/turns"] == compiled.figures["turns"]
     assert tracker.find("mine").tags["mlflow.parentRunId"] == record.id
     for reference in ("mine", f"runs:/{record.id}/program", record.tags["finpath.model_uri"]):
-        again = evaluate(find_program(reference, tracker), ConvFinQA(dev))
+        again = evaluate(find_program(reference, tracker), ReportQuestions(dev))
         assert again.figures["exe_accuracy"] == compiled.figures["exe_accuracy"]
 
 

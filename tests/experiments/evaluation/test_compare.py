@@ -7,7 +7,7 @@ import pytest
 
 from experiments.compare import compare
 from experiments.data import LoadedData
-from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
+from experiments.evaluation import EvaluationConfig, ReportQuestions, evaluate
 from experiments.pages import describe_comparison
 from experiments.runs import RunRecord
 from experiments.saved import SavedProgram
@@ -23,7 +23,7 @@ def run(make_saved: Make, data: LoadedData, tracker: Tracker) -> Callable[..., R
         name: str, over: LoadedData | None = None, limit: int | None = None, **changed: str | None
     ) -> RunRecord:
         config = EvaluationConfig(limit=limit)
-        evaluate(make_saved(name, **changed), ConvFinQA(over or data), config, tracker=tracker, run_name=name)
+        evaluate(make_saved(name, **changed), ReportQuestions(over or data), config, tracker=tracker, run_name=name)
         return tracker.find(name)
 
     return evaluate_scripted

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from experiments.data import LoadedData
-from experiments.evaluation import DETAILS, TURNS, ConvFinQA, EvaluationConfig, evaluate
+from experiments.evaluation import DETAILS, TURNS, EvaluationConfig, ReportQuestions, evaluate
 from experiments.saved import SavedProgram
 from experiments.tracking import Tracker
 from kg.errors import DataError
@@ -21,7 +21,7 @@ STABLE = {
 
 
 def test_figures_carry_the_stable_names(make_saved: Make, data: LoadedData) -> None:
-    figures = evaluate(make_saved(), ConvFinQA(data), EvaluationConfig()).figures
+    figures = evaluate(make_saved(), ReportQuestions(data), EvaluationConfig()).figures
     for name in STABLE:
         assert 0 <= figures[f"{name}_low"] <= figures[name] <= figures[f"{name}_high"] <= 1
     for name in ("turns", "conversations", "failed_turns", "lm_calls_per_turn", "prompt_tokens_per_turn", "run_id"):
@@ -33,7 +33,7 @@ def test_figures_carry_the_stable_names(make_saved: Make, data: LoadedData) -> N
 
 
 def test_wrong_and_failed_turns_are_counted_apart(make_saved: Make, data: LoadedData) -> None:
-    evaluation = evaluate(make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig())
+    evaluation = evaluate(make_saved(costs="4", revenue=None), ReportQuestions(data), EvaluationConfig())
     assert evaluation.figures["exe_accuracy"] == pytest.approx(3 / 5)
     assert evaluation.figures["conversation_accuracy"] == pytest.approx(1 / 3)
     assert evaluation.figures["failed_turns"] == 1
@@ -42,7 +42,7 @@ def test_wrong_and_failed_turns_are_counted_apart(make_saved: Make, data: Loaded
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_turn_that_raises_costs_itself_only(make_saved: Make, data: LoadedData, threads: int) -> None:
-    evaluation = evaluate(make_saved(costs="!"), ConvFinQA(data), EvaluationConfig(threads=threads))
+    evaluation = evaluate(make_saved(costs="!"), ReportQuestions(data), EvaluationConfig(threads=threads))
     assert evaluation.figures["turns"] == 5
     assert evaluation.figures["failed_turns"] == evaluation.figures["failures_error"] == 1
     assert [score.exact for score in evaluation.scores] == [True, True, False, True, True]
@@ -52,7 +52,7 @@ def test_a_turn_that_raises_costs_itself_only(make_saved: Make, data: LoadedData
 def test_a_report_that_cannot_be_read_costs_its_own_turns_only(make_saved: Make, data: LoadedData) -> None:
     saved = make_saved()
     saved.program.programs[data.conversations[1].report.id] = "!"  # type: ignore[attr-defined]
-    evaluation = evaluate(saved, ConvFinQA(data), EvaluationConfig())
+    evaluation = evaluate(saved, ReportQuestions(data), EvaluationConfig())
     assert [score.failure for score in evaluation.scores] == [None, None, "error", "error", None]
     assert evaluation.figures["failures_error"] == 2
     assert evaluation.scores[3].message == "RuntimeError: no graph"
@@ -60,7 +60,7 @@ def test_a_report_that_cannot_be_read_costs_its_own_turns_only(make_saved: Make,
 
 def test_the_run_keeps_figures_settings_and_every_turn(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
     evaluation = evaluate(
-        make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig(seed=7), tracker=tracker
+        make_saved(costs="4", revenue=None), ReportQuestions(data), EvaluationConfig(seed=7), tracker=tracker
     )
     record = tracker.find("latest")
     assert record.id == evaluation.figures["run_id"]
@@ -81,7 +81,7 @@ def test_a_run_that_is_stopped_is_killed_and_keeps_what_was_done(
     make_saved: Make, data: LoadedData, tracker: Tracker
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
-        evaluate(make_saved(costs="^C"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
+        evaluate(make_saved(costs="^C"), ReportQuestions(data), EvaluationConfig(), tracker=tracker)
     record = tracker.find("latest")
     assert record.status == "KILLED"
     assert record.metrics["turns"] == 2
@@ -93,6 +93,6 @@ def test_data_without_gold_is_refused(make_saved: Make, data: LoadedData) -> Non
 
     blind = tuple(dataclasses.replace(one, programs=None, answers=None) for one in data.conversations)
     with pytest.raises(DataError, match=r"dev\.json: has no gold answers"):
-        evaluate(make_saved(), ConvFinQA(dataclasses.replace(data, conversations=blind)), EvaluationConfig())
+        evaluate(make_saved(), ReportQuestions(dataclasses.replace(data, conversations=blind)), EvaluationConfig())
     with pytest.raises(DataError, match="no conversation"):
-        evaluate(make_saved(), ConvFinQA(dataclasses.replace(data, conversations=())), EvaluationConfig())
+        evaluate(make_saved(), ReportQuestions(dataclasses.replace(data, conversations=())), EvaluationConfig())

@@ -9,7 +9,7 @@ import pytest
 from experiments.commands.main import finpath
 from experiments.compare import choose_turn, read_turns
 from experiments.data import LoadedData
-from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
+from experiments.evaluation import EvaluationConfig, ReportQuestions, evaluate
 from experiments.saved import SavedProgram
 from experiments.tracking import Tracker
 from kg.errors import TrackingError
@@ -19,7 +19,7 @@ Make = Callable[..., SavedProgram]
 
 @pytest.fixture(autouse=True)
 def evaluated(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
-    evaluate(make_saved(costs="4", revenue=None), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
+    evaluate(make_saved(costs="4", revenue=None), ReportQuestions(data), EvaluationConfig(), tracker=tracker)
 
 
 def inspect(*arguments: str, run: str = "latest") -> None:

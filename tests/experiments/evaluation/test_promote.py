@@ -10,7 +10,7 @@ import pytest
 
 from experiments import promote as module
 from experiments.data import ConversationRecord, LoadedData
-from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
+from experiments.evaluation import EvaluationConfig, ReportQuestions, evaluate
 from experiments.promote import promote
 from experiments.runs import RunRecord
 from experiments.saved import SavedProgram, find_program
@@ -32,7 +32,7 @@ def run(make_saved: Make, many: LoadedData, tracker: Tracker) -> Callable[[str, 
     def evaluated(name: str, right: int) -> RunRecord:
         saved = make_saved(name)
         saved.program.programs = {f"q{n}?": "5" if n < right else "6" for n in range(8)}
-        evaluate(saved, ConvFinQA(many), EvaluationConfig(), tracker=tracker, run_name=name)
+        evaluate(saved, ReportQuestions(many), EvaluationConfig(), tracker=tracker, run_name=name)
         return tracker.find(name)
 
     return evaluated
@@ -98,7 +98,7 @@ def test_runs_on_different_turns_do_not_promote(
     first = run("first", 1)
     part = make_saved("part")
     part.program.programs = {f"q{n}?": "5" for n in range(8)}
-    evaluate(part, ConvFinQA(many), EvaluationConfig(limit=7), tracker=tracker, run_name="part")
+    evaluate(part, ReportQuestions(many), EvaluationConfig(limit=7), tracker=tracker, run_name="part")
     refused = promote(tracker.find("part"), tracker, against=first)
     assert not refused["promoted"]
     assert "different turns (1 are not shared)" in refused["reason"]
@@ -115,7 +115,9 @@ def test_the_champion_loads_as_a_program(tracker: Tracker, tmp_path: Path) -> No
     from experiments.data import load_conversations
 
     data = load_conversations("sample:dev")
-    evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
+    evaluate(
+        find_program("beam"), ReportQuestions(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped"
+    )
     done = promote(tracker.find("shipped"), tracker, force=True)
     assert done["promoted"]
     found = tracker.client.get_model_version_by_alias("beam", "champion")
@@ -132,7 +134,9 @@ def test_a_stopped_promotion_leaves_the_evaluation_finished(tracker: Tracker, mo
     from experiments.data import load_conversations
 
     data = load_conversations("sample:dev")
-    evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped")
+    evaluate(
+        find_program("beam"), ReportQuestions(data), EvaluationConfig(limit=1), tracker=tracker, run_name="shipped"
+    )
     statuses = []
 
     def stopped(*_: Any, **__: Any) -> None:

@@ -28,7 +28,7 @@ from experiments.data.conversations import LoadedData
 from experiments.evaluation import evaluate
 from experiments.evaluation import EvaluationConfig
 from experiments.saved import SavedProgram
-from experiments.evaluation import ConvFinQA
+from experiments.evaluation import ReportQuestions
 from experiments.tracking import Tracker, TrackingConfig
 from tests.experiments.conftest import ScriptedQA, make_conversation
 
@@ -47,7 +47,7 @@ programs = {q: p for one in gold for q, p in one.items()} | {"b4?": "7"}
 data = LoadedData(tuple(make_conversation(n, one) for n, one in enumerate(gold)), (), "ab" * 32, "dev.json", "dev")
 tracker = Tracker(TrackingConfig.from_environment())
 saved = SavedProgram(Slow(programs), "slow", folder, {})
-done = evaluate(saved, ConvFinQA(data), EvaluationConfig(threads=threads), tracker=tracker, resume=resume)
+done = evaluate(saved, ReportQuestions(data), EvaluationConfig(threads=threads), tracker=tracker, resume=resume)
 (folder / "figures.json").write_text(json.dumps(done.figures))
 """
 

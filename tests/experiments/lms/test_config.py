@@ -10,7 +10,7 @@ import pytest
 
 from experiments.commands.main import main
 from experiments.data import LoadedData, load_conversations
-from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
+from experiments.evaluation import EvaluationConfig, ReportQuestions, evaluate
 from experiments.lms.config import LMConfig, lm_settings, make_lm, reach_lm
 from experiments.saved import SavedProgram, find_program, save_program
 from experiments.tracking import Tracker
@@ -58,7 +58,7 @@ Serve = Callable[..., BadServer]
 
 def test_a_model_that_refuses_is_named(serve: Serve, make_saved: Callable[..., SavedProgram], data: LoadedData) -> None:
     with pytest.raises(LMError, match=r"openai/m does not answer: .*bad key"):
-        evaluate(make_saved(), ConvFinQA(data), EvaluationConfig(serve(Reply(401, "bad key")).config()))
+        evaluate(make_saved(), ReportQuestions(data), EvaluationConfig(serve(Reply(401, "bad key")).config()))
 
 
 def test_a_missing_key_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_a_model_that_has_no_weight_is_named_in_one_line(
 
 def test_replies_that_make_no_sense_are_failed_turns(serve: Serve) -> None:
     config = EvaluationConfig(serve(GOOD).config(), limit=1, threads=2)
-    figures = evaluate(find_program("beam"), ConvFinQA(load_conversations("sample:dev")), config).figures
+    figures = evaluate(find_program("beam"), ReportQuestions(load_conversations("sample:dev")), config).figures
     assert figures["failed_turns"] == figures["turns"] > 0
     assert figures["failures_no_valid_choice"] == figures["turns"]
     assert figures["exe_accuracy"] == 0
@@ -145,7 +145,7 @@ def test_what_a_model_took_is_on_the_run(serve: Serve, tracker: Tracker) -> None
     config = EvaluationConfig(server.config(), limit=1)
     for cached in (False, True):
         evaluation = evaluate(
-            find_program("beam"), ConvFinQA(load_conversations("sample:dev")), config, tracker=tracker
+            find_program("beam"), ReportQuestions(load_conversations("sample:dev")), config, tracker=tracker
         )
         figures = evaluation.figures
         asked = figures["lm_calls_per_turn"] * figures["turns"]

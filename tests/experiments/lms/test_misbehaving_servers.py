@@ -11,7 +11,7 @@ import dspy
 import pytest
 
 from experiments.data import load_conversations
-from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
+from experiments.evaluation import EvaluationConfig, ReportQuestions, evaluate
 from experiments.lms.config import make_lm
 from experiments.saved import find_program
 from tests.experiments.lms.servers import GOOD, BadServer, Reply, asked
@@ -30,7 +30,7 @@ def test_a_failed_turn_costs_its_own_answer_only(serve: Callable[..., BadServer]
     server = serve(script=lambda _: Reply(500, "broken") if next(place) % 3 == 1 else GOOD)
     evaluation = evaluate(
         find_program("beam"),
-        ConvFinQA(load_conversations("sample:dev")),
+        ReportQuestions(load_conversations("sample:dev")),
         EvaluationConfig(server.config(retries=0), limit=2),
     )
     failures = [turn.failure for turn in evaluation.turns.values()]
@@ -54,8 +54,8 @@ def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[
     )
     picked = json.dumps({"choice": 1, "confidence": 0.5})
     server = serve(script=lambda body: Reply(text=picked if "candidates" in body else understood, seconds=0.1))
-    data = load_conversations("sample:dev")
-    evaluation = evaluate(find_program("beam"), ConvFinQA(data), EvaluationConfig(server.config(), limit=6, threads=6))
+    task = ReportQuestions(load_conversations("sample:dev"))
+    evaluation = evaluate(find_program("beam"), task, EvaluationConfig(server.config(), limit=6, threads=6))
     assert server.most_under_way > 2
     bodies = server.bodies[1:]
     turns = evaluation.turns.values()

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.answers import OpenAnswers
+from experiments.compare import read_turns
 from experiments.data import LoadedData
-from experiments.evaluation import evaluate
+from experiments.evaluation import ReportQuestions, evaluate
 from experiments.saved import SavedProgram
 from experiments.tracking import Tracker
 
@@ -28,24 +28,25 @@ def open_data(data: LoadedData) -> LoadedData:
 def test_a_file_with_answers_reports_abstention(
     make_saved: Callable[..., SavedProgram], data: LoadedData, tracker: Tracker
 ) -> None:
-    task = OpenAnswers(open_data(data), abstains=True)
+    task = ReportQuestions(open_data(data))
     done = evaluate(make_saved(costs=None), task, tracker=tracker)  # type: ignore[misc]
     figures = done.figures
     assert (figures["turns"], figures["failed_turns"], figures["answered_share"]) == (4, 1, 0.75)
     assert figures["accuracy_when_answered"] == 1 / 3
     assert (figures["abstained_right"], figures["abstained_wrong"], figures["name_accuracy"]) == (0.5, 0.0, 0.0)
-    assert figures["accuracy"] == 0.5
+    assert (figures["exe_accuracy"], figures["conversation_accuracy"]) == (0.5, 0.0)
+    assert "program_accuracy" not in figures
     assert [point["coverage"] for point in figures["risk_coverage"]] == [0.75]
     assert 0 <= figures["expected_calibration_error"] <= 1
-    record = tracker.find("latest", kinds=("answers",))
+    record = tracker.find("latest")
     assert record.metrics["abstained_right"] == 0.5
-    assert [row["right"] for row in tracker.table(record, "answers")] == [True, False, True, False]
+    assert [turn.score.exact for turn in read_turns(record, tracker)] == [True, False, True, False]
 
 
 def test_a_stopped_evaluation_of_answers_is_resumed(
     make_saved: Callable[..., SavedProgram], data: LoadedData, tracker: Tracker
 ) -> None:
-    task = OpenAnswers(open_data(data))
+    task = ReportQuestions(open_data(data))
     whole = evaluate(make_saved(), task)
     with pytest.raises(KeyboardInterrupt):
         evaluate(make_saved(costs="^C"), task, tracker=tracker)

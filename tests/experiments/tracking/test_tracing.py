@@ -15,7 +15,7 @@ import pytest
 from experiments.asking import asked
 from experiments.commands import main as cli
 from experiments.data import LoadedData
-from experiments.evaluation import ConvFinQA, EvaluationConfig, evaluate
+from experiments.evaluation import EvaluationConfig, ReportQuestions, evaluate
 from experiments.runs import RunRecord
 from experiments.saved import SavedProgram
 from experiments.tracking import TraceFacts, Tracker, TrackingConfig, autologged, traced, write_trace
@@ -31,7 +31,7 @@ def traces_of(tracker: Tracker, record: RunRecord) -> list[Any]:
 def test_each_run_has_its_own_traces(make_saved: Make, data: LoadedData, tracker: Tracker, threads: int) -> None:
     for name in ("one", "two"):
         config = EvaluationConfig(threads=threads)
-        evaluate(make_saved(name), ConvFinQA(data), config, tracker=tracker, run_name=name)
+        evaluate(make_saved(name), ReportQuestions(data), config, tracker=tracker, run_name=name)
     for name in ("one", "two"):
         record = tracker.find(name)
         traces = traces_of(tracker, record)
@@ -45,7 +45,7 @@ def test_each_run_has_its_own_traces(make_saved: Make, data: LoadedData, tracker
 
 
 def test_a_trace_has_question_gold_and_verdict(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
-    evaluate(make_saved(costs="4"), ConvFinQA(data), EvaluationConfig(), tracker=tracker)
+    evaluate(make_saved(costs="4"), ReportQuestions(data), EvaluationConfig(), tracker=tracker)
     record = tracker.find("latest")
     [trace] = [one for one in traces_of(tracker, record) if one.info.request_preview == "costs?"]
     assert trace.info.tags["finpath.conversation"] == data.conversations[1].id
@@ -88,7 +88,7 @@ def test_calls_and_errors_are_on_spans_of_their_own(tracker: Tracker) -> None:
 @pytest.mark.parametrize(("kept", "count"), [(False, 0), (True, 5)])
 def test_traces_are_kept_as_asked(make_saved: Make, data: LoadedData, tracker: Tracker, kept: bool, count: int) -> None:
     saved = make_saved(costs="4", revenue=None)
-    evaluate(saved, ConvFinQA(data), EvaluationConfig(traces=kept), tracker=tracker)
+    evaluate(saved, ReportQuestions(data), EvaluationConfig(traces=kept), tracker=tracker)
     assert len(traces_of(tracker, tracker.find("latest"))) == count
 
 

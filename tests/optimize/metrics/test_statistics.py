@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from kg.errors import ConfigError, DataError
-from optimize.metrics.abstention import AnswerScore, abstention_figures, answers_match, read_gold, risk_coverage
+from optimize.metrics.abstention import AnswerScore, abstention_figures, read_gold, risk_coverage
 from optimize.metrics.comparison import holm, mcnemar
-from optimize.metrics.turns import expected_calibration_error, with_intervals
+from optimize.metrics.turns import exact_match, expected_calibration_error, with_intervals
 
 
 def interval(
@@ -136,7 +136,7 @@ def test_other_gold_answers_are_refused(value: object) -> None:
     ],
 )
 def test_an_answer_matches_its_gold(answer: object, gold: object, right: bool) -> None:
-    assert answers_match(answer, gold) is right  # type: ignore[arg-type]
+    assert exact_match(answer, gold) is right  # type: ignore[arg-type]
 
 
 TURNS = [

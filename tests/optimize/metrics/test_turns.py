@@ -34,6 +34,7 @@ class Gold:
     questions: tuple[str, ...] = ("revenue in 2020?", "and the change, as a share?")
     programs: tuple[str, ...] | None = ("120", "subtract(120, 100), divide(#0, 100)")
     answers: tuple[Answer, ...] | None = (Decimal(120), Decimal("0.2"))
+    gold: tuple[Answer | None, ...] | None = None
 
 
 def candidates(*programs: str) -> tuple[Candidate, ...]:
@@ -132,7 +133,7 @@ def test_a_right_answer_by_another_program() -> None:
 
 def test_what_cannot_be_scored() -> None:
     with pytest.raises(DataError, match="has no gold answers"):
-        score_turn(Gold(programs=None), 0, answered("?", "120"))
+        score_turn(Gold(programs=None, answers=None), 0, answered("?", "120"))
     with pytest.raises(ConfigError, match="scores must hold at least one turn, got none"):
         summarise([], seed=0)
 
