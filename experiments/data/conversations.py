@@ -198,18 +198,16 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
         DataError: The source cannot be read at all: it does not exist, is not JSON, or holds no conversations.
         ConfigError: The source has several splits and none was named, or not the one that was named.
     """
-    from experiments.data.own import load_own
-
     if not isinstance(source, str | Path | Mapping):
         source = list(source)
-        if all(map(is_own, source)):
-            return load_own(source, "examples")
+        if source and all(map(is_own, source)):
+            return _load_own(source, "examples", "data")
     part = find_part(source, split)
     data = part.read()
     records = read_records(data, part.name)
     if records and all(map(is_own, records)):
-        own = load_own(records, part.name, Path(source).parent if isinstance(source, str | Path) else Path())
-        return replace(own, split=part.split)
+        folder = Path(source).parent if isinstance(source, str | Path) else Path()
+        return _load_own(records, part.name, part.split, folder)
     conversations, problems = list[ConversationRecord](), list[DataError]()
     reports, numbers = dict[str, Report](), dict[str, int]()
     for number, record in enumerate(records, start=1):
@@ -229,6 +227,15 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
         raise DataError("holds no conversations", file=part.name)
     sha256 = hashlib.sha256(data).hexdigest()
     return LoadedData(tuple(conversations), tuple(problems), sha256, part.name, part.split)
+
+
+def _load_own(rows: Sequence[Any], name: str, split: str, folder: Path = Path()) -> LoadedData:
+    from experiments.data.own import read_own
+
+    read, problems = read_own(rows, name, folder)
+    conversations = tuple(ConversationRecord(*own[:3], None, None, None, own[3]) for own in read)
+    sha256 = hashlib.sha256(repr(read).encode()).hexdigest()
+    return LoadedData(conversations, tuple(problems), sha256, name, split)
 
 
 def is_own(row: Any) -> bool:

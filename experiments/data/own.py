@@ -14,12 +14,10 @@ An example or a row has one question; those with the same ``conversation`` follo
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.data.conversations import ConversationRecord, LoadedData
 from kg.errors import DataError, FinpathError
 from kg.readers import read_files
 from kg.reports import Report
@@ -28,9 +26,12 @@ from programs.worlds.documents import as_report
 
 _FORMS = "report or files, and question and answer, or questions and answers of one length"
 
+OwnConversation = tuple[str, Report, tuple[str, ...], tuple[Any, ...]]
+"""The id of a conversation, its report, its questions and their gold answers."""
 
-def load_own(rows: Iterable[Any], name: str, folder: Path = Path()) -> LoadedData:
-    """Returns the conversations of a user's own questions; a row that breaks a rule is left out and named.
+
+def read_own(rows: Iterable[Any], name: str, folder: Path) -> tuple[list[OwnConversation], list[DataError]]:
+    """Returns the conversations of a user's own questions, and the broken rules of the rows that are left out.
 
     Args:
         rows: Objects or examples, as the module describes them.
@@ -54,11 +55,8 @@ def load_own(rows: Iterable[Any], name: str, folder: Path = Path()) -> LoadedDat
     conversations = []
     for identifier, talk in talks.items():
         _, _, known, questions, gold = zip(*sorted(talk, key=lambda turn: turn[:2]), strict=True)
-        conversations.append(ConversationRecord(identifier, known[0], questions, None, None, None, gold))
-    if not conversations and not problems:
-        raise DataError("holds no questions", file=name)
-    written = repr([(one.report, one.questions, one.gold) for one in conversations])
-    return LoadedData(tuple(conversations), tuple(problems), hashlib.sha256(written.encode()).hexdigest(), name, "data")
+        conversations.append((identifier, known[0], questions, gold))
+    return conversations, problems
 
 
 def _report_of(fields: Mapping[str, Any], folder: Path, reports: dict[str, Report]) -> Report:
