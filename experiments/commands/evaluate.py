@@ -111,7 +111,7 @@ def evaluate_program(
 
 
 def _conversations(source: str, answer: str | None) -> Task:
-    """The task of conversations; ``answer`` says whether a program may abstain."""
+    """The task of conversations, where ``answer`` is whether a program may abstain."""
     from experiments.evaluation import ReportQuestions
 
     if answer not in (None, "always", "confident"):
