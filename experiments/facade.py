@@ -247,14 +247,19 @@ class Subject:
         title: Its description in one line.
         program: The program that answers.
         world: The world that it is asked about.
-        place: Names the place of a figure of a report, with the text around it.
+        document: The report with the places of its figures.
     """
 
     kind: Kind
     title: str
     program: Any
     world: Any
-    place: Callable[[Source], str] = str
+    document: OwnReport | None = None
+
+    @property
+    def place(self) -> Callable[[Source], str]:
+        """Names the place of a figure of a report, with the text around it."""
+        return self.document.describe if self.document is not None else str
 
     def basis(self, turn: AnyTurn) -> Iterator[tuple[str, str]]:
         """The basis of a turn's answer: titles and texts."""
@@ -298,7 +303,7 @@ def kind_of(about: Sequence[str]) -> Kind:
 def find_subject(
     about: Sequence[str],
     data: str = "sample:dev",
-    program: str = "beam",
+    program: Any = "beam",
     settings: Mapping[str, str] | None = None,
     *,
     strict: bool = False,
@@ -309,7 +314,7 @@ def find_subject(
         about: Files, folders or addresses of a graph, or ``geography``; the folder of a growing graph, or of texts; a
             report's id in ``data``; or files of tables and text.
         data: Conversations whose reports an id is looked up in.
-        program: The program for reports; or one for graphs.
+        program: The program for reports, or its name; or the name of one for graphs.
         settings: Settings of that program by name.
         strict: Whether a graph with a statement that is not valid is an error.
 
@@ -326,15 +331,15 @@ def find_subject(
     return _graph(about, program, strict=strict) if kind == "graph" else _texts(about[0], kind)
 
 
-def _report(about: Sequence[str], data: str, reference: str, settings: Mapping[str, str]) -> Subject:
+def _report(about: Sequence[str], data: str, reference: Any, settings: Mapping[str, str]) -> Subject:
     from experiments.saved import with_program_settings
 
     own = resolve_report(about, data)
     for problem in own.problems:
         say(f"finpath: {problem}")
-    program = with_program_settings(saved_program(reference), settings)
+    program = with_program_settings(saved_program(reference) if isinstance(reference, str) else reference, settings)
     title = f"report {own.report.id}: {len(own.report.table)} table rows, {len(own.report.sentences)} sentences"
-    return Subject("report", title, program, program.world(report=own.report), own.describe)
+    return Subject("report", title, program, program.world(report=own.report), own)
 
 
 def _graph(words: Sequence[str], reference: str, *, strict: bool) -> Subject:

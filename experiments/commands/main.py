@@ -59,11 +59,12 @@ FILE = click.Path(readable=False, path_type=str)
 """Text that may be the path of a file or folder, which a shell completes."""
 
 _TRACKED = ("compile", "evaluate", "compare", "inspect", "promote", "demo")
-_VERBS = (*_TRACKED, "ask", "chat", "thoughts", "ingest", "brief", "data", "graph", "ontology", "lm")
+_VERBS = (*_TRACKED, "ask", "chat", "thoughts", "ingest", "brief", "data", "graph", "ontology", "lm", "ui", "mcp")
 _MODULES = dict.fromkeys(("compare", "inspect", "promote"), "runs") | {
     "chat": "ask",
     "brief": "ingest",
     "ontology": "graph",
+    "mcp": "ui",
 }
 """The modules of verbs that have none of their own name."""
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")

@@ -1,0 +1,139 @@
+"""``finpath ui`` and ``finpath mcp``: a page to ask with an HTTP API, and tools for assistants.
+
+$ finpath ui annual-report.pdf
+* report annual-report.pdf: 214 table rows, 1032 sentences
+* http://127.0.0.1:8080 - Ctrl-C ends
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from experiments.commands.ask import ABOUT
+from experiments.commands.main import FILE, data_option, finpath, lm_options, program_option
+from experiments.console import say, waiting
+from experiments.lms import LMConfig, reach_lm
+from kg.errors import ConfigError
+
+
+def _serving_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a server: its subject, its program and model, its address."""
+    options = (
+        click.argument(
+            "about", type=FILE, nargs=-1, metavar="[ABOUT...]", help=f"{ABOUT}; a user may open others instead"
+        ),
+        data_option,
+        program_option,
+        lm_options,
+        click.option("--host", default="127.0.0.1", help="the address (127.0.0.1: this machine alone)"),
+        click.option("--port", type=click.IntRange(1, 65535), default=8080, help="the port (8080)"),
+        click.option(
+            "--token",
+            envvar="FINPATH_TOKEN",
+            help="what a user must know, of at least 16 characters; needed where others can reach the address. The "
+            "environment variable FINPATH_TOKEN has it where no other user of the machine may see it",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _need(extra: str, *modules: str) -> None:
+    """Raises ConfigError where the packages of an extra are not installed."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            reason = f"finpath {extra} needs the extra {extra!r}, whose {module} is not installed"
+            raise ConfigError(f"{reason}: pip install 'finpath[{extra}]'") from error
+
+
+def _backend(about: tuple[str, ...], data: str, program: str, lm: LMConfig | None) -> Any:
+    """The program and model of a server; the files that are given are read now."""
+    from experiments.ui.sessions import Backend
+
+    with waiting("read what the questions are about"):
+        backend = Backend(program=program, data=data)
+        backend.subject = backend.read(about) if about else None
+    if backend.subject is not None:
+        say(f"* {backend.subject.title}")
+    backend.settings = reach_lm(lm, backend.subject.program if backend.subject is not None else None)
+    return backend
+
+
+@finpath.command(
+    "ui",
+    epilog="""
+    finpath ui
+    finpath ui annual-report.pdf --lm openai/gpt-4o-mini
+    FINPATH_TOKEN=$(openssl rand -hex 16) finpath ui films.ttl --host 0.0.0.0
+    """,
+)
+@_serving_options
+def serve_page(
+    about: tuple[str, ...], data: str, program: str, lm: LMConfig | None, host: str, port: int, token: str | None
+) -> None:
+    """Serves a page to ask, with an HTTP API (/openapi.json) and the OpenAI chat protocol (/v1)."""
+    _need("ui", "fastapi", "jinja2", "multipart", "uvicorn")
+    import uvicorn
+
+    from experiments.ui.guard import check_token
+    from experiments.ui.server import make_app
+
+    check_token(host, token)
+    backend = _backend(about, data, program, lm)
+    say(f"* http://{host}:{port} - Ctrl-C ends")
+    uvicorn.run(make_app(backend, host, token), host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
+
+
+@finpath.command(
+    "mcp",
+    epilog="""
+    finpath mcp
+    finpath mcp --root reports --lm local
+    finpath mcp annual-report.pdf --http --port 8081
+    """,
+)
+@_serving_options
+@click.option("--http", is_flag=True, help="streamable HTTP at /mcp in place of standard input and output")
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=".",
+    help="the folder whose files may be read (the current one)",
+)
+def serve_tools(
+    about: tuple[str, ...],
+    data: str,
+    program: str,
+    lm: LMConfig | None,
+    host: str,
+    port: int,
+    token: str | None,
+    http: bool,
+    root: Path,
+) -> None:
+    """Serves tools for assistants that speak the Model Context Protocol: read, ask, query, calculate, show sources."""
+    _need("mcp", "mcp", "uvicorn")
+    import uvicorn
+
+    from experiments.mcp.server import make_server
+    from experiments.ui.guard import Guard, check_token, is_loopback
+
+    check_token(host, token)
+    backend = _backend(about, data, program, lm)
+    server = make_server(backend, root)
+    if not http:
+        server.run("stdio")
+        return
+    say(f"* http://{host}:{port}/mcp - Ctrl-C ends")
+    # The SDK would otherwise refuse the name of any other host; the guard has the token for these.
+    app = server.streamable_http_app(host=host if is_loopback(host) else "0.0.0.0")  # noqa: S104
+    guarded = Guard(app, token=token, host=host, largest=backend.limits.upload)
+    uvicorn.run(guarded, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)

@@ -1,0 +1,198 @@
+"""A turn as plain data for pages, APIs and tools: the answer, its steps, the places of its figures, the runner-up.
+
+>>> shown = turn_content(subject, turn)
+>>> shown["answer"], shown["confidence"]
+('an increase of 32.5%', 0.951)
+>>> shown["steps"][0]
+{'operation': 'subtract', 'sign': '−', 'operands': [{'text': '50652', 'source': 0}, ...], 'result': '12432'}
+>>> shown["sources"][0]["row"], shown["sources"][0]["column"]
+(1, 1)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from experiments.console import write_answer
+from experiments.facade import Subject
+from kg.calculations import Candidate
+from kg.paths import SEPARATOR
+from kg.reports import CellSource, Source
+from kg.search import Constant, Labelled, Number, Operand, StepResult
+from programs.turns import AnyTurn, GraphDetail, TextDetail
+
+UNSURE = 0.8
+"""The confidence below which the runner-up is shown with an answer."""
+
+_SIGNS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "greater": ">", "exp": "^"}
+_MOST_PATHS, _MOST_NEAREST = 6, 3
+_WIDTH, _HEIGHT, _GAP, _LETTER, _LONGEST = 24, 30, 96, 7.2, 26
+"""Points of the picture of a path: beside a name, of a node, between nodes, of a letter; and letters of a name."""
+
+
+def turn_content(subject: Subject, turn: AnyTurn) -> dict[str, Any]:
+    """A turn as JSON.
+
+    Args:
+        subject: The subject of the question.
+        turn: The turn.
+
+    Returns:
+        ``answer`` in words, or ``None`` with ``message``; ``confidence`` in [0, 1]; ``steps`` of the calculation;
+        ``sources``, each with its ``place`` in words and ``row`` and ``column``, or ``sentence``, from 0, and the span
+        ``start`` to ``end``; ``runner_up``; ``nearest`` candidates of an abstention; ``paths`` as lists of names.
+    """
+    picked = turn.candidates[turn.pick] if turn.pick is not None else None
+    others = [one for place, one in enumerate(turn.candidates) if place != turn.pick]
+    is_unsure = turn.confidence is not None and turn.confidence < UNSURE
+    figures = subject.figures(turn)
+    names = ("question", "canonical", "confidence", "failure", "message", "explanation", "abstained", "program")
+    costs = ("lm_calls", "prompt_tokens", "completion_tokens", "seconds")
+    return {
+        **{name: figures[name] for name in names},
+        "answer": turn.words or figures["answer"],
+        "exact": figures["answer"],
+        "query": figures["path"] if turn.detail is not None else None,
+        "facts": figures["facts"] if turn.detail is not None else [],
+        "tool_calls": figures["tool_calls"],
+        "steps": _steps(subject, picked) if picked is not None else [],
+        "sources": _sources(subject, picked) if picked is not None else [],
+        "paths": list(_paths(turn, picked))[:_MOST_PATHS],
+        "runner_up": _runner_up(subject, turn, others) if is_unsure and turn.failure is None else None,
+        "nearest": [_alternative(subject, one) for one in others[:_MOST_NEAREST]] if turn.failure is not None else [],
+        **{name: getattr(turn.usage, name) for name in costs},
+    }
+
+
+def _alternative(subject: Subject, candidate: Candidate) -> dict[str, Any]:
+    """A candidate that is not the answer."""
+    shown = {"answer": write_answer(candidate.answer), "program": str(candidate.derivation)}
+    return {**shown, "steps": _steps(subject, candidate), "sources": _sources(subject, candidate)}
+
+
+def _runner_up(subject: Subject, turn: AnyTurn, others: Sequence[Candidate]) -> dict[str, Any] | None:
+    """The best candidate with another answer; about a graph the best name that is no answer."""
+    if isinstance(turn.detail, GraphDetail):
+        names = [name for name, _ in turn.detail.answers if name not in turn.detail.nodes]
+        return {"answer": names[0], "program": None, "steps": [], "sources": []} if names else None
+    different = (one for one in others if write_answer(one.answer) != write_answer(turn.answer))
+    best = next(different, None)
+    return _alternative(subject, best) if best is not None else None
+
+
+def _sources(subject: Subject, candidate: Candidate) -> list[dict[str, Any]]:
+    return [
+        {**dataclasses.asdict(source), "place": subject.place(source), "text": _cut(subject, source)}
+        for source in dict.fromkeys(candidate.sources)
+    ]
+
+
+def _cut(subject: Subject, source: Source) -> str:
+    """The figure as it is written."""
+    report = subject.world.report
+    if isinstance(source, CellSource):
+        text: str = report.table[source.row][source.column]
+    else:
+        text = report.sentences[source.sentence]
+    return text[source.start : source.end]
+
+
+def _steps(subject: Subject, candidate: Candidate) -> list[dict[str, Any]]:
+    """The steps of a calculation, each figure with the number of its source; a look-up alone has none."""
+    derivation = candidate.derivation
+    if derivation.is_look_up:
+        return []
+    places = list(dict.fromkeys(candidate.sources))
+    known = [number for number in derivation.numbers if number.source is not None]
+    numbered: Mapping[str | None, int] = {}
+    if len(known) == len(candidate.sources):  # a figure without a place has no source
+        pairs = zip(known, candidate.sources, strict=True)
+        numbered = {number.source: places.index(source) for number, source in pairs}
+    results = derivation.trace(subject.world.report.table)
+    return [
+        {
+            "operation": step.operation,
+            "sign": _SIGNS.get(step.operation),
+            "operands": [one for operand in step.operands for one in _operands(operand, numbered, results)],
+            "result": write_answer(result),
+        }
+        for step, result in zip(derivation.steps, results, strict=True)
+    ]
+
+
+def _operands(operand: Operand, numbered: Mapping[str | None, int], results: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """The figures of an operand, each with its ``label``, the number of its ``source``, or that of an earlier step."""
+    shown: dict[str, Any] = {"label": None, "source": None, "step": None}
+    if isinstance(operand, Labelled):
+        for number in operand.numbers:
+            yield from ({**one, "label": operand.label} for one in _operands(number, numbered, results))
+    elif isinstance(operand, Number):
+        yield {**shown, "text": str(operand), "source": numbered.get(operand.source)}
+    elif isinstance(operand, StepResult):
+        yield {**shown, "text": write_answer(results[operand.index]), "step": operand.index + 1}
+    elif isinstance(operand, Constant):
+        yield {**shown, "text": write_answer(operand.value)}
+    else:
+        yield {**shown, "text": str(operand)}
+
+
+def _paths(turn: AnyTurn, picked: Candidate | None) -> Iterator[list[str]]:
+    """The paths of an answer as lists of names: an entity, then relations and entities in turn."""
+    if picked is not None:
+        texts = [number.path for number in picked.derivation.numbers if number.path is not None]
+    elif isinstance(turn.detail, GraphDetail) and turn.answer is not None:
+        pairs = zip(turn.detail.raw_paths, turn.detail.answers, strict=True)
+        texts = list(turn.detail.facts) or [path for (path, _), (name, _) in pairs if name in turn.detail.nodes]
+    else:
+        texts = list(turn.detail.paths) if isinstance(turn.detail, TextDetail) else []
+    for text in dict.fromkeys(texts):
+        names = text.split(SEPARATOR)
+        if len(names) >= 3 and len(names) % 2:
+            yield names
+
+
+def path_picture(paths: Sequence[Sequence[str]]) -> dict[str, Any] | None:
+    """Paths as a drawing in columns, where one name is one node: ``nodes`` and ``edges`` with their points.
+
+    Returns:
+        ``None`` without paths.
+    """
+    columns: dict[str, int] = {}
+    edges: dict[tuple[str, str, str], None] = {}
+    for path in paths:
+        for place in range(0, len(path) - 1, 2):
+            start, end = path[place], path[place + 2]
+            columns.setdefault(start, 0)
+            columns.setdefault(end, columns[start] + 1)
+            edges[start, path[place + 1], end] = None
+    if not edges:
+        return None
+    shown = {name: name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in columns}
+    width = {name: round(len(shown[name]) * _LETTER + _WIDTH) for name in columns}
+    labels = [relation if len(relation) <= _LONGEST else f"{relation[: _LONGEST - 1]}…" for _, relation, _ in edges]
+    gap = max(_GAP, *(round(len(label) * _LETTER) + 28 for label in labels))
+    left, nodes = 8, dict[str, dict[str, Any]]()
+    rows = 0
+    for column in range(max(columns.values()) + 1):
+        own = [name for name in columns if columns[name] == column]
+        for row, name in enumerate(own):
+            top = 12 + row * (_HEIGHT + 24)
+            nodes[name] = {"name": name, "text": shown[name], "x": left, "y": top, "width": width[name]}
+        rows = max(rows, len(own))
+        left += max((width[name] for name in own), default=0) + gap
+    lines = []
+    for (start, relation, end), label in zip(edges, labels, strict=True):
+        first, last = nodes[start], nodes[end]
+        x1, x2 = first["x"] + first["width"], last["x"]
+        y1, y2 = first["y"] + _HEIGHT // 2, last["y"] + _HEIGHT // 2
+        # The label is at the end: relations that leave one node differ there.
+        lines.append({"name": relation, "text": label, "x1": x1, "y1": y1, "x2": x2, "y2": y2, "y": y2 - 5})
+    return {
+        "width": left - gap + 8,
+        "height": 12 + rows * (_HEIGHT + 24),
+        "node_height": _HEIGHT,
+        "nodes": list(nodes.values()),
+        "edges": lines,
+    }

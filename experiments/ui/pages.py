@@ -1,0 +1,109 @@
+"""The page's templates, the tables and text of a report with the place of each cell, and exports.
+
+>>> report_view(session)["tables"][0]["rows"][1]["cells"][1]
+'$ 50652'
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from experiments.console import write_share
+from experiments.ui.answers import path_picture
+from experiments.ui.sessions import UserSession
+
+_FORMULA = re.compile(r"[=+@\t\r-]")
+_NUMBER = re.compile(r"[-+]?[\d.,]+%?")
+_COLUMNS = ("question", "answer", "exact", "confidence", "message", "program", "places", "runner_up")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("experiments.ui"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["share"] = lambda value: write_share(value, 0)
+    environment.globals["picture"] = path_picture
+    return environment
+
+
+_ENVIRONMENT = _environment()
+
+
+def render(template: str, **values: Any) -> str:
+    """A page as HTML, every value escaped."""
+    return _ENVIRONMENT.get_template(template).render(**values)
+
+
+def report_view(session: UserSession, row: int = 0, sentence: int = 0) -> dict[str, Any] | None:
+    """The tables and sentences of a report, of a long one those around a place.
+
+    Args:
+        session: The session, whose subject may be a report.
+        row: A row that is shown.
+        sentence: A sentence that is shown.
+
+    Returns:
+        ``None`` where the subject is no report.
+    """
+    subject = session.subject
+    if subject is None or subject.kind != "report":
+        return None
+    report, most = subject.world.report, session.backend.limits.rows
+    first, last = _window(row, len(report.table), most)
+    starts = [part.start for part in report.parts] or [0]
+    tables = []
+    for part, (start, end) in enumerate(zip(starts, [*starts[1:], len(report.table)], strict=True)):
+        rows = [
+            {"number": number, "cells": report.table[number]}
+            for number in range(max(start, first), min(end, last))
+            if any(report.table[number])
+        ]
+        width = max((place + 1 for own in rows for place, cell in enumerate(own["cells"]) if cell), default=0)
+        if rows:
+            context = report.parts[part].context if report.parts else ()
+            shown = [{**own, "cells": own["cells"][:width]} for own in rows]
+            tables.append({"caption": context[0] if context else "", "start": start, "rows": shown})
+    begin, end = _window(sentence, len(report.sentences), most)
+    before = len(report.pre_text)
+    numbered = list(enumerate(report.sentences))[begin:end]
+    return {
+        "title": report.id,
+        "tables": tables,
+        "before": [pair for pair in numbered if pair[0] < before],
+        "after": [pair for pair in numbered if pair[0] >= before],
+        "left_out": len(report.table) - (last - first) + len(report.sentences) - (end - begin),
+        "problems": subject.document.problems if subject.document is not None else (),
+    }
+
+
+def _window(place: int, count: int, most: int) -> tuple[int, int]:
+    first = max(0, min(place - most // 2, count - most))
+    return first, min(count, first + most)
+
+
+def export_csv(turns: Sequence[Mapping[str, Any]]) -> str:
+    """Turns as CSV; a text that a spreadsheet would calculate has a quotation mark before it."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(_COLUMNS)
+    for turn in turns:
+        runner_up = turn["runner_up"]
+        places = "; ".join(source["place"] for source in turn["sources"])
+        own = {**turn, "places": places, "runner_up": runner_up["answer"] if runner_up is not None else ""}
+        writer.writerow(_cell(own[name]) for name in _COLUMNS)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

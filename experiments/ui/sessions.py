@@ -1,0 +1,323 @@
+"""Sessions of the page and of the API: each has files, a subject and a conversation of its own.
+
+    sessions = Sessions(Backend(find_subject(["annual-report.pdf"])), Limits())
+    session = sessions.new()
+    question = session.ask("what were net sales in 2020?")    # returns at once
+    await question.wait()
+    question.turn.words
+
+A question is answered in a thread and goes on when its visitor leaves, who sees all of its steps after a return.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dspy
+from dspy.utils.callback import BaseCallback
+
+from experiments.facade import Subject, find_subject, kind_of, saved_program
+from kg.errors import ConfigError, FinpathError
+from programs.turns import AnyTurn, Conversation, Turn
+
+STEPS = {
+    "Understand": "a model reads the question",
+    "Aggregate": "the candidates are weighed",
+    "Answer": "the answer is written",
+    "GroundedReAct": "a model calls tools",
+}
+"""The modules of a program whose start is a step of an answer, with its words."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a server, by which one visitor cannot use up what others need.
+
+    Attributes:
+        sessions: Sessions at the same time.
+        idle: Seconds after which a session that is not used is closed, with its files.
+        spared: Seconds of rest before which a session is not closed for a new one.
+        files: Files of an upload.
+        upload: Bytes of an upload.
+        questions: Questions of a session.
+        characters: Characters of a question.
+        seconds: Seconds that an answer, or the reading of files, may take.
+        threads: Answers that are calculated at the same time; others wait.
+        rows: Rows of a table, and sentences, that a page shows at once.
+    """
+
+    sessions: int = 200
+    idle: float = 3600.0
+    spared: float = 300.0
+    files: int = 20
+    upload: int = 50_000_000
+    questions: int = 500
+    characters: int = 2_000
+    seconds: float = 300.0
+    threads: int = 4
+    rows: int = 250
+
+
+class SessionBusyError(FinpathError):
+    """A session that still answers, or a server without room for another session."""
+
+
+class Backend:
+    """The subjects that are asked about, and the threads that read and answer.
+
+    Args:
+        subject: The subject of each new session, if any.
+        program: The program for reports, or its name.
+        data: Where ids of reports are looked up.
+        settings: Settings of DSPy, with the language model.
+        limits: The limits.
+    """
+
+    def __init__(
+        self,
+        subject: Subject | None = None,
+        program: Any = "beam",
+        data: str = "sample:dev",
+        settings: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.subject, self.data, self.settings = subject, data, dict(settings or {"lm": None})
+        self.limits = limits if limits is not None else Limits()
+        self._program = program
+        self._pool = ThreadPoolExecutor(self.limits.threads, thread_name_prefix="finpath")
+
+    @property
+    def model(self) -> str:
+        """The name of the language model, or ``none``."""
+        lm = self.settings.get("lm")
+        return str(lm.model) if lm is not None else "none"
+
+    def read(self, about: Sequence[str]) -> Subject:
+        """The subject that names of files, or the id of a report, name.
+
+        Raises:
+            FinpathError: There is no such report, or a file cannot be read.
+        """
+        if kind_of(about) != "report":
+            return find_subject(about, self.data)
+        if isinstance(self._program, str):
+            self._program = saved_program(self._program)
+        return find_subject(about, self.data, self._program)
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Returns what a function returns in a thread, or raises TimeoutError; the thread then ends for itself."""
+        call = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, function, *arguments)
+        return await asyncio.wait_for(call, self.limits.seconds)
+
+
+class Question(BaseCallback):
+    """A question while it is answered.
+
+    Args:
+        text: The question.
+
+    Attributes:
+        steps: What was done so far, each in a few words.
+        turn: The answer, once there is one.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.steps: list[str] = ["the question is read and the graph is searched"]
+        self.turn: AnyTurn | None = None
+        self.task: asyncio.Task[None] | None = None
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+        """A module of the program begins: a step."""
+        if (words := STEPS.get(type(instance).__name__)) is not None and words != self.steps[-1]:
+            self.steps.append(words)
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+        """A language model is called: a step."""
+        self.steps.append(f"{getattr(instance, 'model', 'a model')} is asked")
+
+    def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
+        """A tool is called: a step."""
+        self.steps.append(f"{getattr(instance, 'name', 'a tool')} is called")
+
+    async def wait(self) -> AnyTurn:
+        """The turn, once it is there."""
+        if self.task is not None:
+            await asyncio.shield(self.task)
+        assert self.turn is not None
+        return self.turn
+
+
+class UserSession:
+    """A visitor's files, subject and conversation.
+
+    Args:
+        backend: What is read and answered with.
+
+    Attributes:
+        key: Names the session; nobody can guess it.
+        questions: The questions so far, the last one maybe without its answer.
+        subject: The subject.
+        used: When the session was last used, in seconds of the monotonic clock.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.key = backend, secrets.token_urlsafe(32)
+        self.questions: list[Question] = []
+        self.subject: Subject | None = None
+        self.used, self._reading = time.monotonic(), False
+        self._conversation: Conversation | None = None
+        self._folder: Path | None = None
+        if backend.subject is not None:
+            self._begin(backend.subject)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether files are read or a question is answered."""
+        return self._reading or bool(self.questions and self.questions[-1].turn is None)
+
+    def _begin(self, subject: Subject) -> None:
+        self.subject, self.questions = subject, []
+        self._conversation = Conversation(subject.program, subject.world)
+
+    def reset(self) -> None:
+        """Forgets the questions."""
+        self._check_rest()
+        if self.subject is not None:
+            self._begin(self.subject)
+
+    def _check_rest(self) -> None:
+        if self.is_busy:
+            raise SessionBusyError("the question before is still being answered")
+
+    async def open(self, files: Mapping[str, bytes]) -> Subject:
+        """Reads uploaded files, whose conversation begins; several texts are a collection of texts.
+
+        Raises:
+            ConfigError: There is no file.
+            FinpathError: A file cannot be read, or none can be asked about; the session goes on as it was.
+            TimeoutError: Reading takes too long.
+        """
+        self._check_rest()
+        if not files:
+            raise ConfigError("files must be given, got none")
+        folder = Path(tempfile.mkdtemp(prefix="finpath-"))
+        self._reading = True
+        try:
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+            is_texts = len(files) > 1 and all(Path(name).suffix.lower() == ".txt" for name in files)
+            about = [str(folder)] if is_texts else [str(folder / name) for name in files]
+            self._begin(await self.backend.run(self.backend.read, about))
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, FinpathError):  # the folder's name is nothing to its reader
+                raise ConfigError(str(error).replace(f"{folder}/", "").replace(str(folder), "files")) from error
+            raise
+        finally:
+            self._reading = False
+        self.close()
+        self._folder = folder
+        assert self.subject is not None
+        return self.subject
+
+    def ask(self, text: str) -> Question:
+        """Begins to answer a question.
+
+        Raises:
+            ConfigError: The question is empty or too long, there are too many, or nothing to ask about.
+            SessionBusyError: The one before is not answered yet.
+        """
+        limits, text = self.backend.limits, text.strip()
+        if self._conversation is None:
+            raise ConfigError("there is nothing to ask about: open files first")
+        if not 0 < len(text) <= limits.characters:
+            raise ConfigError(f"question must have 1 to {limits.characters} characters, got {len(text)}")
+        if len(self.questions) >= limits.questions:
+            raise ConfigError(f"a session has at most {limits.questions} questions: begin another")
+        self._check_rest()
+        question = Question(text)
+        self.questions.append(question)
+        question.task = asyncio.create_task(self._answer(question, self._conversation))
+        return question
+
+    async def _answer(self, question: Question, conversation: Conversation) -> None:
+        def answered() -> Any:
+            with dspy.context(**{**self.backend.settings, "callbacks": [question]}):
+                return conversation.program.ask(conversation.state, question.text)
+
+        try:
+            conversation.state = await self.backend.run(answered)
+            question.turn = conversation.turns[-1]
+        except TimeoutError:
+            seconds = self.backend.limits.seconds
+            question.turn = Turn(question.text, failure="error", message=f"no answer within {seconds:g} seconds")
+        except Exception as error:  # noqa: BLE001 - a defect must not leave a page that waits for ever
+            message = str(error) if isinstance(error, FinpathError) else f"{type(error).__name__}: a defect of finpath"
+            question.turn = Turn(question.text, failure="error", message=message)
+        self.used = time.monotonic()
+
+    def close(self) -> None:
+        """Removes the files."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Sessions:
+    """All sessions of a server.
+
+    Args:
+        backend: What is read and answered with.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self._sessions: dict[str, UserSession] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def get(self, key: str | None) -> UserSession | None:
+        """The session of a key, which is used now; ``None`` where there is none (any more)."""
+        self._close_idle(self.backend.limits.idle)
+        session = self._sessions.get(key or "")
+        if session is not None:
+            session.used = time.monotonic()
+        return session
+
+    def new(self) -> UserSession:
+        """Another session.
+
+        Raises:
+            SessionBusyError: There is no room for it.
+        """
+        limits = self.backend.limits
+        self._close_idle(limits.idle)
+        if len(self._sessions) >= limits.sessions:
+            self._close_idle(limits.spared)
+        if len(self._sessions) >= limits.sessions:
+            raise SessionBusyError(f"the server has {limits.sessions} sessions already: try again later")
+        session = UserSession(self.backend)
+        self._sessions[session.key] = session
+        return session
+
+    def _close_idle(self, seconds: float) -> None:
+        last = time.monotonic() - seconds
+        for session in [one for one in self._sessions.values() if one.used < last and not one.is_busy]:
+            self._sessions.pop(session.key).close()
+
+    def close(self) -> None:
+        """Closes all sessions."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
