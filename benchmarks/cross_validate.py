@@ -14,9 +14,9 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from experiments.data import ConversationRecord, Dialogue, conversation_examples, load_conversations, read_dialogues
+from experiments.data import ConversationRecord, conversation_examples, load_conversations
 from kg.calculations import START, DerivationConfig, WeightedHistory, search_turn
-from kg.reports import build_ontology, document_of
+from kg.reports import build_ontology
 from kg.search import merge_key
 from optimize.fitting import folds_of
 from optimize.metrics.turns import with_intervals
@@ -33,14 +33,13 @@ Row = dict[str, Any]
 Conversations = Sequence[ConversationRecord]
 
 
-def fitted_without(
-    outside: set[str], given: Conversations, dialogues: Sequence[Dialogue], config: ScorerConfig, seed: int
-) -> ConversationQA:
-    """The beam, fitted without some documents; ``dialogues`` have no conversation of ``given``."""
+def fitted_without(outside: set[str], given: Conversations, config: ScorerConfig, seed: int) -> ConversationQA:
+    """The beam, fitted without some documents."""
     inside = [one for one in given if one.document not in outside]
     ontology = build_ontology({one.report.id: one.report for one in inside}.values())
-    fit = FitScorer(config, seed=seed, dialogues=[one for one in dialogues if document_of(one[0]) not in outside])
-    program: ConversationQA = fit.compile(ConversationQA.unfitted(ontology), trainset=conversation_examples(inside))
+    program: ConversationQA = FitScorer(config, seed=seed).compile(
+        ConversationQA.unfitted(ontology), trainset=conversation_examples(inside)
+    )
     return program
 
 
@@ -73,16 +72,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--train", required=True)
     parser.add_argument("--also")
-    parser.add_argument("--dialogues")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--set", action="append", default=[], help="KEY=VALUE of the fit, such as ranker_ensemble=1")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     train = load_conversations(options.train).conversations
     also = load_conversations(options.also).conversations if options.also else ()
-    known = {one.id for one in (*train, *also)}
-    dialogues = read_dialogues(options.dialogues).items if options.dialogues else ()
-    dialogues = [one for one in dialogues if one[0] not in known]
     config = ScorerConfig()
     for setting in options.set:
         key, _, value = setting.partition("=")
@@ -92,7 +87,7 @@ def main() -> None:
     with threadpool_limits(limits=1):
         for fold in range(options.folds):
             outside = {document for document, place in fold_of.items() if place == fold}
-            program = fitted_without(outside, (*train, *also), dialogues, config, options.seed)
+            program = fitted_without(outside, (*train, *also), config, options.seed)
             rows += [answer(program, one) for one in train if one.document in outside]
             print(f"after fold {fold}: {share(rows, 'top-1', 1)}", flush=True)
     print(share(rows, "top-1", 1), share(rows, "recall@10", 10), sep="\n")

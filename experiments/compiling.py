@@ -25,8 +25,6 @@ from typing import Any
 from experiments.console import say
 from experiments.data import (
     ConversationRecord,
-    Dialogue,
-    Dialogues,
     LoadedData,
     conversation_examples,
 )
@@ -189,7 +187,6 @@ def report_job(
     lm: LMConfig | None = None,
     other_lms: Mapping[Role, LMConfig] | None = None,
     program_settings: Mapping[str, str] | None = None,
-    dialogues: Dialogues | None = None,
     train_turns: int = 60,
     val_turns: int = 24,
     seed: int = 0,
@@ -206,7 +203,6 @@ def report_job(
         lm: The program's language model; ``None`` for none.
         other_lms: The models of other roles; by default the program's own. Its budget is for all together.
         program_settings: Settings, as :func:`experiments.saved.with_program_settings` takes them.
-        dialogues: Further training conversations, without reports; those of the train split are left out.
         train_turns: Turns that prompt optimizers learn from, at most.
         val_turns: Turns of other reports that select a program, at most.
         seed: Of everything random.
@@ -220,10 +216,6 @@ def report_job(
     if any(one.answers is None for one in learned) or not train.conversations:
         raise DataError("has no conversations with gold to compile on", file=train.name)
     data = [DataInput(train.name, train.sha256, "train", len(train.conversations))]
-    known, further = {conversation.id for conversation in train.conversations}, list[Dialogue]()
-    if dialogues is not None:
-        further = [dialogue for dialogue in dialogues.items if dialogue[0] not in known]
-        data.append(DataInput(dialogues.name, dialogues.sha256, "train", len(dialogues.items)))
 
     def fit(tell: Callable[[str], None]) -> Fit:
         lms = _language_models(lm, other_lms or {})
@@ -240,7 +232,6 @@ def report_job(
             val_turns=val_turns,
             seed=seed,
             threads=threads or (lm.default_threads if lm is not None else 1),
-            dialogues=further,
             without_programs=conversation_examples([one for one in train.conversations if one.gold is not None]),
             progress=tell,
         )

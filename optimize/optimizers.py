@@ -48,7 +48,6 @@ FITS = {
 
 SettingsT = TypeVar("SettingsT")
 
-Dialogues = Sequence[tuple[str, Sequence[str], Sequence[str]]]
 """Conversations without their reports: id, questions and gold programs."""
 
 Progress = Callable[[str], None]
@@ -73,7 +72,6 @@ class ConversationFit(Teleprompter):
     Args:
         settings: Settings of the fit, of the class ``Settings``.
         seed: Of all that is drawn at random; the same seed gives the same weights.
-        dialogues: Learned from too, where a fit can: those about a page of ``trainset`` count in full.
         without_programs: Examples with ``report``, ``questions`` and ``gold`` answers, which are ``None`` where the
             report does not answer; a confidence is fitted on them too.
         folder: The state of a long training, from which a stopped one continues; ``None`` keeps nothing.
@@ -88,14 +86,13 @@ class ConversationFit(Teleprompter):
         settings: Any = None,
         *,
         seed: int = 0,
-        dialogues: Dialogues = (),
         without_programs: Sequence[dspy.Example] = (),
         folder: Path | None = None,
         progress: Progress = silent,
     ) -> None:
         super().__init__()
         self.settings = settings if settings is not None else self.Settings()
-        self.seed, self.dialogues, self.without_programs = seed, dialogues, without_programs
+        self.seed, self.without_programs = seed, without_programs
         self.folder, self.progress = folder, progress
 
     def compile(
@@ -409,7 +406,7 @@ def compile_chain(
         val_turns: Turns of other reports that select among programs, at most.
         seed: Given to every optimizer; it also shuffles and splits the turns.
         threads: Turns at a time.
-        **fitted_with: Further arguments of the fits: ``dialogues``, ``progress``, ``without_programs`` ...
+        **fitted_with: Further arguments of the fits: ``progress``, ``without_programs`` ...
 
     Raises:
         ConfigError: A prompt optimizer has no language model or too few reports, or it cannot work on this program.

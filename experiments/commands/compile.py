@@ -68,7 +68,6 @@ _ONLY_KGQA = ("graph", "form")
     "a setting of an optimizer (miprov2.num_trials=4), or of the program (page_tokens=3000, unmapped=fail; for kgqa "
     "max_depth=2, rank_paths=true); may be given several times"
 )
-@click.option("--dialogues", type=FILE, metavar="FILE", help="training conversations without reports, as JSON lines")
 @click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")
 @click.option("--val-turns", type=POSITIVE, default=24, help="turns of other reports that select a program (24)")
 @click.option("--graph", type=FILE, metavar="KB", help=f"for kgqa: {GRAPH}; sample:graph is shipped")
@@ -128,7 +127,6 @@ def _report_job(
     *,
     train: tuple[str, ...],
     dev: str | None,
-    dialogues: str | None,
     optimizer: str,
     settings: dict[str, str],
     train_turns: int,
@@ -137,7 +135,7 @@ def _report_job(
 ) -> tuple[CompileJob, Task | None]:
     """The compile of a program for reports, and its evaluation on a dev split, if there is one."""
     from experiments.compiling import report_job
-    from experiments.data import join_loaded, read_dialogues
+    from experiments.data import join_loaded
     from experiments.evaluation import ReportQuestions
     from optimize.optimizers import parse_optimizers
 
@@ -154,7 +152,6 @@ def _report_job(
         lm=lm,
         other_lms=others,
         program_settings={key: value for key, value in settings.items() if key not in of_optimizers},
-        dialogues=read_dialogues(dialogues) if dialogues else None,
         train_turns=train_turns,
         val_turns=val_turns,
         seed=run.seed,

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         load_conversations,
         read_report,
     )
-    from experiments.data.dialogues import Dialogue, Dialogues, read_dialogues
     from experiments.data.graphs import LoadedGraph, graph_and_questions, load_graph
     from experiments.data.news import SAMPLE_NEWS, read_documents, read_questions, recorded_replies
     from experiments.data.portfolio import read_portfolio

@@ -6,7 +6,7 @@
 '2410 turns of 551 held-out reports, which answer 1630 of them'
 
 Scorer and encoder are fitted on most reports. The weights that blend them and the confidence are fitted on the others,
-so that they hold for reports that neither has seen. A page is on one side over all conversations and dialogues.
+so that they hold for reports that neither has seen. A page is on one side over all conversations.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from pydantic.dataclasses import dataclass
 from kg.calculations import ReportIndex
 from kg.encoders import TextEncoder, WordPiece
 from kg.errors import ConfigError
-from kg.reports import Report, build_ontology, document_of
+from kg.reports import Report, build_ontology
 from optimize.encoders.examples import EncoderConfig, base_vocabulary, encoder_data
 from optimize.encoders.held_out import HeldOutFit, fit_blend, held_out_conversations, pages_of
-from optimize.optimizers import ConversationFit, Dialogues, check_packages
+from optimize.optimizers import ConversationFit, check_packages
 from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,
     describe_data,
     fit_scorer,
     fit_standalone,
-    page_key,
     page_keys,
     read_index,
     training_data,
@@ -79,7 +78,7 @@ class EncoderSettings:
 class FitEncoder(ConversationFit):
     """Fits scorer, encoder, blend and confidence on training conversations; asks no language model.
 
-    Dialogues about a held-out page are left out. The folder keeps the checkpoint of the training.
+    The folder keeps the checkpoint of the training.
     """
 
     Settings: ClassVar = EncoderSettings
@@ -95,18 +94,16 @@ class FitEncoder(ConversationFit):
             else split_by_pages(trainset, kept.pages)
         )
         self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
-        unknown = {document_of(example.report.id) for example in outside}
-        dialogues = [one for one in self.dialogues if document_of(one[0]) not in unknown]
         ontology = build_ontology({example.report.id: example.report for example in inside}.values())
-        turns, idf = training_data(ReportReader(ontology, turn.reader.scorer), inside, dialogues)
+        turns, idf = training_data(ReportReader(ontology, turn.reader.scorer), inside)
 
         def read(report: Report) -> ReportIndex:
             return read_index(ReportReader(ontology, turn.reader.scorer), report, idf)
 
         held_out = held_out_conversations(outside, read)
-        described = describe_data(inside, dialogues)
+        described = describe_data(inside)
         scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
-        encoder = kept if kept is not None else self._trained(turns).with_pages(pages_seen(inside, dialogues))
+        encoder = kept if kept is not None else self._trained(turns).with_pages(pages_seen(inside))
         scorer = replace(scorer, encoder=encoder, standalone=fit_standalone(turns))
         scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], self.progress)
         fit = HeldOutFit(scorer, turn.config, held_out, self.without_programs, read, self.seed, self.progress)
@@ -194,7 +191,6 @@ def _sides(
     return sides
 
 
-def pages_seen(inside: Sequence[dspy.Example], dialogues: Dialogues) -> set[str]:
-    """Returns the keys of the pages of a fit: those of its conversations and of its dialogues."""
-    names = {page_key(document_of(one[0])) for one in dialogues}
-    return names.union(*(page_keys(example.report) for example in inside))
+def pages_seen(inside: Sequence[dspy.Example]) -> set[str]:
+    """Returns the keys of the pages of a fit."""
+    return set().union(*(page_keys(example.report) for example in inside))

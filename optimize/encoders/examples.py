@@ -22,7 +22,7 @@ from kg.search import Constant, Number
 from optimize.scorers import TrainingTurn, right_items, right_turns
 
 NO_PAGE = ""
-"""The page of a dialogue whose report is not known."""
+"""The page of a report without figures."""
 
 MASK = "[MASK]"
 SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK)
@@ -62,7 +62,7 @@ class EncoderExample:
     """A turn.
 
     Attributes:
-        page: The name of its report; :data:`NO_PAGE` for a dialogue alone.
+        page: The name of its report; :data:`NO_PAGE` for one without figures.
         sequence: The conversation's questions.
         places: The place of each earlier turn in the sequence.
         past: The earlier turns with their gold calculations.

@@ -68,7 +68,7 @@ from kg.search import (
     beam_search,
     collapse,
 )
-from optimize.optimizers import ConversationFit, Dialogues, Progress, silent
+from optimize.optimizers import ConversationFit, Progress, silent
 from optimize.scorers.settings import ScorerConfig, TrainingConfig
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
@@ -83,7 +83,7 @@ class TrainingTurn:
 
     Attributes:
         group: The unit of the folds: the report's name.
-        index: The report; it is empty if only the dialogue is known.
+        index: The report; it is empty if the report holds no figure.
         questions: All questions up to this one.
         history: The earlier turns with their gold derivations.
         derivation: The gold derivation.
@@ -104,7 +104,7 @@ class TrainingTurn:
 
     @property
     def has_report(self) -> bool:
-        """Whether the report is known, not only the dialogue."""
+        """Whether the report holds figures."""
         return len(self.index) > 0
 
 
@@ -178,31 +178,25 @@ class NetworkChoice:
 
 
 class FitScorer(ConversationFit):
-    """Fits the scorer on training conversations; asks no language model.
-
-    The form model and the network for earlier answers learn from dialogues too.
-    """
+    """Fits the scorer on training conversations; asks no language model."""
 
     Settings: ClassVar = ScorerConfig
     settings: ScorerConfig
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
         """Fits the weights of the scorer."""
-        turns, idf = training_data(turn.reader, trainset, self.dialogues)
-        described = describe_data(trainset, self.dialogues)
+        turns, idf = training_data(turn.reader, trainset)
+        described = describe_data(trainset)
         scorer = fit_scorer(turns, idf, self.settings, self.seed, described, self.progress)
         turn.reader = ReportReader(program.ontology, scorer, program.unmapped)
 
 
-def training_data(
-    reader: ReportReader, trainset: Sequence[dspy.Example], dialogues: Dialogues
-) -> tuple[list[TrainingTurn], Idf]:
-    """Returns all turns of conversations and dialogues, shortened ones too, and the idf of the reports' tokens.
+def training_data(reader: ReportReader, trainset: Sequence[dspy.Example]) -> tuple[list[TrainingTurn], Idf]:
+    """Returns all turns of conversations, shortened ones too, and the idf of the reports' tokens.
 
     Args:
         reader: Builds the graphs.
         trainset: Conversation examples: ``report``, ``questions`` and ``programs``.
-        dialogues: Conversations without their reports; those about a page of ``trainset`` get its report.
     """
     reports = list(dict.fromkeys(example.report for example in trainset))
     cells = [[cell for row in report.table for cell in row] for report in reports]
@@ -216,13 +210,6 @@ def training_data(
             built[report] = read_index(reader, report, idf)
         for make in (training_turns, shortened_turns):
             turns += make(content_sha256(report), built[report], example.questions, example.programs)
-    pages = {document_of(report.id): report for report in built}
-    unknown = ReportIndex([], [], idf)
-    for name, questions, programs in dialogues:
-        page = pages.get(document_of(name))
-        group, index = (name, unknown) if page is None else (content_sha256(page), built[page])
-        for make in (training_turns, shortened_turns):
-            turns += make(group, index, questions, programs)
     return turns, idf
 
 
@@ -237,10 +224,9 @@ def content_sha256(report: Report) -> str:
     return hashlib.sha256(repr((report.sentences, report.table)).encode()).hexdigest()
 
 
-def describe_data(trainset: Sequence[dspy.Example], dialogues: Sequence[object]) -> str:
-    """Returns the numbers of conversations, turns and dialogues in words."""
-    turns = sum(len(example.programs) for example in trainset)
-    return f"{len(trainset)} conversations, {turns} turns; {len(dialogues)} dialogues without documents"
+def describe_data(trainset: Sequence[dspy.Example]) -> str:
+    """Returns the numbers of conversations and turns in words."""
+    return f"{len(trainset)} conversations, {sum(len(example.programs) for example in trainset)} turns"
 
 
 def page_key(name: str) -> str:
@@ -425,7 +411,7 @@ def fit_scorer(
     """Fits the form model, the operand networks and the ranker.
 
     Args:
-        turns: Turns with reports, and perhaps turns of dialogues without reports.
+        turns: The turns.
         idf: Of the training reports' tokens.
         config: Settings.
         seed: Of the networks' first weights, the order of the examples, the folds and the dropout.

@@ -38,7 +38,7 @@ class ScorerConfig:
         feature_count: Turns in which a feature must occur to enter the form model.
         form_count: Turns in which a form must occur to be proposed.
         operands: Training of the network for figures.
-        answers: Training of the network for earlier answers, which also learns from dialogues without reports.
+        answers: Training of the network for earlier answers, which also learns from reports without figures.
         ensemble: Networks of different seeds that are joined into one; their mean depends less on the seed.
         ranker: Training of the ranker.
         ranker_ensemble: Its networks of different seeds.

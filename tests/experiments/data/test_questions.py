@@ -7,7 +7,7 @@ from typing import Any
 import datasets
 import pytest
 
-from experiments.data import join_questions, load_conversations, load_questions, read_dialogues
+from experiments.data import join_questions, load_conversations, load_questions
 from experiments.data.questions import read_metaqa, read_pathquestion, read_worldcup
 from kg.errors import ConfigError, DataError
 
@@ -97,38 +97,6 @@ def test_files_are_joined(tmp_path: Path) -> None:
     assert len(joined.sha256) == 64
     assert join_questions(parts[:1]) is parts[0]
     assert len(join_questions([parts[0], parts[0]]).problems) == 1
-
-
-GOOD = {"id": "a", "dialogue_break": ["revenue?"], "turn_program": ["120"]}
-
-
-def test_dialogues_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "d.jsonl"
-    path.write_text(json.dumps(GOOD) + "\n\n" + json.dumps({**GOOD, "id": "b"}) + "\n")
-    dialogues = read_dialogues(path)
-    assert [item[0] for item in dialogues.items] == ["a", "b"]
-    assert dialogues.items[1] == ("b", ("revenue?",), ("120",))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("{", r"d\.jsonl: line 1: is no dialogue"),
-        ("[]", "is no dialogue"),
-        (json.dumps({**GOOD, "turn_program": ["what"]}), "neither|no step"),
-        (json.dumps({**GOOD, "turn_program": []}), "is shorter than argument 1"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path: Path, line: str, message: str) -> None:
-    path = tmp_path / "d.jsonl"
-    path.write_text(line)
-    with pytest.raises(DataError, match=message):
-        read_dialogues(path)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        read_dialogues(tmp_path / "nowhere.jsonl")
 
 
 PAGE = {"pre_text": ["cash was $ 5 million ."], "post_text": [], "table": [["", "2009"], ["net income", "$ 7"]]}

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import dspy
@@ -19,10 +18,10 @@ from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.derivation import Derivation
 from kg.search.steps import Answer, merge_key
-from optimize.scorers import FitScorer, training_data
+from optimize.scorers import FitScorer
 from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
-from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, REPORT, SMALL, TINY
+from tests.optimize.scorers.changes import SMALL
 
 SAMPLE = Path(__file__).resolve().parents[3] / "experiments" / "sample"
 
@@ -140,32 +139,3 @@ def test_another_process_gives_the_same_bytes() -> None:
         command = [sys.executable, "-c", _FIT, str(SAMPLE / "train.json")]
         hashes.add(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
     assert len(hashes) == 1
-
-
-def test_dialogues_without_documents_teach_forms_and_earlier_answers(
-    student: ConversationQA, train: list[dspy.Example]
-) -> None:
-    dialogues = [
-        ("d1", ["what were sales?", "raised to the power of two?"], ["7", "exp(7, const_2)"]),
-        ("d2", ["what were costs?", "a broken one?"], ["8", "nonsense("]),
-    ]
-    plain = _scorer(FitScorer(TINY).compile(student, trainset=train[:4]))
-    more = _scorer(FitScorer(TINY, dialogues=dialogues).compile(student, trainset=train[:4]))
-    assert set(more.forms.forms) - set(plain.forms.forms) == {"exp(R, C2)"}
-    assert more.operands["A"].to_dict() == plain.operands["A"].to_dict()
-    assert more.operands["R"].to_dict() != plain.operands["R"].to_dict()
-    assert "2 dialogues" in more.trained_on
-
-
-def test_a_dialogue_about_a_known_page_learns_from_its_figures(student: ConversationQA) -> None:
-    report = replace(REPORT, id="Single_ACME/2009/page_3.pdf-1")
-    example = dspy.Example(report=report, questions=QUESTIONS, programs=PROGRAMS)
-    dialogues = [
-        ("Double_ACME/2009/page_3.pdf", QUESTIONS, PROGRAMS),
-        ("Double_OTHER/2009/page_3.pdf", QUESTIONS, PROGRAMS),
-    ]
-    turns, _ = training_data(student.turn.reader, [example], dialogues)
-    own, same, other = turns[: len(QUESTIONS)], turns[-2 * len(QUESTIONS) :], turns[-len(QUESTIONS) :]
-    assert {turn.group for turn in same[: len(QUESTIONS)]} == {turn.group for turn in own}, "never apart in a fold"
-    assert [turn.has_report for turn in same] == [True] * len(QUESTIONS) + [False] * len(QUESTIONS)
-    assert {turn.group for turn in other} == {"Double_OTHER/2009/page_3.pdf"}
