@@ -59,8 +59,7 @@ def _backend(about: tuple[str, ...], data: str, program: str, lm: LMConfig | Non
     from experiments.ui.sessions import Backend
 
     with waiting("read what the questions are about"):
-        backend = Backend(program=program, data=data)
-        backend.subject = backend.read(about) if about else None
+        backend = Backend(about, program, data)
     if backend.subject is not None:
         say(f"* {backend.subject.title}")
     backend.settings = reach_lm(lm, backend.subject.program if backend.subject is not None else None)

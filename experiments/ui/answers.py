@@ -19,6 +19,7 @@ from experiments.console import write_answer
 from experiments.facade import Subject
 from kg.calculations import Candidate
 from kg.paths import SEPARATOR
+from kg.readers.content import Place
 from kg.reports import CellSource, Source
 from kg.search import Constant, Labelled, Number, Operand, StepResult
 from programs.turns import AnyTurn, GraphDetail, TextDetail
@@ -83,20 +84,27 @@ def _runner_up(subject: Subject, turn: AnyTurn, others: Sequence[Candidate]) -> 
 
 
 def _sources(subject: Subject, candidate: Candidate) -> list[dict[str, Any]]:
-    return [
-        {**dataclasses.asdict(source), "place": subject.place(source), "text": _cut(subject, source)}
-        for source in dict.fromkeys(candidate.sources)
-    ]
+    return [_source(subject, source) for source in dict.fromkeys(candidate.sources)]
 
 
-def _cut(subject: Subject, source: Source) -> str:
-    """The figure as it is written."""
-    report = subject.world.report
+def _source(subject: Subject, source: Source) -> dict[str, Any]:
+    """A place in words, without the points of a box on a page, and in numbers."""
+    report, place, words = subject.world.report, place_of(subject, source), subject.place(source)
+    if place is not None and place.box is not None:
+        words = words.replace(str(place), str(dataclasses.replace(place, box=None)), 1)
     if isinstance(source, CellSource):
         text: str = report.table[source.row][source.column]
     else:
         text = report.sentences[source.sentence]
-    return text[source.start : source.end]
+    shown = {"place": words, "text": text[source.start : source.end], "page": place.page if place is not None else 0}
+    return {**dataclasses.asdict(source), **shown}
+
+
+def place_of(subject: Subject, source: Source) -> Place | None:
+    """The place of a figure in a file; ``None`` for reports that are not read from files."""
+    document = subject.document
+    is_known = document is not None and bool(document.cells if isinstance(source, CellSource) else document.sentences)
+    return document.place(source) if document is not None and is_known else None
 
 
 def _steps(subject: Subject, candidate: Candidate) -> list[dict[str, Any]]:

@@ -9,15 +9,21 @@ from __future__ import annotations
 import csv
 import io
 import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from experiments.console import write_share
-from experiments.ui.answers import path_picture
+from experiments.ui.answers import path_picture, place_of
 from experiments.ui.sessions import UserSession
+from kg.errors import DataError
+from kg.reports import Source
 
+_WORKER, _SECONDS = Path(__file__).with_name("sheet_worker.py"), 60
 _FORMULA = re.compile(r"[=+@\t\r-]")
 _NUMBER = re.compile(r"[-+]?[\d.,]+%?")
 _COLUMNS = ("question", "answer", "exact", "confidence", "message", "program", "places", "runner_up")
@@ -89,6 +95,22 @@ def report_view(session: UserSession, row: int = 0, sentence: int = 0) -> dict[s
 def _window(place: int, count: int, most: int) -> tuple[int, int]:
     first = max(0, min(place - most // 2, count - most))
     return first, min(count, first + most)
+
+
+def sheet_picture(session: UserSession, source: Source) -> bytes:
+    """The place of a figure on its page of a PDF file as PNG, drawn in a process of its own.
+
+    Raises:
+        DataError: The figure is on no page, or the page cannot be drawn.
+    """
+    place = place_of(session.subject, source) if session.subject is not None else None
+    if place is None or place.box is None or place.file not in session.files:
+        raise DataError("the figure is on no page of a PDF file")
+    words = [sys.executable, str(_WORKER), str(session.files[place.file]), *map(str, (place.page, *place.box))]
+    try:
+        return subprocess.run(words, check=True, capture_output=True, timeout=_SECONDS).stdout
+    except subprocess.SubprocessError as error:
+        raise DataError("cannot be drawn", file=place.file, place=f"page {place.page}") from error
 
 
 def export_csv(turns: Sequence[Mapping[str, Any]]) -> str:

@@ -31,9 +31,10 @@ from experiments.ui.answers import turn_content
 from experiments.ui.chat import chat_router
 from experiments.ui.graphs import query, turtle_of
 from experiments.ui.guard import Guard
-from experiments.ui.pages import export_csv, render, report_view
+from experiments.ui.pages import export_csv, render, report_view, sheet_picture
 from experiments.ui.sessions import Backend, Question, SessionBusyError, Sessions, UserSession
 from kg.errors import FinpathError, LMError
+from kg.reports import CellSource, SentenceSource
 
 COOKIE = "finpath-session"
 """The name of the cookie, and of the header, that names a session."""
@@ -44,10 +45,11 @@ _LONGEST_NAME, _PAUSE = 100, 0.1
 
 
 class AskedQuestion(BaseModel):
-    """A question; with ``wait`` the reply is its answer, else its number."""
+    """A question; with ``wait`` the reply is its answer, else its number; ``model`` asks the language model, too."""
 
     question: str
     wait: bool = True
+    model: bool = True
 
 
 class SparqlQuery(BaseModel):
@@ -152,6 +154,15 @@ def _add_pages(app: FastAPI) -> None:
     async def document(session: Current, row: int = 0, sentence: int = 0) -> str:
         return render("document.html", view=report_view(session, row, sentence))
 
+    @app.get("/sheet.png", include_in_schema=False)
+    async def sheet(session: Current, row: int = -1, column: int = -1, sentence: int = -1) -> Response:
+        report = session.subject.world.report if session.subject and session.subject.kind == "report" else None
+        is_cell = report and 0 <= row < len(report.table) and 0 <= column < len(report.table[0])
+        if report is None or not (is_cell or 0 <= sentence < len(report.sentences)):
+            raise HTTPException(404, "there is no such place")
+        source = CellSource(row, column, 0, 0) if is_cell else SentenceSource(sentence, 0, 0)
+        return Response(await session.backend.run(sheet_picture, session, source), media_type="image/png")
+
     @app.get("/export.{form}", include_in_schema=False)
     async def export(session: Current, form: str) -> Response:
         answered = [one for one in session.questions if one.turn is not None]
@@ -174,7 +185,7 @@ def content_of(session: UserSession, question: Question) -> dict[str, Any]:
     """The content of an answered question."""
     assert session.subject is not None
     assert question.turn is not None
-    return turn_content(session.subject, question.turn)
+    return {**turn_content(session.subject, question.turn), "model_failed": question.model_failed}
 
 
 def question_of(session: UserSession, number: int) -> Question:
@@ -218,7 +229,7 @@ def _add_api(app: FastAPI) -> None:
     @app.post("/api/questions")
     async def ask(session: Current, asked: AskedQuestion) -> dict[str, Any]:
         """Asks the next question: the reply has its ``number`` and, with ``wait``, its answer and sources."""
-        question = session.ask(asked.question)
+        question = session.ask(asked.question, model=asked.model)
         number = {"number": len(session.questions)}
         if not asked.wait:
             return number

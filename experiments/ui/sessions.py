@@ -1,6 +1,6 @@
 """Sessions of the page and of the API: each has files, a subject and a conversation of its own.
 
-    sessions = Sessions(Backend(find_subject(["annual-report.pdf"])), Limits())
+    sessions = Sessions(Backend(["annual-report.pdf"]))
     session = sessions.new()
     question = session.ask("what were net sales in 2020?")    # returns at once
     await question.wait()
@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,24 +76,30 @@ class Backend:
     """The subjects that are asked about, and the threads that read and answer.
 
     Args:
-        subject: The subject of each new session, if any.
+        about: Names the subject of each new session, if any.
         program: The program for reports, or its name.
         data: Where ids of reports are looked up.
         settings: Settings of DSPy, with the language model.
         limits: The limits.
+
+    Attributes:
+        subject: The subject of each new session.
+        files: Its files by their names.
     """
 
     def __init__(
         self,
-        subject: Subject | None = None,
+        about: Sequence[str] = (),
         program: Any = "beam",
         data: str = "sample:dev",
         settings: Mapping[str, Any] | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self.subject, self.data, self.settings = subject, data, dict(settings or {"lm": None})
+        self.data, self.settings = data, dict(settings or {"lm": None})
         self.limits = limits if limits is not None else Limits()
         self._program = program
+        self.files = {Path(word).name: Path(word) for word in about if Path(word).is_file()}
+        self.subject = self.read(about) if about else None
         self._pool = ThreadPoolExecutor(self.limits.threads, thread_name_prefix="finpath")
 
     @property
@@ -129,12 +135,14 @@ class Question(BaseCallback):
     Attributes:
         steps: What was done so far, each in a few words.
         turn: The answer, once there is one.
+        model_failed: Whether a language model did not answer.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.steps: list[str] = ["the question is read and the graph is searched"]
         self.turn: AnyTurn | None = None
+        self.model_failed = False
         self.task: asyncio.Task[None] | None = None
 
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
@@ -145,6 +153,12 @@ class Question(BaseCallback):
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
         """A language model is called: a step."""
         self.steps.append(f"{getattr(instance, 'model', 'a model')} is asked")
+
+    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: ARG002
+        """A call of a language model has ended, maybe without a reply: a step."""
+        if exception is not None:
+            self.model_failed = True
+            self.steps.append("the language model does not answer")
 
     def on_tool_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
         """A tool is called: a step."""
@@ -168,6 +182,7 @@ class UserSession:
         key: Names the session; nobody can guess it.
         questions: The questions so far, the last one maybe without its answer.
         subject: The subject.
+        files: The files of a report by their names.
         used: When the session was last used, in seconds of the monotonic clock.
     """
 
@@ -175,6 +190,7 @@ class UserSession:
         self.backend, self.key = backend, secrets.token_urlsafe(32)
         self.questions: list[Question] = []
         self.subject: Subject | None = None
+        self.files: Mapping[str, Path] = backend.files
         self.used, self._reading = time.monotonic(), False
         self._conversation: Conversation | None = None
         self._folder: Path | None = None
@@ -218,7 +234,9 @@ class UserSession:
                 (folder / name).write_bytes(content)
             is_texts = len(files) > 1 and all(Path(name).suffix.lower() == ".txt" for name in files)
             about = [str(folder)] if is_texts else [str(folder / name) for name in files]
-            self._begin(await self.backend.run(self.backend.read, about))
+            subject = await self.backend.run(self.backend.read, about)
+            title = subject.title.replace(f"{folder}/", "").replace(str(folder), "of files")
+            self._begin(replace(subject, title=title))
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, FinpathError):  # the folder's name is nothing to its reader
@@ -227,12 +245,16 @@ class UserSession:
         finally:
             self._reading = False
         self.close()
-        self._folder = folder
+        self._folder, self.files = folder, {name: folder / name for name in files}
         assert self.subject is not None
         return self.subject
 
-    def ask(self, text: str) -> Question:
+    def ask(self, text: str, *, model: bool = True) -> Question:
         """Begins to answer a question.
+
+        Args:
+            text: The question.
+            model: Whether a language model is asked, if there is one.
 
         Raises:
             ConfigError: The question is empty or too long, there are too many, or nothing to ask about.
@@ -248,12 +270,12 @@ class UserSession:
         self._check_rest()
         question = Question(text)
         self.questions.append(question)
-        question.task = asyncio.create_task(self._answer(question, self._conversation))
+        question.task = asyncio.create_task(self._answer(question, self._conversation, {} if model else {"lm": None}))
         return question
 
-    async def _answer(self, question: Question, conversation: Conversation) -> None:
+    async def _answer(self, question: Question, conversation: Conversation, changed: Mapping[str, Any]) -> None:
         def answered() -> Any:
-            with dspy.context(**{**self.backend.settings, "callbacks": [question]}):
+            with dspy.context(**{**self.backend.settings, **changed, "callbacks": [question]}):
                 return conversation.program.ask(conversation.state, question.text)
 
         try:

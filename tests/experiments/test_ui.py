@@ -35,8 +35,7 @@ def served() -> Iterator[tuple[str, Any]]:
     from experiments.ui.server import make_app
     from experiments.ui.sessions import Backend, Limits
 
-    backend = Backend(limits=Limits(threads=1, sessions=12, upload=100_000))
-    backend.subject = backend.read([REPORT])
+    backend = Backend([REPORT], limits=Limits(threads=1, sessions=12, upload=100_000))
     server = uvicorn.Server(uvicorn.Config(make_app(backend), port=0, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()

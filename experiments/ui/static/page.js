@@ -67,7 +67,8 @@ async function ask(event) {
   const question = field.value.trim();
   if (!question) return;
   try {
-    const { number } = await (await post("/api/questions", { question, wait: false })).json();
+    const model = document.getElementById("model")?.checked ?? true;
+    const { number } = await (await post("/api/questions", { question, model, wait: false })).json();
     field.value = "";
     const article = await place(number);
     if ("waiting" in article.dataset) follow(article);
@@ -106,7 +107,7 @@ function clear() {
 }
 
 async function light(figure) {
-  const { row, column, sentence, start, end } = figure.dataset;
+  const { row, column, sentence, start, end, page } = figure.dataset;
   const id = row === undefined ? `s${sentence}` : `r${row}c${column}`;
   const report = document.getElementById("document");
   if (!document.getElementById(id)) {
@@ -114,6 +115,9 @@ async function light(figure) {
     report.replaceChildren(...parsed(await (await call(`/document?${place}`)).text()).childNodes);
   }
   clear();
+  const sheet = document.getElementById("sheet");
+  sheet.hidden = !page;
+  if (page) sheet.src = `/sheet.png?${row === undefined ? `sentence=${sentence}` : `row=${row}&column=${column}`}`;
   const target = document.getElementById(id);
   const text = target.textContent;
   const mark = document.createElement("mark");
