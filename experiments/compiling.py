@@ -218,7 +218,7 @@ def report_job(
     data = [DataInput(train.name, train.sha256, "train", len(train.conversations))]
 
     def fit(tell: Callable[[str], None]) -> Fit:
-        lms = _language_models(lm, other_lms or {})
+        lms = language_models(lm, other_lms or {})
         student = with_program_settings(_student(reference, train, tracker), program_settings or {})
         with_programs = learned or infer_programs(student, train.conversations)
         if not with_programs and optimizers:
@@ -294,7 +294,7 @@ def _plain(value: Any) -> Any:
     return dataclasses.asdict(value) if is_settings else str(value) if isinstance(value, Path) else value
 
 
-def _language_models(lm: LMConfig | None, others: Mapping[Role, LMConfig]) -> dict[Role, Any]:
+def language_models(lm: LMConfig | None, others: Mapping[Role, LMConfig]) -> dict[Role, Any]:
     """The models by role; the budget of the program's own is for all of them together."""
     lms: dict[Role, Any] = {"task": reach_lm(lm)["lm"]} if lm is not None else {}
     for role, other in others.items():

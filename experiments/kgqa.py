@@ -13,25 +13,31 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.compiling import CompileJob, Fit
+import dspy
+
+from experiments.compiling import CompileJob, Fit, language_models
 from experiments.console import figures_table, write_text
 from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
+from experiments.lms import LMConfig
 from experiments.saved import SavedProgram, shipped_encoder
 from experiments.task import Description, EvaluationConfig, Scored, Task
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
-from kg.errors import DataError
+from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, QuestionGraph
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
+from optimize.optimizers import OptimizerStep, compile_prompts
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
 from programs.conversation import ConversationQA
 from programs.turns import GraphDetail
 from programs.worlds.graph import GraphConfig, GraphReader, GraphTurn
 
+_FIELDS = ("id", "question", "topics", "answers")
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
 
@@ -161,7 +167,12 @@ def graph_job(
     search: GraphConfig,
     *,
     ranked: bool = False,
+    optimizers: Sequence[OptimizerStep] = (),
+    lm: LMConfig | None = None,
+    train_turns: int = 60,
+    val_turns: int = 24,
     seed: int = 0,
+    threads: int | None = None,
 ) -> CompileJob:
     """Returns the compile of a program for questions about a graph.
 
@@ -170,8 +181,18 @@ def graph_job(
         train: The questions with their gold.
         search: Settings of the beam.
         ranked: As for :func:`fit_graphs`.
+        optimizers: Those of the prompts, one after the other, after the fit.
+        lm: The language model that they ask.
+        train_turns: Questions that they learn from, at most.
+        val_turns: Questions about other topics that select a program, at most.
         seed: Of everything random.
+        threads: Questions at a time; ``None`` for 1, or 8 with a remote model.
+
+    Raises:
+        ConfigError: There are optimizers of prompts, and no language model.
     """
+    if optimizers and lm is None:
+        raise ConfigError(f"optimizer {optimizers[0].name!r} asks a language model; name one with lm, got none")
     data = {"questions": train.name, "sha256": train.sha256, "count": len(train.questions)}
     learned = {**data, "graph": loaded.name, "graph_sha256": loaded.sha256}
     counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
@@ -179,14 +200,27 @@ def graph_job(
 
     def fit(_: Callable[[str], None]) -> Fit:
         program = fit_graphs(loaded.graph, train.questions, search, ranked=ranked, seed=seed)
-        return Fit(program, counts)
+        if lm is None or not optimizers:
+            return Fit(program, counts)
+        examples = _prompt_examples(loaded.graph, train.questions, train_turns, val_turns, seed)
+        lms = language_models(lm, {})
+        compiled = compile_prompts(program, optimizers, *examples, lms, seed, threads or lm.default_threads)
+        scores = {f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compiled.scores)}
+        return Fit(compiled.program, {**counts, **scores}, compiled.failure)
 
+    names = "+".join(step.name for step in optimizers)
     return CompileJob(
-        name=f"kgqa {train.name}",
+        name=f"kgqa {train.name}" + (f" {names}" if names else ""),
         data=[DataInput(train.name, train.sha256, "train", len(train.questions))],
         origin={"train": learned, "seed": seed},
-        params={**{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()}, **learned},
+        params={
+            **{f"settings.{key}": value for key, value in dataclasses.asdict(search).items()},
+            **learned,
+            "optimizers": names or "none",
+            "lm.name": lm.name if lm is not None else "none",
+        },
         fit=fit,
+        lm=lm,
         kind="kgqa",
         seed=seed,
     )
@@ -223,6 +257,20 @@ def fit_graphs(
         return ConversationQA.for_graphs(search, GraphReader(scorer))
     ranker = fit_path_ranker(index, examples, shipped_encoder().vectors, training, seed)
     return ConversationQA.for_graphs(search, GraphReader(scorer, ranker))
+
+
+def _prompt_examples(
+    graph: QuestionGraph, questions: Sequence[KGQuestion], train: int, val: int, seed: int
+) -> tuple[list[dspy.Example], list[dspy.Example]]:
+    """Questions that optimizers of prompts learn from, and questions about other topics that they choose on."""
+    topics = sorted({question.topics for question in questions})
+    random.Random(seed).shuffle(topics)
+    chosen = set(topics[: max(1, len(topics) // 3)])
+    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
+    for question in random.Random(seed).sample(list(questions), len(questions)):
+        example = dspy.Example(graph=graph, **{name: getattr(question, name) for name in _FIELDS})
+        sides[question.topics in chosen].append(example.with_inputs("graph", "question", "topics"))
+    return sides[0][:train], sides[1][:val]
 
 
 def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:

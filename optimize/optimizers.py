@@ -424,11 +424,11 @@ def compile_chain(
         if "task" not in lms:
             raise ConfigError(f"optimizer {steps[0].name!r} asks a language model; name one with lm, got none")
         turns = split_turns(trainset, compiled.program, train=train_turns, val=val_turns, seed=seed)
-        compiled = _compile_prompts(compiled.program, steps, *turns, lms, seed, threads)
+        compiled = compile_prompts(compiled.program, steps, *turns, lms, seed, threads)
     return compiled
 
 
-def _compile_prompts(
+def compile_prompts(
     program: Any,
     steps: Sequence[OptimizerStep],
     train: list[dspy.Example],
@@ -437,6 +437,11 @@ def _compile_prompts(
     seed: int,
     threads: int,
 ) -> ChainResult:
+    """Returns ``program`` with prompts that optimizers choose on ``val``; the other arguments are those of a chain.
+
+    Raises:
+        ConfigError: There is no turn to learn from or to choose on.
+    """
     if not train or not val:
         raise ConfigError(
             "prompt optimizers need turns to learn from and turns of other reports to choose on; the conversations "

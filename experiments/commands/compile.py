@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from experiments.tracking import Tracker
     from optimize.optimizers import Role
 
-_KGQA = ("graph", "form", "dev", "settings", "seed", "run_name", "no_track")
+_KGQA = (
+    *("graph", "form", "dev", "settings", "seed", "run_name", "no_track"),
+    *("optimizer", "lm", "lm_set", "train_turns", "val_turns", "threads"),
+)
 """The options of kgqa, in addition to ``--train``, ``--out`` and ``--json``."""
 _ONLY_KGQA = ("graph", "form")
 
@@ -47,6 +50,7 @@ _ONLY_KGQA = ("graph", "form")
         --teacher-lm openai/gpt-4o-mini --lm-set budget=usd=1 --train sample:train --out taught
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile kgqa --graph sample:graph --train sample:train --dev sample:dev --format metaqa --out my-kgqa
+    finpath compile kgqa --graph sample:graph --train sample:train --format metaqa --optimizer bootstrap --lm local
     """,
 )
 @click.argument(
@@ -62,7 +66,10 @@ _ONLY_KGQA = ("graph", "form")
 @click.option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this, a source as --train's")
 @click.option("--out", type=OUT_PLACE, metavar="FOLDER", help="save the program here, in addition to its run")
 @click.option(
-    "--optimizer", default="scorer", metavar="NAME[+NAME]", help="optimizers in their order (scorer), or none"
+    "--optimizer",
+    default="scorer",
+    metavar="NAME[+NAME]",
+    help="optimizers in their order (scorer), or none; for kgqa those of prompts, after the fit",
 )
 @set_option(
     "a setting of an optimizer (miprov2.num_trials=4), or of the program (page_tokens=3000, unmapped=fail; for kgqa "
@@ -89,10 +96,9 @@ def compile_command(
 
     _refuse_unused(program)
     is_kgqa = program == "kgqa"
-    lm = None if is_kgqa else lm
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     say("* read the data")
-    job, task = _graph_job(run.seed, **given) if is_kgqa else _report_job(program, lm, run, tracker, **given)
+    job, task = _graph_job(lm, run, **given) if is_kgqa else _report_job(program, lm, run, tracker, **given)
     config = run.config(lm, traces=not is_kgqa) if task is not None else None
     compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, task=task, config=config)
     if task is not None and (evaluation := compiled.evaluation) is not None:
@@ -170,26 +176,43 @@ def _other_lm(lm: LMConfig | None, name: str) -> LMConfig:
 
 
 def _graph_job(
-    seed: int,
+    lm: LMConfig | None,
+    run: RunOptions,
     *,
     train: tuple[str, ...],
     dev: str | None,
     graph: str | None,
     form: str | None,
     settings: dict[str, str],
+    optimizer: str,
+    train_turns: int,
+    val_turns: int,
     **_: Any,
 ) -> tuple[CompileJob, Task | None]:
     """The compile of a program for questions about a graph, and its evaluation."""
     from experiments.data import graph_and_questions
     from experiments.kgqa import KGQuestions, graph_job
-    from optimize.optimizers import read_value, with_setting
+    from optimize.optimizers import FITS, parse_optimizers, read_value, with_setting
     from programs.worlds.graph import GraphConfig
 
     if graph is None or form is None:
         raise click.UsageError("questions about a graph need --graph and --format")
     ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
+    of_optimizers = [f"{key}={settings.pop(key)}" for key in [*settings] if "." in key]
+    chain = [step for step in parse_optimizers(optimizer, of_optimizers) if step.name not in FITS]
     config = GraphConfig()
     for key, value in settings.items():
         config = with_setting(config, key, value, "a program about graphs")
-    job = graph_job(*graph_and_questions(graph, train, form), config, ranked=ranked, seed=seed)
+    loaded = graph_and_questions(graph, train, form)
+    job = graph_job(
+        *loaded,
+        config,
+        ranked=ranked,
+        optimizers=chain,
+        lm=lm if chain else None,
+        train_turns=train_turns,
+        val_turns=val_turns,
+        seed=run.seed,
+        threads=run.threads,
+    )
     return job, KGQuestions(*graph_and_questions(graph, (dev,), form)) if dev is not None else None

@@ -19,6 +19,7 @@ import dspy
 from kg.errors import DataError
 from kg.search import Answer
 from optimize.metrics.abstention import read_gold
+from optimize.metrics.graphs import score_question
 from optimize.metrics.turns import Diagnosis, Difference, diagnose, exact_match, program_match
 from programs.turns import Turn
 from signatures.understand import Understanding
@@ -41,8 +42,8 @@ def metric(
     """Returns whether a turn is right, or the share of a conversation's turns that are, with the reason.
 
     Args:
-        gold: A turn example of :mod:`optimize.examples`, a conversation example of :mod:`experiments.data`, or an
-            example with an ``answer`` alone.
+        gold: A turn example of :mod:`optimize.examples`, a conversation example of :mod:`experiments.data`, a question
+            about a graph with ``id``, ``topics`` and ``answers``, or an example with an ``answer`` alone.
         pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn. Against an answer
             alone also another program's ``answer``, or the answer itself: a text, a number, names or ``None``.
         trace: The calls of the predictors; DSPy passes it where it selects demonstrations.
@@ -62,6 +63,10 @@ def _score(gold: Any, pred: Any) -> dspy.Prediction:
     if "questions" in gold:
         return _score_conversation(gold, pred)
     turn = getattr(pred, "turn", None)
+    if "topics" in gold and turn is not None:
+        own = score_question(gold, turn)
+        answered = f"Answered {own.answer}, gold {own.gold}." if own.answer is not None else own.message
+        return dspy.Prediction(score=float(own.rank == 1), feedback=f"Question: {gold.question}. {answered}")
     if "program" not in gold:
         return _score_answer(gold.answer, turn.answer if turn is not None else getattr(pred, "answer", pred))
     if turn is None:

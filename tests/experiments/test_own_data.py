@@ -35,11 +35,8 @@ def test_a_file_and_rows_are_the_same_conversation(income: Path) -> None:
     [own], [other] = (load_conversations(source).conversations for source in (income.parent / "dev.json", rows))
     assert (own.questions, own.gold, own.report) == (other.questions, other.gold, other.report)
     assert own.gold == (Decimal(4120), Decimal(3980), Decimal(140))
-    assert [program for one in infer_programs(finpath.load("beam"), [own]) for program in one.programs or ()] == [
-        "4120",
-        "3980",
-        "subtract(4120, 3980)",
-    ]
+    [inferred] = infer_programs(finpath.load("beam"), [own])
+    assert inferred.programs == ("4120", "3980", "subtract(4120, 3980)")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +44,6 @@ def test_a_file_and_rows_are_the_same_conversation(income: Path) -> None:
     [
         ({"question": "sales?", "answer": 1}, "must have report or files"),
         ({"report": "none.csv", "question": "sales?", "answer": 1}, "none.csv"),
-        ({"report": "income.csv", "question": " ", "answer": 1}, "every question must be a text"),
         ({"report": "income.csv", "question": "sales?", "answer": "about five"}, "a gold answer must be a number"),
         ({"files": ["income.csv"], "questions": ["sales?"], "answers": []}, "answers of one length"),
     ],
@@ -81,10 +77,7 @@ def test_examples_are_evaluated_and_compared(income: Path) -> None:
     [
         ("5.4%", Decimal("0.054"), 1.0),
         (4120, "4,120", 1.0),
-        ("yes", "Yes", 1.0),
         (["Net sales"], ("net sales",), 1.0),
-        (None, None, 1.0),
-        (4120, None, 0.0),
         (4120, "about four thousand", 0.0),
         (None, 4120, 0.0),
     ],

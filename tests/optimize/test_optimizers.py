@@ -7,11 +7,15 @@ from typing import Any
 import dspy
 import pytest
 
+from experiments.data import graph_and_questions
+from experiments.kgqa import graph_job
+from experiments.lms import LMConfig
 from kg.errors import ConfigError
 from optimize.optimizers import FITS, PROMPT_OPTIMIZERS, OptimizerStep, compile_chain, parse_optimizers
 from optimize.scorers.derivations import ScorerConfig
 from programs.lm import Budget
 from programs.lm.guarded import GuardedLM
+from programs.worlds.graph import GraphConfig
 
 SETTINGS = {
     "labeled-few-shot": ["labeled-few-shot.k=3"],
@@ -66,12 +70,6 @@ def test_every_optimizer_is_made_from_its_defaults(name: str, any_lm: GuardedLM)
     assert further.get("seed", getattr(made, "seed", 7)) == 7
 
 
-def test_a_preset_of_miprov2_replaces_the_defaults(any_lm: GuardedLM) -> None:
-    [step] = parse_optimizers("miprov2", ["miprov2.auto=light"])
-    made, further = step.make({"metric": print, "prompt_model": any_lm, "task_model": any_lm})
-    assert (made.auto, made.num_candidates, further["num_trials"]) == ("light", None, None)
-
-
 def compiled_with(name: str, program: Any, train: list[dspy.Example], lm: GuardedLM, **options: Any) -> Any:
     chain = parse_optimizers(name, [text for one in name.split("+") for text in SETTINGS[one]])
     return compile_chain(program, chain, train, lms={"task": lm, **options}, train_turns=6, val_turns=3)
@@ -119,6 +117,16 @@ def test_a_spent_budget_ends_a_compile_with_its_reason(
     assert "the budget of local/qwen2.5-coder-1.5b is spent: 9 calls" in compiled.failure
     assert any_lm.spent.calls == 9
     assert compiled.program(report=sample_train[0].report, question="net income?").turn.question == "net income?"
+
+
+def test_prompts_about_a_graph_are_compiled(any_lm: GuardedLM) -> None:
+    loaded, questions = graph_and_questions("sample:graph", ["sample:train"], "metaqa")
+    job = graph_job(loaded, questions, GraphConfig(), optimizers=parse_optimizers("bootstrap"), lm=LMConfig("local"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.kgqa.language_models", lambda *_: {"task": any_lm})
+        fit = job.fit(print)
+    assert {"val_score_0_start", "val_score_1_bootstrap"} <= set(fit.figures)
+    assert any("member_of" in prompt for prompt in any_lm.engine.prompts)
 
 
 def test_what_cannot_work_is_refused(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
