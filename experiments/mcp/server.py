@@ -24,8 +24,9 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from pydantic import Field
 
 from experiments.facade import Subject
+from experiments.mcp.graph_tools import GraphTools
 from experiments.ui.answers import turn_content
-from experiments.ui.graphs import turtle_of
+from experiments.ui.graphs import turtle_of, typed_graph
 from experiments.ui.sessions import Backend
 from kg.errors import ConfigError, DataError, FinpathError, QueryError
 from programs.agent.tools import Session as ReportTools
@@ -53,14 +54,14 @@ class OpenSubject:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @functools.cached_property
-    def tools(self) -> ReportTools:
-        """The agent's tools.
+    def tools(self) -> ReportTools | GraphTools:
+        """The agent's tools over the figures of a report, or over a graph.
 
         Raises:
-            ConfigError: The subject is no report.
+            ConfigError: The subject is neither.
         """
         if self.subject.kind != "report":
-            raise ConfigError(f"the tools are for reports; ask a {self.subject.kind} with ask")
+            return GraphTools(typed_graph(self.subject))
         world = self.subject.world
         _, index = world.reader.read(world.report)
         return ReportTools(index, world.reader.ontology, "", ())
@@ -168,13 +169,13 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
         filters: Mapping[str, Any] | None = None,
         name: Name = None,
     ) -> str:
-        """Finds figures of a report by entity type; filters may hold year, entity, section, column and row."""
+        """Finds figures or facts by entity type; filters: entity, and of reports also year, section, column and row."""
         return _called(shelf, name, "query_kg", entity_type=entity_type, property=property, filters=filters)
 
     @server.tool()
     @refusing
     def list_entities(entity_type: str, name: Name = None) -> str:
-        """Lists the instances of an entity type of a report, such as CashFlow_2009."""
+        """Lists the instances of an entity type, such as CashFlow_2009 of CashFlow."""
         return _called(shelf, name, "list_entities", entity_type=entity_type)
 
     @server.tool()
@@ -182,7 +183,7 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
     def introspect_ontology(
         action: Literal["list_types", "get_properties"], entity_type: str | None = None, name: Name = None
     ) -> str:
-        """Lists the entity types of a report (list_types), or the properties of one (get_properties)."""
+        """Lists the entity types (list_types), or the properties of one (get_properties)."""
         return _called(shelf, name, "introspect_ontology", action=action, entity_type=entity_type)
 
     @server.tool()
@@ -217,7 +218,7 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
 
     @server.resource("graph://{name}", mime_type="text/turtle")
     def graph_text(name: str) -> str:
-        """The graph of a report as Turtle."""
+        """The graph of a report, or a graph, as Turtle."""
         return turtle_of(_resource(shelf, name))
 
     return server
@@ -234,9 +235,9 @@ def _called(shelf: Shelf, name: str | None, tool: str, **arguments: Any) -> str:
     """The output of one of the agent's tools; its error is one of the call."""
     opened = shelf.get(name)
     with opened.lock:
-        output = opened.tools.call(tool, {key: value for key, value in arguments.items() if value is not None})
-        failed = opened.tools.calls[-1].failed
-    if failed:
+        tools = opened.tools
+        output = tools.call(tool, {key: value for key, value in arguments.items() if value is not None})
+    if isinstance(tools, ReportTools) and tools.calls[-1].failed:
         raise ToolError(output.removeprefix("error: "))
     return output
 

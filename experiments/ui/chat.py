@@ -75,7 +75,9 @@ class Chats:
         subject = self.backend.subject
         assert subject is not None
         known = next((end for end in range(len(questions), 0, -1) if questions[:end] in self._states), 0)
-        state = self._states[questions[:known]] if known else subject.program.start(subject.world)
+        state = self._states.get(questions[:known])  # another thread may just have dropped it
+        if state is None:
+            known, state = 0, subject.program.start(subject.world)
         with dspy.context(**self.backend.settings):
             for place in range(known, len(questions)):
                 state = subject.program.ask(state, questions[place])

@@ -216,7 +216,10 @@ def _add_api(app: FastAPI) -> None:
         most = session.backend.limits.files
         if len(files) > most:
             raise HTTPException(413, f"at most {most} files may be uploaded, got {len(files)}")
-        contents = {_name(file.filename, place): await file.read() for place, file in enumerate(files)}
+        contents: dict[str, bytes] = {}
+        for place, file in enumerate(files):
+            name = _name(file.filename, place)
+            contents[f"{place + 1} {name}" if name in contents else name] = await file.read()
         await session.open(contents)
         return _described(session)
 

@@ -55,6 +55,9 @@ function follow(article) {
     item.textContent = JSON.parse(event.data);
     list.append(item);
   });
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) show("The connection to the answer has ended. Load the page again.");
+  });
   events.addEventListener("done", () => {
     events.close();
     place(number).catch((error) => show(error.message));
