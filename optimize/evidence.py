@@ -1,97 +1,69 @@
-"""The fit of the weights that blend a language model's evidence with the beam's score, as a DSPy optimizer.
+"""The fit of the use of a language model's calculations, as a DSPy optimizer.
 
     >>> with dspy.context(lm=lm):
     ...     compiled = FitEvidence(seed=0).compile(finpath.load("beam"), trainset=conversation_examples(train))
-    >>> compiled.evidence.plans["openai/gpt-4o-mini"].blend.weights
-    {'beam': 0.41, 'share': 0.72, 'length': -0.1, 'named': 0.9}
+    >>> compiled.evidence.plans["openai/gpt-4o-mini"].agreement
+    {'bias': -0.61, 'search': 0.74, 'agrees': 1.35}
 
 A search is too confident on its own training turns, so the turns are those of pages that the program's encoder was not
-fitted on (``encoder/pages.txt``). The model is asked about the candidates of each; its replies are kept in DSPy's
-cache, so a stopped fit continues. The loss of a turn is minus the logarithm of the probability of its right candidate,
-or of none if none is right. The penalty pulls to the search's own probabilities, so evidence without information gets
-no weight, and a model that helps nothing is not asked. Without a language model, only the confidence of the beam is
-calibrated.
+fitted on (``encoder/pages.txt``), without those in the pool of demonstrations. The model is asked to understand each;
+its replies are kept in DSPy's cache, so a stopped fit continues. A model whose calculations are right more often than
+the search's answers decides. Of any other the agreement counts, as the confidence in the search's answer, if that
+explains right and wrong answers better than the search's own confidence; else the model is not asked.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import dspy
 import numpy as np
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass as checked_dataclass
-from threadpoolctl import threadpool_limits
 
+from kg.arrays import DoubleArray
 from kg.errors import ConfigError, DataError
-from kg.search import merge_key
-from optimize.fitting import fit_choices, folds_of
+from optimize.fitting import fit_logistic, folds_of
+from optimize.metrics.turns import exact_match
 from optimize.optimizers import ConversationFit
 from optimize.scorers import content_sha256, page_keys
 from programs.aggregate import (
-    BEAM_ALONE,
-    CANDIDATE_FEATURES,
-    NONE_FEATURES,
-    Blend,
-    Evidence,
-    EvidenceConfig,
+    AGREEMENT_FEATURES,
     EvidencePlan,
-    features_of,
-    length_of,
+    agreement_features,
+    agrees_with,
     name_of,
 )
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.turns import Turn
-
-FEATURE_SETS: tuple[tuple[str, ...], ...] = (("share",), ("share", "length"), ("share", "length", "named"))
-"""Features that are tried in addition to the beam's score."""
-
-ALONE_SETS: tuple[tuple[str, ...], ...] = ((), ("length",))
-"""Features that are tried where the model is not asked."""
-
-PENALTIES = (1.0, 3.0, 10.0, 100.0)
-"""Strengths of the pull towards the beam's own probabilities, for all turns together."""
+from programs.turns import Turn, read_exactly
 
 FOLDS = 10
 """Parts of the reports for cross-validation."""
 
+_PENALTY = 1.0
+
 
 @dataclass(frozen=True)
 class EvidenceTurn:
-    """A training turn as an aggregator sees it, with its right candidates.
+    """A training turn that a model was asked about.
 
     Attributes:
         group: The unit of the folds: the report.
-        scores: The search's log-probabilities of the candidates that are shown.
-        lengths: Figures and operations of their derivations.
-        right: Whether each of them has the gold answer.
-        evidence: The language model's evidence; ``None`` if it was not asked.
+        confidence: The search's confidence in its answer.
+        agrees: Whether the model's own calculation has this answer.
+        right: Whether the search's answer is right.
+        named_right: Whether the model's own calculation is right.
     """
 
     group: str
-    scores: tuple[float, ...]
-    lengths: tuple[int, ...]
-    right: tuple[bool, ...]
-    evidence: Evidence | None = None
-
-
-@dataclass(frozen=True)
-class FittedBlend:
-    """The result of the cross-validation.
-
-    Attributes:
-        blend: The blend with the selected features and penalty, fitted on all turns.
-        picks: The candidate that was picked for each turn, by weights that were fitted without its report.
-        accuracy: Share of right picks in [0, 1].
-    """
-
-    blend: Blend
-    picks: tuple[int, ...]
-    accuracy: float
+    confidence: float
+    agrees: bool
+    right: bool
+    named_right: bool
 
 
 @checked_dataclass(frozen=True)
@@ -99,7 +71,7 @@ class EvidenceSettings:
     """The settings of :class:`FitEvidence`.
 
     Attributes:
-        shown: Candidates that the model is asked about.
+        shown: Candidates that a model which decides is asked about.
         turns: Turns on which it is asked at most; by default all.
     """
 
@@ -108,70 +80,62 @@ class EvidenceSettings:
 
 
 class FitEvidence(ConversationFit):
-    """Fits the weights of a language model's evidence, and of the beam's own confidence."""
+    """Fits the use of the current language model."""
 
     Settings: ClassVar = EvidenceSettings
     settings: EvidenceSettings
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
-        """Fits the weights for the current language model.
+        """Fits the plan of the current language model.
 
         Raises:
-            ConfigError: The program has no encoder, or one that does not record its pages.
+            ConfigError: There is none; the program has no encoder, or one that does not record its pages.
             DataError: The encoder was fitted on the pages of all conversations, or all turns are of one report.
         """
         lm = dspy.settings.lm
+        if lm is None:
+            raise ConfigError("optimizer 'evidence' fits the use of a language model; name one with lm, got none")
         examples = unseen_examples(turn, trainset)
         self.progress(f"evidence on {len(examples)} conversations that the search has not seen")
-        turns = self._scored_turns(program, examples, lm)
+        plan = EvidencePlan(self.settings.shown, lines=turn.evidence.plan_for(lm).lines)
+        plan = replace(plan, prompts=turn.prompts_for(plan))
+        turns = self._turns(program, examples, replace(plan, agreement={"search": 1.0}))
+        weights, gain = fit_agreement(turns, self.seed)
         about = f"{len(turns)} turns of {len({one.group for one in turns})} reports"
-        alone = choose_blend([replace(one, evidence=None) for one in turns], ALONE_SETS, self.seed, about)
-        plans = {**turn.evidence.plans, BEAM_ALONE: EvidencePlan(self.settings.shown, alone.blend)}
-        self.progress(f"cross-validated on {about}: the beam {alone.accuracy:.1%}")
-        asked = [place for place, one in enumerate(turns) if one.evidence is not None]
-        if asked:
-            fitted = choose_blend([turns[place] for place in asked], FEATURE_SETS, self.seed, about)
-            before = [turns[place].right[alone.picks[place]] for place in asked]
-            after = [turns[place].right[pick] for place, pick in zip(asked, fitted.picks, strict=True)]
-            helps = improves(before, after)
-            blend = fitted.blend if helps else alone.blend
-            plans[name_of(lm)] = EvidencePlan(self.settings.shown, blend, prompts=turn.prompts)
-            use = "is used" if helps else "has no weight: the gain is within chance"
-            self.progress(
-                f"{name_of(lm)} {use}; on {len(asked)} turns {fitted.accuracy:.1%}, the beam {np.mean(before):.1%}"
-            )
-        program.evidence = replace(turn.evidence, plans=plans)
+        search, named = [one.right for one in turns], [one.named_right for one in turns]
+        use = "has no weight: its agreement explains no more than chance"
+        if improves(search, named):
+            plan, use = replace(plan, decides=True), "decides"
+        elif gain:
+            plan, use = replace(plan, agreement=weights), f"counts as confidence, {weights}"
+        self.progress(f"{name_of(lm)} {use}; on {about} {np.mean(named):.1%} right, the search {np.mean(search):.1%}")
+        plan = replace(plan, fitted_on=about)
+        program.evidence = replace(turn.evidence, plans={**turn.evidence.plans, name_of(lm): plan})
 
-    def _scored_turns(self, program: ConversationQA, examples: Sequence[dspy.Example], lm: Any) -> list[EvidenceTurn]:
-        """The turns with the candidates of the search, and the model's evidence as long as it may be asked."""
+    def _turns(
+        self, program: ConversationQA, examples: Sequence[dspy.Example], plan: EvidencePlan
+    ) -> list[EvidenceTurn]:
+        """The turns that the model is asked about; a conversation that was begun is asked to its end."""
         asking: ConversationQA = program.deepcopy()
-        plan = EvidencePlan(self.settings.shown, Blend({"beam": 1.0, "share": 0.1}), prompts=program.turn.prompts)
-        asking.evidence = EvidenceConfig(answer="always", plans={name_of(lm): plan} if lm is not None else {})
-        left = self.settings.turns if self.settings.turns is not None else math.inf
+        asking.evidence = replace(program.turn.evidence, answer="always", plans={name_of(dspy.settings.lm): plan})
         turns: list[EvidenceTurn] = []
         for place in np.random.default_rng(self.seed).permutation(len(examples)).tolist():
-            more = list(self._turns(asking, examples[place], lm if left > 0 else None))
-            left -= sum(turn.evidence is not None for turn in more)
-            turns += more
+            if len(turns) >= (self.settings.turns if self.settings.turns is not None else math.inf):
+                break
+            example = examples[place]
+            answered: list[Turn] = asking(report=example.report, questions=list(example.questions)).turns
+            for turn, gold in zip(answered, example.answers, strict=True):
+                if turn.understanding is not None and turn.answer is not None and turn.confidence is not None:
+                    agrees = agrees_with(turn.understanding, turn.answer)
+                    right = exact_match(turn.answer, gold)
+                    named_right = exact_match(read_exactly(turn.understanding.answer), gold)
+                    group = content_sha256(example.report)
+                    turns.append(EvidenceTurn(group, turn.confidence, agrees, right, named_right))
         return turns
-
-    def _turns(self, program: ConversationQA, example: dspy.Example, lm: Any) -> Iterator[EvidenceTurn]:
-        with dspy.context(lm=lm):
-            turns: list[Turn] = program(report=example.report, questions=list(example.questions)).turns
-        for turn, answer in zip(turns, example.answers, strict=True):
-            shown = turn.candidates[: self.settings.shown]
-            if shown:
-                yield EvidenceTurn(
-                    content_sha256(example.report),
-                    tuple(one.score for one in shown),
-                    tuple(length_of(one.derivation) for one in shown),
-                    tuple(merge_key(one.answer) == merge_key(answer) for one in shown),
-                    turn.evidence,
-                )
 
 
 def unseen_examples(turn: BeamQA, trainset: Sequence[dspy.Example]) -> list[dspy.Example]:
-    """The conversations about pages that the program's encoder was not fitted on.
+    """The conversations about pages that the program's encoder was not fitted on, and not in the demonstrations.
 
     Raises:
         ConfigError: There is no encoder, or it does not record its pages.
@@ -181,81 +145,47 @@ def unseen_examples(turn: BeamQA, trainset: Sequence[dspy.Example]) -> list[dspy
     if encoder is None or not encoder.pages:
         rule = "compile it with 'encoder' first, which records the pages that it is fitted on"
         raise ConfigError(f"optimizer 'evidence' needs pages that the program's search has not seen: {rule}")
-    examples = [one for one in trainset if not page_keys(one.report) & encoder.pages]
+    lines = turn.understand.lines
+    pool = {demo["question"].partition(": ")[2] for demo in lines.demos} if lines is not None else set()
+    unseen = (one for one in trainset if not page_keys(one.report) & encoder.pages)
+    examples = [one for one in unseen if not pool & set(one.questions)]
     if not examples:
         rule = f"it was on those of all {len(trainset)} conversations"
         raise DataError(f"evidence must be fitted on pages that the search was not fitted on; {rule}")
     return examples
 
 
-def choose_blend(
-    turns: Sequence[EvidenceTurn], sets: Sequence[Sequence[str]], seed: int, about: str = "", folds: int = FOLDS
-) -> FittedBlend:
-    """Selects features and penalty by the cross-validated loss, and fits them on all turns.
+def fit_agreement(turns: Sequence[EvidenceTurn], seed: int) -> tuple[dict[str, float], bool]:
+    """Fits the confidence in the search's answer; returns the weights, and whether the model's agreement adds to it.
 
     Args:
-        turns: At least one of each of two reports.
-        sets: Sets of features that are tried in addition to the beam's score.
+        turns: Turns of at least two reports.
         seed: Of the folds.
-        about: The training data in words, kept with the weights.
-        folds: Parts into which the reports are cut, at most one for each.
 
     Raises:
         DataError: All turns are of one report.
     """
-    fold_of = folds_of([turn.group for turn in turns], folds, seed)
+    fold_of = folds_of([turn.group for turn in turns], FOLDS, seed)
+    folds = np.array([fold_of[turn.group] for turn in turns])
+    rows = np.array([agreement_features(turn.confidence, agrees=turn.agrees) for turn in turns])
+    right = np.array([turn.right for turn in turns])
 
-    def validated(names: Sequence[str], penalty: float) -> list[tuple[float, ...]]:
-        """The probabilities of each turn's candidates and of none, by weights fitted without its fold."""
-        blends = {
-            fold: fit_blend([turn for turn in turns if fold_of[turn.group] != fold], names, penalty)
-            for fold in set(fold_of.values())
-        }
-        scored = (blends[fold_of[turn.group]].judge(turn.scores, turn.lengths, turn.evidence) for turn in turns)
-        return [(*one.candidates, one.none) for one in scored]
+    def likelihoods(columns: int) -> DoubleArray:
+        """The log-likelihood of each turn, by weights that were fitted without its fold."""
+        odds = np.zeros(len(turns))
+        for fold in np.unique(folds):
+            inside = rows[folds != fold, :columns]
+            odds[folds == fold] = rows[folds == fold, :columns] @ fit_logistic(
+                inside, right[folds != fold], penalty=_PENALTY
+            )
+        return -np.logaddexp(0, np.where(right, -odds, odds))
 
-    def loss(shares: Sequence[tuple[float, ...]]) -> float:
-        right = (
-            sum(share for share, is_right in zip(own, _right(turn), strict=True) if is_right)
-            for own, turn in zip(shares, turns, strict=True)
-        )
-        return float(np.mean([-math.log(max(share, 1e-12)) for share in right]))
-
-    # The matrices are so small that threads of the linear algebra library only wait for one another.
-    with threadpool_limits(limits=1):
-        tried = [(names, penalty, validated(names, penalty)) for names in sets for penalty in PENALTIES]
-        names, penalty, shares = min(tried, key=lambda option: loss(option[2]))
-        blend = fit_blend(turns, names, penalty, about)
-    picks = tuple(int(np.argmax(own[:-1])) for own in shares)
-    return FittedBlend(
-        blend, picks, float(np.mean([turn.right[pick] for turn, pick in zip(turns, picks, strict=True)]))
-    )
+    weights = fit_logistic(rows, right, penalty=_PENALTY).round(4).tolist()
+    gain = improves(likelihoods(len(AGREEMENT_FEATURES) - 1).tolist(), likelihoods(len(AGREEMENT_FEATURES)).tolist())
+    return dict(zip(AGREEMENT_FEATURES, weights, strict=True)), gain
 
 
-def fit_blend(turns: Sequence[EvidenceTurn], names: Sequence[str], penalty: float, about: str = "") -> Blend:
-    """Fits the weights of some features, always with ``beam`` and those of none, by maximum likelihood."""
-    own = [place for place, name in enumerate(CANDIDATE_FEATURES) if name == "beam" or name in names]
-    of_none = range(len(NONE_FEATURES)) if any(turn.evidence is not None for turn in turns) else range(2)
-    rows = []
-    for turn in turns:  # a row for each candidate, the last one for none
-        candidates, none = features_of(turn.scores, turn.lengths, turn.evidence)
-        table = np.zeros((len(turn.scores) + 1, len(own) + len(of_none)))
-        table[:-1, : len(own)] = candidates[:, own]
-        table[-1, len(own) :] = none[of_none]
-        rows.append(table)
-    candidate_names, none_names = [CANDIDATE_FEATURES[one] for one in own], [NONE_FEATURES[one] for one in of_none]
-    start = [Blend().weights.get(name, 0.0) for name in candidate_names]
-    start += [Blend().none.get(name, 0.0) for name in none_names]
-    weights = fit_choices(rows, [_right(turn) for turn in turns], penalty=penalty, start=start).tolist()
-    of_candidates = dict(zip(candidate_names, weights, strict=False))
-    return Blend(of_candidates, dict(zip(none_names, weights[len(own) :], strict=True)), about)
-
-
-def improves(before: Sequence[bool], after: Sequence[bool]) -> bool:
-    """Whether more turns are right after than before, by more than one standard error of the mean difference."""
+def improves(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether turns are better after than before, by more than one standard error of the mean difference."""
     gains = np.array(after, dtype=float) - np.array(before, dtype=float)
     return bool(gains.mean() > gains.std() / math.sqrt(len(gains)))
-
-
-def _right(turn: EvidenceTurn) -> list[bool]:
-    return [*turn.right, not any(turn.right)]

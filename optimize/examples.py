@@ -21,19 +21,19 @@ from typing import Any
 
 import dspy
 
-from kg.calculations import ReportIndex, fixed_history, search_turn
+from kg.calculations import ReportIndex
 from kg.errors import DataError, FinpathError, ProgramError
 from kg.reports import Report
 from kg.search import Constant, Derivation, Number, Operand, PastTurn, Reference, collapse, merge_key
 from kg.text import content_tokens
 from programs.worlds.page import (
+    LinePrompt,
     PageFigures,
     excerpt,
-    merged,
     read_calculation,
     shortened,
+    used_figures,
     written_calculation,
-    written_evidence,
     written_page,
     written_turns,
 )
@@ -43,12 +43,6 @@ INPUTS = ("report", "question", "history")
 
 CONFIDENCE = 95
 """The confidence of a demonstration: gold is right in all but few turns."""
-
-CHOICES = 4
-"""Candidates in a demonstration of the choice."""
-
-CONSIDERED = 10
-"""Candidates of the search among which the right one is looked for; without it, the label is 0."""
 
 _IDENTIFIER = re.compile(r"\[((?:r\d+c\d+|s\d+)(?:n\d+)?)\]")
 _WHOLE_PAGE = 10**9
@@ -251,44 +245,32 @@ def _identified(turn: PastTurn, figures: PageFigures) -> PastTurn:
     return replace(turn, derivation=derivation)
 
 
-def with_choices(examples: Sequence[dspy.Example], turn: Any) -> list[dspy.Example]:
-    """Returns the turn examples whose choice can be labelled, with ``candidates`` and ``choice``.
-
-    The candidates are those of the program's own search after the gold history. A demonstration has a few of them in
-    an order drawn by its question: the search has seen most training pages and would put the right one first.
-
-    Args:
-        examples: Turn examples; one without ``meaning`` is left out, as its question cannot be spelled out.
-        turn: The program for one question, which searches.
-    """
-    labels = ((example, _choice_label(example, turn)) for example in examples if "meaning" in example)
+def with_lines(examples: Sequence[dspy.Example], turn: Any) -> list[dspy.Example]:
+    """Returns the turn examples whose gold program can be written over names of figures, as demonstrations of that."""
+    labels = ((example, _line_label(example, turn)) for example in examples)
     return [example.copy(**label) for example, label in labels if label is not None]
 
 
-def _choice_label(example: dspy.Example, turn: Any) -> dict[str, object] | None:
+def _line_label(example: dspy.Example, turn: Any) -> dict[str, object] | None:
     report: Report = example.report.report
+    _, index = turn.reader.read(report)
+    figures = PageFigures(index)
+    past = [_identified(earlier, figures) for earlier in example.history.turns]
+    derivation = figures.identified(Derivation.parse(example.program), example.question)
+    if derivation is None:
+        return None
+    last = PastTurn(example.question, derivation, example.answer)
+    used = [figures.observation(one) for one in dict.fromkeys(used_figures([*past, last]))]
+    lines = LinePrompt(used, past, example.question)
+    calculation = lines.write(derivation, past)
     try:
-        _, index = turn.reader.read(report)
-        figures = PageFigures(index)
-        past = [_identified(earlier, figures) for earlier in example.history.turns]
         questions = [*(earlier.question for earlier in past), example.question]
-        search = search_turn(index, questions, fixed_history(index, past), turn.reader.scorer, turn.config)
+        named = read_calculation(lines.read(calculation or ""), figures, past, questions)
     except FinpathError:
         return None
-    best = search.candidates[:CONSIDERED]
-    distinct = [best[places[0]] for places in merged(best, past)]
-    right = [candidate for candidate in distinct if merge_key(candidate.answer) == merge_key(example.answer)][:1]
-    wrong = [candidate for candidate in distinct if merge_key(candidate.answer) != merge_key(example.answer)]
-    candidates = [*right, *wrong[: CHOICES - len(right)]]
-    if len(candidates) < 2:
+    if named is None or merge_key(named.answer) != merge_key(example.answer):
         return None
-    random.Random(example.question).shuffle(candidates)
-    return {
-        "candidates": written_evidence(candidates, report, index, past),
-        "choice": candidates.index(right[0]) + 1 if right else 0,
-        "confidence": CONFIDENCE,
-        "conversation": written_turns(past),
-    }
+    return {**lines.inputs, "figures": "", "calculation": calculation}  # the figures would be most of its tokens
 
 
 def split_turns(

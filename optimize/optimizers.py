@@ -31,11 +31,13 @@ from dspy.teleprompt import Teleprompter
 from pydantic import TypeAdapter, ValidationError
 
 from kg.errors import ConfigError, LMError
-from optimize.examples import demonstrations, split_turns, tidy_demonstrations, with_choices
+from optimize.examples import demonstrations, split_turns, tidy_demonstrations, with_lines
 from optimize.metrics import metric
+from programs.aggregate import MODEL_DECIDES, name_of
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.lm import SuitedAdapter
+from signatures.understand import UnderstandLines
 
 FITS = {
     "scorer": "optimize.scorers:FitScorer",
@@ -183,46 +185,48 @@ def _refusal(name: str, text: str, error: ValidationError) -> ConfigError:
     return ConfigError(f"{name} cannot be {text!r}: {error.errors()[0]['msg']}")
 
 
-class LabeledTurns(teleprompt.Teleprompter):
-    """``LabeledFewShot`` for each predictor by itself, from the turn examples that have all of its fields.
+class LabeledLines(teleprompt.Teleprompter):
+    """``LabeledFewShot`` of the prompt over a few figures of a report, which the current language model then gets.
 
-    DSPy 3.4 gives all predictors the same examples (teleprompt/vanilla.py#L17), with fields that only one of them has.
+    Each question is shown the nearest of the ``k`` demonstrations, as by ``KNNFewShot`` of DSPy 3.4, which would
+    bootstrap these for each question (teleprompt/knn_fewshot.py#L60).
 
     Args:
-        k: Demonstrations of each predictor.
+        k: Demonstrations of the pool.
         longest: Characters of a demonstration; longer ones are left out.
         seed: Of the choice.
     """
 
-    def __init__(self, k: int = 6, longest: int = 700, seed: int = 0) -> None:
+    def __init__(self, k: int = 300, longest: int = 600, seed: int = 0) -> None:
         super().__init__()
         self.k, self.longest, self.seed = k, longest, seed
 
-    def compile(self, student: dspy.Module, *, trainset: list[dspy.Example]) -> dspy.Module:
-        """Returns a copy of ``student`` with demonstrations.
+    def compile(self, student: Any, *, trainset: list[dspy.Example]) -> Any:
+        """Returns a copy of ``student`` that asks the current language model by this prompt.
 
         Raises:
-            ConfigError: The gold programs give no demonstration for any predictor.
+            ConfigError: The program has no such prompt, or the gold programs give no demonstration.
         """
-        compiled: dspy.Module = student.deepcopy()
-        labeled = teleprompt.LabeledFewShot(self.k)
-        for predictor in compiled.predictors():
-            chooses = {"candidates", "choice"} <= set(predictor.signature.fields)
-            examples = with_choices(trainset, getattr(compiled, "turn", compiled)) if chooses else trainset
-            if pool := demonstrations(examples, predictor.signature, self.longest, self.seed):
-                # In order: the pool alternates between operations, and it is shuffled already.
-                predictor.demos = labeled.compile(predictor, trainset=pool, sample=False).demos
-        if not any(predictor.demos for predictor in compiled.predictors()):
-            names = ", ".join(name for name, _ in compiled.named_predictors())
+        compiled = student.deepcopy()
+        turn = compiled.turn
+        examples = with_lines(trainset, turn) if isinstance(turn, BeamQA) else []
+        pool = demonstrations(examples, UnderstandLines, self.longest, self.seed)
+        if not pool:
             raise ConfigError(
-                f"none of the {len(trainset)} turns gives {names} a demonstration of {self.longest} signs"
+                f"none of the {len(trainset)} turns gives the {student.kind} a demonstration of {self.longest} signs"
             )
+        # In order: the pool alternates between operations, and it is shuffled already.
+        labeled = teleprompt.LabeledFewShot(self.k)
+        turn.understand.lines = labeled.compile(dspy.Predict(UnderstandLines), trainset=pool, sample=False)
+        plan = replace(MODEL_DECIDES, lines=True)
+        plans = {**turn.evidence.plans, name_of(dspy.settings.lm): replace(plan, prompts=turn.prompts_for(plan))}
+        turn.evidence = replace(turn.evidence, plans=plans)
         return compiled
 
 
 _DEMOS = {"max_bootstrapped_demos": 4, "max_labeled_demos": 2}
 PROMPT_OPTIMIZERS: dict[str, tuple[type[Teleprompter], dict[str, Any]]] = {
-    "labeled-few-shot": (LabeledTurns, {}),
+    "labeled-few-shot": (LabeledLines, {}),
     "bootstrap": (teleprompt.BootstrapFewShot, _DEMOS),
     "bootstrap-random-search": (
         teleprompt.BootstrapFewShotWithRandomSearch,

@@ -24,7 +24,7 @@ import dspy
 from kg.calculations import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Report
-from programs.aggregate import Aggregate, EvidenceConfig, Execution, name_of
+from programs.aggregate import MODEL_DECIDES, Aggregate, EvidenceConfig, EvidencePlan, Execution, name_of
 from programs.answer import Answer
 from programs.turns import LONGEST_MESSAGE, AnyTurn, Kept, Turn, failure_of, metered
 from programs.understand import Understand
@@ -144,20 +144,20 @@ class BeamQA(dspy.Module):
     def evidence_for(self, lm: Any, *, always: bool = False) -> EvidenceConfig:
         """The use of a language model: weights that were fitted with other prompts than the program's do not count."""
         plan = self.evidence.plans.get(name_of(lm)) if lm is not None else None
-        if plan is None or (plan.prompts == self.prompts and (plan.asks(lm) or not always)):
+        if plan is None or (plan.prompts == self.prompts_for(plan) and (plan.asks(lm) or not always)):
             return self.evidence
-        plans = {name: plan for name, plan in self.evidence.plans.items() if name != name_of(lm)}
-        return replace(self.evidence, plans=plans)
+        decides = replace(MODEL_DECIDES, lines=plan.lines)
+        return replace(self.evidence, plans={**self.evidence.plans, name_of(lm): decides})
 
-    @property
-    def prompts(self) -> str:
-        """A hash of the prompts that were compiled; empty where all are as the signatures write them."""
+    def prompts_for(self, plan: EvidencePlan) -> str:
+        """A hash of the compiled prompts that a plan asks; empty where all are as the signatures write them."""
         written = BeamQA(signature=self.understand.signature, explain=self.answer.explain).named_predictors()
         instructions = {name: predict.signature.instructions for name, predict in written}
         compiled = [
-            (name, predict.signature.instructions, [dict(demo) for demo in predict.demos])
+            (name, predict.signature.instructions, predict.dump_state()["demos"])
             for name, predict in self.named_predictors()
-            if predict.demos or predict.signature.instructions != instructions.get(name)
+            if (name == "understand.lines") == plan.lines
+            and (predict.demos or predict.signature.instructions != instructions.get(name))
         ]
         return hashlib.sha256(repr(compiled).encode()).hexdigest()[:16] if compiled else ""
 

@@ -22,6 +22,7 @@ from programs.turns import AnyTurn, Kept, Turn
 from programs.worlds.base import World
 from programs.worlds.documents import Document, History, as_questions, earlier_turns, prediction_of
 from programs.worlds.report import ReportReader
+from signatures.understand import UnderstandLines
 
 if TYPE_CHECKING:
     from programs.worlds.graph import GraphConfig, GraphReader
@@ -31,17 +32,6 @@ PARTS = "fitted_parts"
 
 EVIDENCE = "evidence"
 """The key of a state that has the use of language models, with the weights that were fitted for each."""
-
-EARLIER_NAMES = {
-    "turn.read_page": "beam.understand.predict",
-    "turn.aggregate": "beam.aggregate.predict",
-    "parser.predict": "beam.understand.predict",
-    "understand.predict": "beam.understand.paths",
-    "turn.plan": "agent.plan",
-    "turn.act.react.predict": "agent.act.react",
-    "turn.act.extract.predict": "agent.act.extract",
-}
-"""The names of predictors in programs of earlier revisions, and theirs now; others are gone."""
 
 
 class ConversationQA(dspy.Module):
@@ -126,7 +116,7 @@ class ConversationQA(dspy.Module):
         return needs_lm
 
     def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
-        """Reads a saved state; predictors of earlier revisions have other names, and some are gone.
+        """Reads a saved state.
 
         Raises:
             ConfigError: The state was saved with another ontology, scorer or encoder, which a state does not hold.
@@ -141,13 +131,9 @@ class ConversationQA(dspy.Module):
         if EVIDENCE in state and self.evidence is not None:
             # Abstention is a setting of the caller's task, and no state has it.
             self.evidence = replace(EvidenceConfig.from_dict(state[EVIDENCE]), answer=self.evidence.answer)
-        renamed = {
-            EARLIER_NAMES.get(
-                name, name.replace("turn.", f"{self.kind}.", 1) if name.startswith("turn.") else name
-            ): value
-            for name, value in state.items()
-        }
-        super().load_state({**super().dump_state(), **renamed}, allow_unsafe_lm_state=allow_unsafe_lm_state)
+        if "beam.understand.lines" in state:
+            self.turn.understand.lines = dspy.Predict(UnderstandLines)
+        super().load_state({**super().dump_state(), **state}, allow_unsafe_lm_state=allow_unsafe_lm_state)
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """The prompts, the use of language models, and hashes of the other parts that compiling fits."""

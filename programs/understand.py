@@ -10,7 +10,6 @@ refused, and the model gets the reason once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import dspy
@@ -20,9 +19,9 @@ from programs.aggregate import EvidenceConfig, Execution
 from programs.lm import plain_text, sampling
 from programs.worlds.base import Search
 from programs.worlds.page import shortened
-from signatures.paths import UnderstandPaths
-from signatures.queries import UnderstandGraph
-from signatures.understand import UnderstandReport
+from programs.worlds.report import LinesSearch, ReportSearch
+from signatures.queries import UnderstandGraph, UnderstandPaths
+from signatures.understand import UnderstandLines, UnderstandReport
 
 
 class Understand(dspy.Module):
@@ -32,7 +31,13 @@ class Understand(dspy.Module):
         signature: The signature of the world that is asked about; over the index of a graph, a model controls the
             search by another prompt. About any other world the program asks with that world's own signature, which
             nothing is compiled for.
+
+    Attributes:
+        lines: The prompt over a few figures of a report, for the models whose plan has it; ``None`` until it is
+            compiled, as it needs a pool of demonstrations.
     """
+
+    lines: dspy.Predict | None = None
 
     def __init__(self, signature: Any = UnderstandReport) -> None:
         super().__init__()
@@ -48,10 +53,15 @@ class Understand(dspy.Module):
             search: The question, with what its world shows.
             config: The budget of the prompt.
         """
-        own = {UnderstandPaths: getattr(self, "paths", None), self.signature: self.predict}
+        if self.lines is not None and config.plan_for(dspy.settings.lm).lines and isinstance(search, ReportSearch):
+            search = LinesSearch(search)
+        paths = getattr(self, "paths", None)
+        own = {UnderstandPaths: paths, UnderstandLines: self.lines, self.signature: self.predict}
         predict = own.get(search.signature) or dspy.Predict(search.signature)
         prompt = search.prompt(config, predict)
-        settings = {**_demonstrations(predict), "config": sampling(dspy.settings.lm)} if search.samples else {}
+        settings: dict[str, Any] = {"config": sampling(dspy.settings.lm)} if search.samples else {}
+        if any("page" in demo for demo in predict.demos):
+            settings["demos"] = [shortened(demo) for demo in predict.demos]
         refused: list[str] = []
         for _ in range(search.attempts):
             reply = search.reply(predict, **prompt, **settings)
@@ -62,10 +72,3 @@ class Understand(dspy.Module):
                 if len(refused) < search.attempts:
                     prompt = search.retry(prompt, reply, refused[-1])
         return Execution(search.understanding(reply, refused))
-
-
-def _demonstrations(predict: Any) -> dict[str, Sequence[Any]]:
-    """The demonstrations of a page with only the lines that they use."""
-    if not any("page" in one for one in predict.demos):
-        return {}
-    return {"demos": [shortened(one) for one in predict.demos]}

@@ -23,8 +23,7 @@ class Understanding(BaseModel):
         confidence: The probability in [0, 1] that this is right: that of its tokens where the server returns them, else
             the stated one; 0 where the world has a fitted confidence instead.
         refused: The reasons for refused calculations, in order.
-        rows_cut: Rows of the tables that the prompt did not show.
-        sentences_cut: Sentences that the prompt did not show.
+        answer: The exact result of the calculation, as text or names; ``None`` where it has none.
     """
 
     description: str
@@ -32,8 +31,7 @@ class Understanding(BaseModel):
     confidence: float = 0.0
     says_none: bool = False
     refused: list[str] = Field(default_factory=list)
-    rows_cut: int = 0
-    sentences_cut: int = 0
+    answer: str | list[str] | None = None
 
 
 class Understand(dspy.Signature):
@@ -69,3 +67,16 @@ class UnderstandReport(Understand):
     meaning: str = dspy.OutputField(desc="the question, standing alone")
     calculation: str = dspy.OutputField(desc="over identifiers, or none")
     confidence: float = dspy.OutputField(desc="probability from 0 to 100 that it is right")
+
+
+class UnderstandLines(Understand):
+    """Write the calculation that answers the last question about a financial report.
+
+    Its figures are listed as [line item, period]. Q1 is the answer to question 1. A change is the later figure minus
+    the earlier one; a relative change or share is a fraction.
+    """
+
+    figures: str = dspy.InputField(desc="the likeliest figures of the report")
+    history: dspy.History = dspy.InputField()
+    question: str = dspy.InputField()
+    calculation: str = dspy.OutputField(desc="over these names, with + - * / > and parentheses")

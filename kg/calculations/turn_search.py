@@ -24,9 +24,6 @@ from kg.calculations.space import DerivationSpace, WeightedHistory
 from kg.errors import ConfigError
 from kg.search import BeamConfig, PastTurn, beam_search
 
-_LEAST = 1e-6
-"""What a probability is taken for that is less."""
-
 START = (WeightedHistory((), 0.0),)
 """The one history of a conversation that has not begun."""
 
@@ -69,43 +66,29 @@ class TurnSearch:
     ranked: Ranking
     earlier: tuple[WeightedHistory, ...] | None = None
 
-    def next_histories(self, count: int, judged: Sequence[float] | None = None) -> tuple[WeightedHistory, ...]:
+    def next_histories(self, count: int) -> tuple[WeightedHistory, ...]:
         """The histories from which the next question is searched, with probabilities that sum to 1.
 
         Args:
             count: How many are kept at the most; a later turn may revise what this one answered.
-            judged: The probabilities that an aggregator gives to the first candidates: the histories are weighed by
-                them in place of the search's own.
         """
-        ranked = self.ranked if judged is None else self._judged(judged)
-        complete = [history for place in best_states(ranked, count) for history in self._extended(place, ranked)]
+        complete = [history for place in best_states(self.ranked, count) for history in self._extended(place)]
         if not complete:  # nothing can be executed: a history that was made by hand may hold ``table_*``
             return tuple(history.after_failure() for history in self.earlier or self.space.histories)
         best = sorted(complete, key=lambda history: -history.log_probability)[:count]
         total = float(np.logaddexp.reduce([history.log_probability for history in best]))
         return tuple(replace(history, log_probability=history.log_probability - total) for history in best)
 
-    def _judged(self, judged: Sequence[float]) -> Ranking:
-        """The pool with each judged candidate's probability shared among its derivations, and the rest elsewhere."""
-        own = np.exp([candidate.score for candidate in self.candidates[: len(judged)]])
-        rest = _log_ratio(1.0 - sum(judged), 1.0 - float(own.sum()))
-        shifted = self.ranked.log_probabilities + np.float32(rest)
-        for place, probability in enumerate(judged):
-            members = list(self.ranked.members[place])
-            shift = _log_ratio(probability, float(own[place]))
-            shifted[members] = self.ranked.log_probabilities[members] + np.float32(shift)
-        return replace(self.ranked, log_probabilities=shifted)
-
-    def _extended(self, place: int, ranked: Ranking) -> Iterator[WeightedHistory]:
+    def _extended(self, place: int) -> Iterator[WeightedHistory]:
         """The histories that end with the calculation at a place of the pool."""
-        found = answered_at(self.space, ranked.pool, place)
+        found = answered_at(self.space, self.ranked.pool, place)
         if found is None:
             return
-        own = replace(self.space.histories[ranked.pool.states[place, 0]], log_probability=0.0)
+        own = replace(self.space.histories[self.ranked.pool.states[place, 0]], log_probability=0.0)
         past = PastTurn(self.space.question.questions[-1], *found)
         for earlier in (own,) if self.earlier is None else self.earlier:
             turn = extend_history(self.space.index, earlier.turns, past)
-            weight = earlier.log_probability + float(ranked.log_probabilities[place])
+            weight = earlier.log_probability + float(self.ranked.log_probabilities[place])
             yield WeightedHistory((*earlier.turns, turn), weight)
 
 
@@ -137,10 +120,6 @@ def search_turn(
 def completed(space: DerivationSpace, config: BeamConfig, size: int) -> Pool:
     """Returns the candidates of a space: the best ``size`` of the beam, and comparisons."""
     return with_comparisons(space, pool(space, beam_search(space, config), size))
-
-
-def _log_ratio(first: float, second: float) -> float:
-    return float(np.log(max(first, _LEAST) / max(second, _LEAST)))
 
 
 def fixed_history(index: ReportIndex, past: Sequence[PastTurn]) -> tuple[WeightedHistory, ...]:

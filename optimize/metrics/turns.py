@@ -92,9 +92,8 @@ class TurnScore:
         completion_tokens: Tokens written by the model.
         seconds: Wall time.
         cached_prompt_tokens: Those of the prompts' tokens that the model had in its cache.
-        rows_cut: Rows of the page that the prompt did not show.
-        sentences_cut: Sentences of the page that the prompt did not show.
         refused: Calculations of the model that were refused.
+        named: Whether the model's own calculation is right; ``None`` where it was not asked for one.
     """
 
     conversation_id: str
@@ -118,9 +117,8 @@ class TurnScore:
     completion_tokens: int
     seconds: float
     cached_prompt_tokens: int = 0
-    rows_cut: int = 0
-    sentences_cut: int = 0
     refused: int = 0
+    named: bool | None = None
 
 
 def exact_match(answer: Answer | None, gold: Answer | None) -> bool:
@@ -254,7 +252,8 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
     error = diagnose(turn, gold_program, gold_answer, conversation.report)
     read, page = plain(turn.understanding), dict[str, Any]()  # a turn that was read back has it as JSON
     if isinstance(read, Mapping) and "refused" in read:
-        page = {"rows_cut": read["rows_cut"], "sentences_cut": read["sentences_cut"], "refused": len(read["refused"])}
+        named = exact_match(read_exactly(read.get("answer")), gold_answer)
+        page = {"refused": len(read["refused"]), "named": named}
     return TurnScore(
         conversation_id=conversation.id,
         turn_index=index,
@@ -471,8 +470,8 @@ def summarise(scores: Sequence[TurnScore], *, seed: int, resamples: int = 1000) 
     ``expected_calibration_error``; ``turns``, ``conversations``, ``failed_turns``, ``failures_…`` by kind,
     ``stage_…`` and ``difference_…`` counts of wrong turns; ``lm_calls_per_turn``, ``prompt_tokens_per_turn``,
     ``uncached_prompt_tokens_per_turn``, ``completion_tokens_per_turn``, ``seconds_per_turn_p50`` and ``…_p95``;
-    ``turns_with_cut_page`` and ``refused_calculations`` of a model that reads the page. A breakdown without turns is
-    left out.
+    ``refused_calculations`` of a model that reads the page, and ``named_accuracy`` of its own calculations. A breakdown
+    without turns is left out.
 
     Raises:
         ConfigError: There are no scores.
@@ -506,6 +505,7 @@ def _columns(scores: Sequence[TurnScore]) -> Columns:
         "exe_accuracy": (exact, None),
         "program_accuracy": ([score.program_correct for score in scores], calculated),
         "conversation_accuracy": (whole, starts),
+        "named_accuracy": ([score.named is True for score in scores], [score.named is not None for score in scores]),
     }
     for depth in RECALL_AT:
         within = [score.rank is not None and score.rank <= depth for score in scores]
@@ -526,7 +526,6 @@ def _counts(scores: Sequence[TurnScore]) -> dict[str, float]:
             *(f"failures_{score.failure}" for score in scores if score.failure is not None),
             *(f"stage_{score.stage}" for score in wrong),
             *(f"difference_{score.difference}" for score in wrong if score.difference is not None),
-            *("turns_with_cut_page" for score in scores if score.rows_cut + score.sentences_cut),
             *("refused_calculations" for score in scores for _ in range(score.refused)),
         ]
     )

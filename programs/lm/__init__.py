@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     from programs.lm.marks import plain_text
     from programs.lm.probabilities import (
         LEAST_SHARE,
-        ReplyToken,
         probability_of,
         sampling,
-        shares_from_tokens,
         stated,
         tokens_of,
     )

@@ -1,8 +1,7 @@
-"""The probabilities that a language model gives to the parts of its reply.
+"""The confidence of a language model in its reply: the probability of the reply's tokens, or a stated one.
 
-    >>> tokens = [ReplyToken("choice: ", 0.0, {}), ReplyToken("3", -0.3, {"3": -0.3, "1": -1.6})]
-    >>> shares_from_tokens(tokens, count=4)
-    {3: -0.3, 1: -1.6}
+    >>> probability_of([("calculation: ", 0.0), ("[r1c1]", -0.3)], "[r1c1]")
+    0.74
 
 Where a server returns the probabilities of tokens (``logprobs``), they are known; elsewhere a confidence is stated.
 """
@@ -10,9 +9,7 @@ Where a server returns the probabilities of tokens (``logprobs``), they are know
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from programs.turns import NoAnswerError
@@ -20,25 +17,11 @@ from programs.turns import NoAnswerError
 LEAST_SHARE = -9.0
 """The log-probability of what a model gives next to none."""
 
-TOP = 20
-"""Alternatives that are asked for in addition to each token; the most that the OpenAI protocol allows."""
-
-_CHOICE = re.compile(r"choice\W{0,12}?(\d+)", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class ReplyToken:
-    """A token of a reply: its text, its log-probability, and those of its alternatives."""
-
-    text: str
-    log_probability: float
-    alternatives: Mapping[str, float]
-
 
 def sampling(lm: Any) -> dict[str, Any]:
     """The settings of a call that asks for the probabilities of tokens, where the model gives them."""
     known = "logprobs" in (getattr(lm, "supported_params", None) or ())
-    return {"logprobs": True, "top_logprobs": TOP} if known else {}
+    return {"logprobs": True} if known else {}
 
 
 def stated(confidence: float) -> float:
@@ -55,65 +38,25 @@ def stated(confidence: float) -> float:
     return min(max(value / 100 if value > 1 else value, 0.0), 1.0)
 
 
-def probability_of(tokens: Sequence[ReplyToken], text: str) -> float | None:
+def probability_of(tokens: Sequence[tuple[str, float]], text: str) -> float | None:
     """The probability in (0, 1] that a model gave to a part of its reply; ``None`` where its tokens do not show it."""
-    start = "".join(token.text for token in tokens).find(text) if text else -1
+    start = "".join(token for token, _ in tokens).find(text) if text else -1
     if start < 0:
         return None
     total, place = 0.0, 0
-    for token in tokens:
-        if place + len(token.text) > start and place < start + len(text):
-            total += token.log_probability
-        place += len(token.text)
+    for token, log_probability in tokens:
+        if place + len(token) > start and place < start + len(text):
+            total += log_probability
+        place += len(token)
     return math.exp(min(total, 0.0))
 
 
-def shares_from_tokens(tokens: Sequence[ReplyToken], count: int) -> dict[int, float]:
-    """Returns the log-probabilities of the numbers that a reply could have chosen.
-
-    A number of two digits may be two tokens. The first token's probability is then split with the one-digit number, as
-    far as the reply shows. The result is empty where the tokens do not show the place of the choice.
-    """
-    match = _CHOICE.search("".join(token.text for token in tokens))
-    if match is None:
-        return {}
-    place, start = 0, 0
-    while start + len(tokens[place].text) <= match.start(1):
-        start += len(tokens[place].text)
-        place += 1
-    first = tokens[place]
-    if not first.text.strip().isdigit():
-        return {}
-    logs: dict[int, float] = {}
-    for text, value in first.alternatives.items():
-        if text.strip().isdigit() and int(text) <= count:
-            logs[int(text)] = max(value, logs.get(int(text), value))
-    digits, text, total = match[1], first.text.strip(), first.log_probability
-    if text != digits and int(digits) <= count:
-        for token in tokens[place + 1 :]:
-            if text == digits:
-                break
-            text += token.text
-            total += token.log_probability
-        rest = math.exp(first.log_probability) - math.exp(total)
-        logs |= {int(digits): total, int(digits[0]): math.log(rest) if rest > 0 else LEAST_SHARE}
-    return logs
-
-
-def tokens_of(logprobs: Any) -> list[ReplyToken]:
-    """A reply's tokens, from what a provider's client or the embedded engine returns; empty where there is nothing."""
+def tokens_of(logprobs: Any) -> list[tuple[str, float]]:
+    """A reply's tokens with their log-probabilities, from a provider's client or the embedded engine; else none."""
 
     def value(holder: Any, name: str) -> Any:
         return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
     content = value(logprobs, "content")
-    tokens = []
-    for entry in content if content is not None else logprobs if isinstance(logprobs, Sequence) else ():
-        others = value(entry, "top_logprobs")
-        others = others if others is not None else value(entry, "top")
-        alternatives: dict[str, float] = {}
-        for other in others if others is not None else ():
-            text = str(value(other, "token"))
-            alternatives[text] = max(float(value(other, "logprob")), alternatives.get(text, -math.inf))
-        tokens.append(ReplyToken(str(value(entry, "token")), float(value(entry, "logprob")), alternatives))
-    return tokens
+    entries = content if content is not None else logprobs if isinstance(logprobs, Sequence) else ()
+    return [(str(value(entry, "token")), float(value(entry, "logprob"))) for entry in entries]

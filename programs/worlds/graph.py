@@ -46,8 +46,7 @@ from programs.lm import stated
 from programs.turns import AnyTurn, Failure, GraphDetail, Kept, Resolution, State, Turn, trace_of
 from programs.worlds.base import Search, World
 from programs.worlds.paths import PathControl
-from signatures.paths import UnderstandPaths
-from signatures.queries import UnderstandGraph
+from signatures.queries import UnderstandGraph, UnderstandPaths
 from signatures.understand import Understanding
 
 GraphTurn = Turn[Answer | tuple[str, ...], GraphDetail]

@@ -16,7 +16,7 @@ from typing import Any
 
 from kg.paths import SEPARATOR, EntityPath, EntityPathAnswer, PathConfig
 from programs.turns import NoAnswerError
-from signatures.paths import PathStep
+from signatures.queries import PathStep
 
 _MOST_ENDS, _MOST_TOLD, _MOST_LINES, _MOST_FACTS = 1000, 12, 60, 6
 """Entities of a path that a model may choose together, those that it sees one by one, lines of a prompt, and facts of

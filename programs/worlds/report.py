@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
+import dspy
 
 from kg.calculations import (
     MEMORY,
@@ -44,17 +44,30 @@ from kg.reports import (
     lines_of,
     report_base,
 )
-from kg.search import Derivation, PastTurn, Reference, collapse, merge_key
-from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, is_same, length_of
+from kg.search import Derivation, PastTurn, Reference, collapse
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, agrees_with, is_same
 from programs.lm import plain_text, probability_of, stated, tokens_of
-from programs.turns import AnyTurn, Failure, Kept, Resolution, State, Turn, history_records, read_histories
+from programs.turns import (
+    AnyTurn,
+    Failure,
+    Kept,
+    Resolution,
+    State,
+    Turn,
+    history_records,
+    read_histories,
+    write_exactly,
+)
 from programs.wording import written_number
 from programs.worlds.base import Search, World
 from programs.worlds.page import (
+    LinePrompt,
     PageFigures,
     PageText,
     Relevance,
+    figure_weights,
     is_serious,
+    likeliest_figures,
     merged,
     read_calculation,
     relevance_of,
@@ -62,7 +75,7 @@ from programs.worlds.page import (
     written_page,
     written_turns,
 )
-from signatures.understand import Understanding, UnderstandReport
+from signatures.understand import Understanding, UnderstandLines, UnderstandReport
 
 KEPT_REPORTS = 32
 """Reports whose graph and index are kept, so that several conversations on one report build them once."""
@@ -292,30 +305,29 @@ class ReportSearch(Search):
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
         """See :meth:`programs.worlds.base.Search.understanding`."""
         return Understanding(
-            description=plain_text(str(reply.meaning))[:_LONGEST_MEANING],
-            calculation=str(reply.calculation),
+            description=plain_text(str(getattr(reply, "meaning", self.question)))[:_LONGEST_MEANING],
+            calculation=self.read(str(reply.calculation)),
             confidence=_confidence(reply),
             refused=list(refused),
-            rows_cut=self._page.rows_cut,
-            sentences_cut=self._page.sentences_cut,
         )
 
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
         """See :meth:`programs.worlds.base.Search.execute`."""
         understanding = self.understanding(reply, refused)
-        named = read_calculation(str(reply.calculation), PageFigures(self.index), self.past, self.questions)
+        named = read_calculation(understanding.calculation, PageFigures(self.index), self.past, self.questions)
         if named is None:
             return Execution(understanding.model_copy(update={"says_none": True}))
-        return Execution(understanding, candidate_of(named.derivation, self.found, self.index))
+        candidate = candidate_of(named.derivation, self.found, self.index)
+        return Execution(understanding.model_copy(update={"answer": write_exactly(candidate.answer)}), candidate)
+
+    def read(self, calculation: str) -> str:
+        """The calculation of a reply over identifiers."""
+        return calculation
 
     # --- Aggregate: candidates with evidence ---
 
     def combine(self, execution: Execution | None) -> None:
         """See :meth:`programs.worlds.base.Search.combine`: Aggregate compares the candidates."""
-
-    def lengths(self, candidates: Sequence[Candidate]) -> list[int]:
-        """Figures and operations of each candidate."""
-        return [length_of(one.derivation) for one in candidates]
 
     def groups(self, candidates: Sequence[Candidate], named: int | None) -> list[tuple[int, ...]]:
         """The places of candidates of the same calculation, of the serious ones; the first represents its group."""
@@ -349,13 +361,9 @@ class ReportSearch(Search):
 
     def confidence(self, choice: Choice, pick: int) -> tuple[float, bool]:
         """The confidence in [0, 1] of a candidate, and whether the report does not seem to answer."""
-        scores, evidence = choice.scores.candidates, choice.evidence
-        confidence = scores[pick] if pick < len(scores) else 0.0
-        if self._calibrated is None:
-            return confidence, False
-        if evidence is None:
-            return (self._calibrated.right, self.abstains) if pick == 0 else (confidence, False)
-        return confidence, False
+        if choice.evidence is None and self._calibrated is not None:
+            return self._calibrated.right, self.abstains
+        return choice.scores.candidates[pick], False
 
     def nearest(self) -> str:
         """Why there is no answer, with the figures that come nearest."""
@@ -381,6 +389,9 @@ class ReportSearch(Search):
             about = {"candidates": self.candidates, "confidence": confidence}
             return Turn(self.question, failure="not_answered", message=self.nearest(), **about)
         best = choice.candidates[pick]
+        plan = config.plan_for(dspy.settings.lm)
+        if plan.agreement and choice.understanding is not None:
+            confidence = plan.agreed(confidence, agrees=agrees_with(choice.understanding, best.answer))
         about |= {"answer": best.answer, "derivation": best.derivation}
         return Turn(self.question, pick=pick, confidence=confidence, **about)
 
@@ -403,14 +414,34 @@ class ReportSearch(Search):
     def _histories(self, turn: Turn, choice: Choice) -> tuple[WeightedHistory, ...]:
         if choice.refuses:
             return tuple(history.after_failure() for history in self.state.histories)
-        if turn.pick is not None:
-            chosen = merge_key(choice.candidates[turn.pick].answer)
-            if choice.is_decided or all(merge_key(one.answer) != chosen for one in self.candidates):
-                return fixed_history(self.index, (*self.past, turn.past()))
-        judged = None
-        if choice.evidence is not None:
-            judged = weights_of(self.found, choice.candidates, choice.scores.candidates)
-        return self.found.next_histories(self.world.config.histories, judged=judged)
+        if choice.evidence is not None and turn.pick is not None:
+            return fixed_history(self.index, (*self.past, turn.past()))
+        return self.found.next_histories(self.world.config.histories)
+
+
+class LinesSearch(ReportSearch):
+    """A search whose prompt has a few figures by their names, in place of the page."""
+
+    signature = UnderstandLines
+    attempts = 1
+
+    def __init__(self, search: ReportSearch) -> None:
+        vars(self).update(vars(search))
+
+    def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
+        """See :meth:`programs.worlds.base.Search.prompt`."""
+        figures = likeliest_figures(figure_weights(self.found), self.index.observations, self.past)
+        self._lines = LinePrompt(figures, self.past, self.question)
+        return self._lines.inputs
+
+    def reply(self, predict: Any, **inputs: Any) -> Any:
+        """Asks with the nearest demonstrations of the predictor's pool."""
+        inputs.setdefault("config", {})
+        return self._lines.ask(predict, self.world.reader.scorer.encoder, **inputs)
+
+    def read(self, calculation: str) -> str:
+        """The calculation over identifiers."""
+        return self._lines.read(calculation)
 
 
 def _resolution(turn: AnyTurn, past: Sequence[AnyTurn], *, alone: bool) -> Resolution | None:
@@ -439,7 +470,7 @@ def _context(turn: AnyTurn, index: ReportIndex, report: str) -> GraphContext:
 def _confidence(reply: Any) -> float:
     """The probability of the calculation by the model's tokens, or its stated confidence where it returns none."""
     known = probability_of(tokens_of(getattr(reply, "logprobs", None)), str(reply.calculation))
-    return known if known is not None else stated(reply.confidence)
+    return known if known is not None else stated(getattr(reply, "confidence", 0.5))
 
 
 def candidate_of(derivation: Derivation, search: TurnSearch, index: ReportIndex) -> Candidate:
@@ -450,14 +481,3 @@ def candidate_of(derivation: Derivation, search: TurnSearch, index: ReportIndex)
     sources = {one.id: one.source for one in index.observations}
     of_figures = tuple(sources[n.source] for n in derivation.numbers if n.source is not None and n.source in sources)
     return Candidate(derivation, derivation.execute(), score, derivation.path, of_figures)
-
-
-def weights_of(search: TurnSearch, candidates: Sequence[Candidate], probabilities: Sequence[float]) -> list[float]:
-    """The probabilities of the search's own candidates, from those of ``candidates``."""
-    by_answer = {merge_key(one.answer): value for one, value in zip(candidates, probabilities, strict=False)}
-    last = max((place for place, one in enumerate(search.candidates) if merge_key(one.answer) in by_answer), default=-1)
-    own = [by_answer.get(merge_key(one.answer)) for one in search.candidates[: last + 1]]
-    return [
-        value if value is not None else float(np.exp(one.score)) * max(0.0, 1.0 - sum(probabilities))
-        for value, one in zip(own, search.candidates, strict=False)
-    ]

@@ -17,7 +17,6 @@ from kg.search import Derivation
 from optimize import metric, turn_examples
 from programs.lm.guarded import GuardedLM
 from programs.turns import Turn
-from signatures.understand import UnderstandReport
 
 Compile = Callable[[Any, list[dspy.Example], GuardedLM], Any]
 
@@ -122,17 +121,7 @@ def test_a_model_without_weight_is_asked_as_soon_as_prompts_are_compiled_for_it(
     compiled = dspy.LabeledFewShot(k=2).compile(shipped.deepcopy(), trainset=train)
     finpath.save(compiled, tmp_path / "mine")
     assert prompts(finpath.load(str(tmp_path / "mine"))) > 0
-    plan = replace(compiled.evidence.plans[any_lm.model], prompts=compiled.turn.prompts)
+    plan = compiled.evidence.plans[any_lm.model]
+    plan = replace(plan, prompts=compiled.turn.prompts_for(plan))
     compiled.evidence = replace(compiled.evidence, plans={any_lm.model: plan})
     assert prompts(compiled) == 0, "weights that are fitted with the compiled prompts count"
-
-
-def test_a_program_of_a_direct_optimizer_is_saved_and_read_again(
-    shipped_beam: Any, sample_train: list[dspy.Example], tmp_path: Path
-) -> None:
-    train = turn_examples(sample_train[:2], shipped_beam)
-    compiled = dspy.LabeledFewShot(k=2).compile(shipped_beam.deepcopy(), trainset=train)
-    finpath.save(compiled, tmp_path / "mine")
-    demos = dict(finpath.load(str(tmp_path / "mine")).named_predictors())["beam.understand.predict"].demos
-    assert demos
-    assert set(demos[0]) <= set(UnderstandReport.fields)

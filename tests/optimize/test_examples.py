@@ -14,21 +14,19 @@ from kg.errors import ConfigError, DataError
 from kg.reports import Report, build_ontology
 from optimize import metric, turn_examples
 from optimize.examples import (
-    CHOICES,
     HistoryHandle,
     ReportHandle,
     demonstrations,
     split_turns,
     tidy_demonstrations,
-    with_choices,
+    with_lines,
 )
-from optimize.optimizers import LabeledTurns
+from optimize.optimizers import LabeledLines
 from programs.aggregate import EvidenceConfig
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.worlds.report import ReportReader
-from signatures import Aggregate
-from signatures.understand import UnderstandReport
+from signatures.understand import UnderstandLines, UnderstandReport
 
 REPORT = Report(
     id="r",
@@ -155,22 +153,19 @@ def beam(reader: ReportReader) -> BeamQA:
     return BeamQA(reader, evidence=EvidenceConfig())
 
 
-def test_the_choice_is_the_line_with_the_gold_answer(examples: list[dspy.Example], beam: BeamQA) -> None:
-    results = {"what was the net income in 2009?": " = 10", "and in 2008?": " = 12", "what was the change?": " = -2"}
-    right = [one for one in with_choices(examples, beam) if one.choice]
-    assert right
-    for one in right:
-        [line] = [row for row in one.candidates.splitlines() if row.startswith(f"{one.choice}. ")]
-        assert line.endswith(results.get(one.question, " = 26"))
-        assert 2 <= sum(row[:1].isdigit() for row in one.candidates.splitlines()) <= CHOICES
-    assert {one.choice for one in right} != {1}, "the right line is not always the first"
-    [without] = with_choices([examples[0].copy(answer=Decimal("123.45"))], beam)
-    assert without.choice == 0
+def test_lines_name_the_figures_of_the_gold_program(examples: list[dspy.Example], beam: BeamQA) -> None:
+    lines = with_lines([*examples, examples[0].copy(answer=Decimal("123.45"))], beam)
+    names = ["[net income, 2009]", "[net income, 2008]"]
+    assert [one.calculation for one in lines][:3] == [*names, "Q1 - Q2"] or lines[2].calculation == " - ".join(names)
+    assert len(lines) <= len(examples), "one whose calculation has another answer gives none"
+    assert [turn["question"] for turn in lines[1].history.messages] == ["Q1: what was the net income in 2009?"]
 
 
-def test_each_predictor_is_given_labels_of_its_own(examples: list[dspy.Example], beam: BeamQA) -> None:
-    compiled = LabeledTurns(k=2).compile(ConversationQA(beam), trainset=examples).turn
-    assert [set(one.keys()) for one in compiled.aggregate.predict.demos] == [set(Aggregate.fields)] * 2
-    assert [set(one.keys()) for one in compiled.understand.predict.demos] == [set(UnderstandReport.fields)] * 2
-    with pytest.raises(ConfigError, match=r"none of the 4 turns gives .* a demonstration of 5 signs"):
-        LabeledTurns(k=2, longest=5).compile(ConversationQA(beam), trainset=examples)
+def test_the_model_that_is_set_gets_a_pool_of_lines(examples: list[dspy.Example], beam: BeamQA) -> None:
+    with dspy.context(lm=DummyLM([])):
+        compiled = LabeledLines(k=2).compile(ConversationQA(beam), trainset=examples)
+        assert [set(one.keys()) for one in compiled.turn.understand.lines.demos] == [set(UnderstandLines.fields)] * 2
+        assert compiled.evidence.plans["dummy"].lines
+        assert beam.understand.lines is None
+        with pytest.raises(ConfigError, match=r"none of the 4 turns gives the beam a demonstration of 5 signs"):
+            LabeledLines(k=2, longest=5).compile(ConversationQA(beam), trainset=examples)

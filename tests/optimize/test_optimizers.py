@@ -94,11 +94,6 @@ def test_every_prompt_optimizer_compiles(
     assert all(not one.demos for one in shipped_beam.predictors())
 
 
-def test_optimizers_follow_one_another(shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
-    compiled = compiled_with("labeled-few-shot+bootstrap", shipped_beam, sample_train, any_lm)
-    assert [name for name, _ in compiled.scores] == ["start", "labeled-few-shot", "bootstrap"]
-
-
 def test_other_models_have_their_own_roles(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import exp
 from typing import Any
 
@@ -17,7 +16,7 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from kg.search.history import PastTurn
-from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
+from programs.aggregate import EvidenceConfig
 from programs.beam import BeamQA
 from programs.turns.turn import Turn
 from programs.wording import written_number
@@ -41,9 +40,8 @@ def _picked(choice: object, confidence: object = 0.7) -> dict[str, str]:
     return {"choice": str(choice), "confidence": str(confidence)}
 
 
-STRONG = EvidencePlan(blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}))
-TRUSTED = EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG, "raw": STRONG, "local/lines": STRONG})
-"""Weights as they are fitted for a model that is nearly always right."""
+TRUSTED = EvidenceConfig()
+"""The settings by which a model decides that nothing is fitted for."""
 
 
 def _program(config: DerivationConfig | None = None, evidence: EvidenceConfig = TRUSTED) -> BeamQA:
@@ -82,18 +80,13 @@ def test_the_pick_is_honoured(choice: int) -> None:
     assert turn.derivation == turn.candidates[turn.pick].derivation
     assert turn.failure is None
     assert turn.confidence is not None
-    assert 0.9 < turn.confidence < 1
+    assert 0.6 < turn.confidence < 1
 
 
-def test_a_model_that_picks_none_lowers_the_confidence_and_refuses_the_turn_if_it_decides() -> None:
-    answered = _ask(DummyLM([UNDERSTOOD, _picked(0)]))
-    assert answered.failure is None
-    assert answered.confidence is not None
-    assert answered.confidence < 0.1
-    decides = EvidenceConfig(plans={"dummy": replace(STRONG, decides=True)})
-    turn = _ask(DummyLM([UNDERSTOOD, _picked(0)]), evidence=decides)
+def test_a_model_that_picks_none_refuses_the_turn() -> None:
+    turn = _ask(DummyLM([UNDERSTOOD, _picked(0)]))
     assert turn.failure == "picked_none"
-    assert turn.message.startswith("none of the candidates seems right (probability 1.00)")
+    assert turn.message.startswith("none of the candidates seems right (probability ")
     assert (turn.answer, turn.derivation, turn.pick, turn.confidence) == (None, None, None, None)
     assert turn.candidates, "what it could have picked is still told"
     assert turn.usage.lm_calls == 2
@@ -139,14 +132,6 @@ def test_a_report_without_figures_is_an_empty_beam(with_model: bool) -> None:
     turn = _ask(DummyLM([]) if with_model else None, EMPTY)
     assert (turn.failure, turn.answer, turn.candidates, turn.usage.lm_calls) == ("empty_beam", None, (), 0)
     assert turn.message == "no derivation over the report's figures fits the question"
-
-
-def test_calls_that_the_cache_answers_are_counted_without_tokens(scripted_lm: Callable[..., dspy.LM]) -> None:
-    lm = scripted_lm([UNDERSTOOD, _picked(1)], cache=True)
-    first, second = _ask(lm), _ask(lm)
-    assert (first.usage.lm_calls, first.usage.prompt_tokens) == (2, 200)
-    assert (second.usage.lm_calls, second.usage.prompt_tokens, second.answer) == (2, 0, first.answer)
-    assert lm.spent.cache_hits == 2
 
 
 class RawLM(dspy.BaseLM):

@@ -14,7 +14,7 @@ from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
-from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
+from programs.aggregate import MODEL_DECIDES, EvidenceConfig
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
@@ -26,13 +26,10 @@ UNDERSTOOD = {"meaning": "x", "calculation": "add([r1c1], [r2c2])", "confidence"
 PICKED = {"choice": "1", "confidence": "0.7"}
 
 
-STRONG = EvidencePlan(blend=Blend({"beam": 0.1, "share": 4.0}, {"none": 4.0}), decides=True)
-
-
 def _program() -> ConversationQA:
     made = ConversationQA.unfitted(build_ontology([REPORT]), config=DerivationConfig(beam_width=10, histories=3))
     assert isinstance(made.turn, BeamQA)
-    made.evidence = EvidenceConfig(plans={"dummy": STRONG, "local/scripted": STRONG})
+    made.evidence = EvidenceConfig(plans={"dummy": MODEL_DECIDES, "local/scripted": MODEL_DECIDES})
     return made
 
 

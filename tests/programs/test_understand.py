@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from decimal import Decimal
-from typing import Any
 
 import dspy
 import pytest
-from dspy import lm15
 from dspy.utils import DummyLM
 
 from kg.calculations import DerivationScorer
@@ -19,7 +15,6 @@ from kg.search import PastTurn
 from programs.aggregate import EvidenceConfig
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
-from programs.lm import GuardedLM
 from programs.turns import Turn, read_turn, turn_record
 from programs.worlds.report import ReportReader
 from signatures.understand import Understanding
@@ -166,57 +161,3 @@ def test_a_confidence_that_is_no_number_is_no_valid_reply() -> None:
         "no_valid_choice",
         "the model gave its confidence as nan, which is not a number",
     )
-
-
-def test_a_page_over_its_budget_is_cut_and_counted() -> None:
-    long = Report(
-        "long", tuple(f"sentence {n} of the notes says nothing ." for n in range(80)), REPORT.table, REPORT.post_text
-    )
-    turn, [prompt, *_] = _ask(
-        [_named("[r1c2]"), _picked(1)],
-        report=long,
-        evidence=EvidenceConfig(page_tokens=200),
-    )
-    assert turn.understanding.sentences_cut > 40
-    assert f"{turn.understanding.sentences_cut} sentences that seem not to matter are left out" in prompt
-    assert "net income | [r1c1] $ 10" in prompt
-
-
-class _Probable:
-    """A server that returns the probability of each of its tokens: 0.6 for those of identifiers."""
-
-    supported_params = frozenset({"temperature", "max_tokens", "logprobs", "top_logprobs"})
-
-    def __init__(self, *replies: dict[str, str]) -> None:
-        self.replies = list(replies)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Probable:
-        return self
-
-    def complete(self, request: lm15.Request) -> lm15.Response:
-        assert request.config.logprobs is not None, "the probabilities must be asked for"
-        reply = self.replies.pop(0)
-        text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in reply.items())
-        tokens = tuple(
-            lm15.TokenLogprob(token=part, logprob=math.log(0.6) if re.match(r"[rs]\d", part) else 0.0)
-            for part in re.split(r"(\s|[\[\]])", text)
-            if part
-        )
-        return lm15.Response(
-            id=None,
-            model=request.model,
-            message=lm15.Message.assistant(text),
-            finish_reason="stop",
-            usage=lm15.Usage(input_tokens=1, output_tokens=1),
-            logprobs=tokens,
-        )
-
-
-def test_token_probabilities_are_the_confidence_where_the_server_returns_them() -> None:
-    lm = GuardedLM("openai/probable", engine=_Probable(_named(f"[{_best()}]", 99)), cache=False, num_retries=0)
-    program = BeamQA(ReportReader(ONTOLOGY, DerivationScorer.untrained()), evidence=CAREFUL)
-    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
-        turn = program(report=REPORT, question=QUESTION).turn
-    assert turn.failure is None, turn.message
-    assert turn.understanding.confidence == pytest.approx(0.6)
-    assert json.loads(json.dumps(turn_record(turn)))["understanding"]["confidence"] == pytest.approx(0.6)

@@ -5,6 +5,7 @@ from programs.worlds.page.document import (
     PageText,
     Relevance,
     excerpt,
+    figure_weights,
     is_serious,
     merged,
     relevance_of,
@@ -19,3 +20,4 @@ from programs.worlds.page.language import (
     written_calculation,
     written_turns,
 )
+from programs.worlds.page.lines import LinePrompt, likeliest_figures, used_figures

@@ -32,6 +32,7 @@ from typing import Any
 import dspy
 import numpy as np
 
+from kg.arrays import DoubleArray
 from kg.calculations import Candidate, ReportIndex, TurnSearch
 from kg.reports import CellSource, Observation, Report, SentenceSource, analyse_table, table_context
 from kg.search import Derivation, Number, PastTurn
@@ -82,8 +83,8 @@ class Relevance:
     sentences: Mapping[int, float]
 
 
-def relevance_of(found: TurnSearch) -> Relevance:
-    """The probability that the search gives to the figures of each row and sentence."""
+def figure_weights(found: TurnSearch) -> DoubleArray:
+    """The probability that the search gives to each figure of the page; shape ``(observations,)``."""
     space, index = found.space, found.space.index
     weights = np.zeros(len(index.observations))
     history = int(np.argmax(space.priors)) if len(space.priors) else 0
@@ -99,9 +100,15 @@ def relevance_of(found: TurnSearch) -> Relevance:
             if number.source in places:
                 place = places[str(number.source)]
                 weights[place] = max(weights[place], float(np.exp(candidate.score)))
+    return weights
+
+
+def relevance_of(found: TurnSearch) -> Relevance:
+    """The probability that the search gives to the figures of each row and sentence."""
+    index = found.space.index
     rows: dict[int, float] = {}
     sentences: dict[int, float] = {}
-    for place, weight in enumerate(weights.tolist()):
+    for place, weight in enumerate(figure_weights(found).tolist()):
         held, line = (rows, int(index.row[place])) if index.row[place] >= 0 else (sentences, int(index.sentence[place]))
         held[line] = max(held.get(line, 0.0), weight)
     return Relevance(rows, sentences)
@@ -114,14 +121,10 @@ class PageText:
     Attributes:
         text: The lines that all prompts of a conversation share.
         more: Further lines that the question points to; empty if the page is shown whole.
-        rows_cut: Rows that are not shown.
-        sentences_cut: Sentences that are not shown.
     """
 
     text: str
     more: str = ""
-    rows_cut: int = 0
-    sentences_cut: int = 0
 
 
 Line = tuple[str, int]
@@ -224,7 +227,7 @@ def written_page(
     note = "The page is cut: {} rows and {} sentences that seem not to matter are left out.".format(*cut)
     text = f"{_joined(lines, texts, [line for line in every if line in shown])}\n{note}"
     more = "\n".join(texts[line] for line in every if line in further)
-    return PageText(text, more, *_counted(line for line in every if line not in shown | further))
+    return PageText(text, more)
 
 
 def excerpt(page: str, identifiers: Collection[str], neighbours: int = 1) -> str:

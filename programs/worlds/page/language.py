@@ -223,6 +223,15 @@ def _renumbered(operand: Operand, places: Mapping[int, int]) -> Operand:
     return operand
 
 
+def earlier_answers(past: Sequence[PastTurn]) -> dict[tuple[object, ...], int]:
+    """The numbers of the turns that calculated a number, by the calculation."""
+    return {
+        turn.derivation.tree(): number
+        for number, turn in enumerate(past, start=1)
+        if turn.derivation is not None and isinstance(turn.answer, Decimal) and not turn.derivation.is_look_up
+    }
+
+
 def written_calculation(derivation: Derivation, past: Sequence[PastTurn] = ()) -> str:
     """A derivation over identifiers; what an earlier turn calculated is written as its answer.
 
@@ -230,11 +239,7 @@ def written_calculation(derivation: Derivation, past: Sequence[PastTurn] = ()) -
         derivation: The derivation.
         past: The turns before it.
     """
-    known = {
-        turn.derivation.tree(): number
-        for number, turn in enumerate(past, start=1)
-        if turn.derivation is not None and isinstance(turn.answer, Decimal) and not turn.derivation.is_look_up
-    }
+    known = earlier_answers(past)
     if derivation.is_look_up:
         return written_operand(derivation.steps[-1].operands[0], {})
     if (number := known.get(derivation.tree())) is not None:

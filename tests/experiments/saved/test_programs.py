@@ -24,7 +24,7 @@ from kg.paths import LearnedRelationScorer, PathRanker
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.agent import AgentQA
-from programs.aggregate import Blend, EvidenceConfig, EvidencePlan
+from programs.aggregate import EvidenceConfig, EvidencePlan
 from programs.conversation import ConversationQA
 from programs.worlds.graph import GraphConfig, GraphReader
 from programs.worlds.report import ReportReader
@@ -143,14 +143,12 @@ def test_a_scorer_that_lost_its_encoder_is_refused(
 
 
 def test_how_models_help_to_choose_is_kept(program: ConversationQA, tmp_path: Path) -> None:
-    plan = EvidencePlan(5, Blend({"beam": 0.9, "share": 0.25}, {"rest": 1}))
+    plan = EvidencePlan(5, lines=True, agreement={"search": 0.9, "agrees": 0.25})
     program.evidence = EvidenceConfig(seed=3, plans={"openai/gpt": plan})
     saved = load_program(save_program(program, tmp_path / "one")).program
     assert saved.evidence == program.evidence
-    assert json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]["blend"]["weights"] == {
-        "beam": 0.9,
-        "share": 0.25,
-    }
+    written = json.loads((tmp_path / "one" / EVIDENCE).read_text())["plans"]["openai/gpt"]
+    assert written["agreement"] == {"search": 0.9, "agrees": 0.25}
     assert [name for name, _ in saved.named_predictors()] == [name for name, _ in program.named_predictors()]
     agent = ConversationQA(AgentQA(ReportReader(program.ontology, DerivationScorer.untrained())))
     assert agent.evidence is None

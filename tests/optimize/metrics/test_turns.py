@@ -195,13 +195,13 @@ def test_summary(scores: list[TurnScore]) -> None:
 def test_costs_of_a_model_that_reads_the_page_are_counted() -> None:
     usages = [Usage(1, 100, 5, 0.1, 60), Usage(2, 200, 10, 0.2, 150)]
     reading = Understanding(
-        description="", calculation="100", confidence=0.9, refused=["no"], rows_cut=3, sentences_cut=1
+        description="", calculation="100", confidence=0.9, refused=["no"], answer=str(Gold().answers[0])
     )
     turns = [replace(answered("?", "120", usage=usage), understanding=reading) for usage in usages]
     figures = summarise(score_all(Gold(), turns), seed=0)
     assert figures["prompt_tokens_per_turn"] == 150
     assert figures["uncached_prompt_tokens_per_turn"] == 45
-    assert (figures["turns_with_cut_page"], figures["refused_calculations"]) == (2, 2)
+    assert (figures["named_accuracy"], figures["refused_calculations"]) == (0.5, 2)
 
 
 CHANGE = "subtract(120, 100), divide(#0, 100)"

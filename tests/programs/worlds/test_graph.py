@@ -49,15 +49,6 @@ def test_a_program_abstains_and_names_the_words() -> None:
         GraphConfig(answer_from=2)
 
 
-def test_states_of_earlier_versions_load() -> None:
-    program = ConversationQA.for_graphs()
-    state = program.dump_state()
-    predictor = state.pop("beam.understand.predict")
-    predictor["signature"]["instructions"] = "Parse the question."
-    program.load_state({"parser.predict": predictor})
-    assert program.beam.understand.predict.signature.instructions == "Parse the question."
-
-
 def test_the_one_program_explains_an_answer_about_a_graph() -> None:
     replies = [{"sentence": "The length of Bellwether is 88 m."}, {"sentence": "Bellwether is as long as Larkspur."}]
     program = BeamQA(explain=True)
