@@ -35,7 +35,7 @@ from programs.worlds.news.calculations import in_digits
 DATA = unpacked("news")
 SETS = ("news", "news_further", "news_styles", "news_varied", "news_groups", "strangers_news", "strangers_news_2",
         "strangers_news_3", "writers_news_a", "writers_news_b", "writers_news_c", "writers_news_d",
-        "writers_news_e")  # fmt: skip
+        "writers_news_e", "writers_news_f", "writers_news_g")  # fmt: skip
 
 SMALL_WORDS = re.compile(
     r"^(?:(?:the|an?|some|about|around|nearly|almost|roughly|just|only|up to|more than|over|at least|its|his|her|their"

@@ -44,5 +44,5 @@ def run_demo(out: str, write_figures: WriteFigures) -> None:
     say("* compare the three on the same turns")
     comparison = compare([tracker.find(run_id) for run_id in (*run_ids, shipped.figures["run_id"])], tracker)
     show("\n" + describe_comparison(comparison, 4))
-    show("\nnext: finpath inspect compiled --failed --limit 5, or mlflow ui --backend-store-uri " + tracker.config.uri)
+    show("\nnext: finpath inspect compiled --failed --limit 5, or finpath mlflow")
     write_figures(comparison.figures())

@@ -1,6 +1,9 @@
-"""``finpath compare``, ``inspect`` and ``promote``: evaluations that were tracked."""
+"""``finpath compare``, ``inspect``, ``promote`` and ``mlflow``: evaluations that were tracked."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import click
 
@@ -108,3 +111,24 @@ def promote_run(reference: str, against: str | None, force: bool, write_figures:
     forced = " (FORCED, as its run records)" if figures["forced"] else ""
     show("models:/{name}@{alias} is version {version} now{}: {reason}".format(forced, **figures))
     return 0
+
+
+@finpath.command("mlflow", epilog="finpath mlflow --port 5001")
+@click.option("--host", default="127.0.0.1", metavar="HOST", help="the address to serve at (127.0.0.1)")
+@click.option("--port", type=click.IntRange(1, 65535), default=5000, help="the port (5000)")
+def serve_mlflow(host: str, port: int) -> int:
+    """Starts MLflow's pages on the runs, traces and models of the store that MLFLOW_TRACKING_URI names, until Ctrl-C.
+
+    Nothing is sent to or fetched from elsewhere.
+    """
+    from experiments.tracking import quiet_mlflow
+
+    tracker = open_tracker()
+    quiet_mlflow()
+    uri, place = tracker.config.uri, tracker.experiment_id
+    if uri.startswith(("http://", "https://")):
+        say(f"finpath: the store is a server with pages of its own: {uri}")
+        return 1
+    say(f"* http://{host}:{port}/#/experiments/{place}")
+    command = ["-m", "mlflow", "server", "--backend-store-uri", uri, "--host", host, "--port", str(port)]
+    return subprocess.run([sys.executable, *command], check=False).returncode

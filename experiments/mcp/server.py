@@ -25,7 +25,7 @@ from pydantic import Field
 
 from experiments.facade import Subject
 from experiments.mcp.graph_tools import GraphTools
-from experiments.ui.answers import turn_content
+from experiments.ui.answers import sentences_of, turn_content
 from experiments.ui.graphs import turtle_of, typed_graph
 from experiments.ui.sessions import Backend
 from kg.errors import ConfigError, DataError, FinpathError, QueryError
@@ -205,16 +205,14 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
             return "\n".join(content["facts"])
         if not 1 <= source <= len(places):
             raise QueryError(f"source must be from 1 to {len(places)}, got {source}")
-        return "\n".join([places[source - 1]["place"], "", *_around(opened.subject.world.report, places[source - 1])])
+        return "\n".join([places[source - 1]["place"], "", *_around(opened.subject, places[source - 1])])
 
     @server.resource("report://{name}", mime_type="text/plain")
     def report_text(name: str) -> str:
         """The tables and sentences of a report, as finpath read them."""
         subject = _resource(shelf, name)
-        report = subject.world.report if subject.kind == "report" else None
-        if report is None:
-            return subject.title
-        return "\n".join([*report.pre_text, *map(_line, report.table), *report.post_text])
+        rows = map(_line, subject.world.report.table) if subject.kind == "report" else ()
+        return "\n".join([*rows, *(text for _, text, _ in sentences_of(subject))]) or subject.title
 
     @server.resource("graph://{name}", mime_type="text/turtle")
     def graph_text(name: str) -> str:
@@ -242,11 +240,12 @@ def _called(shelf: Shelf, name: str | None, tool: str, **arguments: Any) -> str:
     return output
 
 
-def _around(report: Any, source: Mapping[str, Any]) -> list[str]:
+def _around(subject: Subject, source: Mapping[str, Any]) -> list[str]:
     """The header and the rows, or the sentences, next to a source."""
     if "row" not in source:
         first = max(0, source["sentence"] - _AROUND)
-        return list(report.sentences[first : source["sentence"] + _AROUND + 1])
+        return [text for _, text, _ in sentences_of(subject)[first : source["sentence"] + _AROUND + 1]]
+    report = subject.world.report
     start = max((start for start, _ in report.tables if start <= source["row"]), default=0)
     rows = range(max(start + 1, source["row"] - _AROUND), min(source["row"] + _AROUND + 1, len(report.table)))
     return [_line(report.table[row]) for row in dict.fromkeys([start, *rows])]

@@ -59,12 +59,30 @@ def turn_content(subject: Subject, turn: AnyTurn) -> dict[str, Any]:
         "facts": figures["facts"] if turn.detail is not None else [],
         "tool_calls": figures["tool_calls"],
         "steps": _steps(subject, picked) if picked is not None else [],
-        "sources": _sources(subject, picked) if picked is not None else [],
+        "sources": _sources(subject, picked) if picked is not None else _passage_sources(subject, turn),
         "paths": list(_paths(turn, picked))[:_MOST_PATHS],
         "runner_up": _runner_up(subject, turn, others) if is_unsure and turn.failure is None else None,
         "nearest": [_alternative(subject, one) for one in others[:_MOST_NEAREST]] if turn.failure is not None else [],
         **{name: getattr(turn.usage, name) for name in costs},
     }
+
+
+def sentences_of(subject: Subject) -> list[tuple[str, str, str]]:
+    """The sentences of a report or of texts, each with its document and its source in words; none of a graph."""
+    if subject.kind == "report":
+        return [("", text, "") for text in subject.world.report.sentences]
+    documents = subject.world.answers.texts.library.documents if subject.world.kind == "texts" else []
+    return [(one.document, one.text, one.quoted) for document in documents for one in document]
+
+
+def _passage_sources(subject: Subject, turn: AnyTurn) -> list[dict[str, Any]]:
+    """The sentences of texts that an answer rests on."""
+    facts = turn.detail.facts if isinstance(turn.detail, TextDetail) else ()
+    return [
+        {"sentence": number, "start": 0, "end": len(text), "place": quoted, "text": text, "page": 0}
+        for number, (_, text, quoted) in (enumerate(sentences_of(subject)) if facts else ())
+        if quoted in facts
+    ]
 
 
 def _alternative(subject: Subject, candidate: Candidate) -> dict[str, Any]:

@@ -81,7 +81,8 @@ class Chats:
         with dspy.context(**self.backend.settings):
             for place in range(known, len(questions)):
                 state = subject.program.ask(state, questions[place])
-        self._states[questions] = state
+        if state.turns[-1].failure != "lm_error":  # asked again, a model that was down may answer
+            self._states[questions] = state
         if len(self._states) > _KEPT:
             self._states.popitem(last=False)
         turn: AnyTurn = state.turns[-1]

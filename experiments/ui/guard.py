@@ -28,7 +28,7 @@ POLICY = (
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -50,6 +50,14 @@ def check_token(host: str, token: str | None) -> None:
         raise ConfigError(f"token must be set where others can reach the server, got host {host} and no token")
     if token is not None and (len(token) < 16 or not token.isascii()):
         raise ConfigError(f"token must have at least 16 ASCII characters, got {len(token)}")
+
+
+def _hostname(address: str) -> str | None:
+    """The host of an address; ``None`` where it has none or is malformed."""
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
 
 
 class Guard:
@@ -89,11 +97,11 @@ class Guard:
         """The status and the reason for which a request is refused, if it is."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if self.hosts is not None and urlsplit(f"//{host}").hostname not in self.hosts:
+        if self.hosts is not None and _hostname(f"//{host}") not in self.hosts:
             return 421, "this server answers on loopback only"
         if scope["method"] not in ("GET", "HEAD", "OPTIONS"):
             origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-            if site not in ("same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):
+            if site not in ("same-origin", "none") or (origin is not None and origin.partition("://")[2] != host):
                 return 403, "a page of another site must not ask here"
             length = headers.get("content-length", "")
             if not length.isdigit():

@@ -1,6 +1,6 @@
 """The page's templates, the tables and text of a report with the place of each cell, and exports.
 
->>> report_view(session)["tables"][0]["rows"][1]["cells"][1]
+>>> document_view(session)["tables"][0]["rows"][1]["cells"][1]
 '$ 50652'
 """
 
@@ -11,17 +11,17 @@ import io
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from experiments.console import write_share
-from experiments.ui.answers import path_picture, place_of
+from experiments.ui.answers import path_picture, place_of, sentences_of
 from experiments.ui.sessions import UserSession
 from kg.errors import DataError
-from kg.reports import Source
+from kg.reports import Report, Source
 
 _WORKER, _SECONDS = Path(__file__).with_name("sheet_worker.py"), 60
 _FORMULA = re.compile(r"[=+@\t\r-]")
@@ -50,46 +50,50 @@ def render(template: str, **values: Any) -> str:
     return _ENVIRONMENT.get_template(template).render(**values)
 
 
-def report_view(session: UserSession, row: int = 0, sentence: int = 0) -> dict[str, Any] | None:
-    """The tables and sentences of a report, of a long one those around a place.
+def document_view(session: UserSession, row: int = 0, sentence: int = 0) -> dict[str, Any] | None:
+    """The tables and sentences of a report, or those of texts; of long ones those around a place.
 
     Args:
-        session: The session, whose subject may be a report.
+        session: The session, whose subject may be a report or texts.
         row: A row that is shown.
         sentence: A sentence that is shown.
 
     Returns:
-        ``None`` where the subject is no report.
+        ``None`` where the subject has no text.
     """
     subject = session.subject
-    if subject is None or subject.kind != "report":
+    if subject is None or subject.kind == "graph":
         return None
-    report, most = subject.world.report, session.backend.limits.rows
+    most, sentences = session.backend.limits.rows, sentences_of(subject)
+    report: Report = subject.world.report if subject.kind == "report" else Report("texts", (), (), ())
     first, last = _window(row, len(report.table), most)
-    starts = [part.start for part in report.parts] or [0]
-    tables = []
-    for part, (start, end) in enumerate(zip(starts, [*starts[1:], len(report.table)], strict=True)):
-        rows = [
-            {"number": number, "cells": report.table[number]}
-            for number in range(max(start, first), min(end, last))
-            if any(report.table[number])
-        ]
-        width = max((place + 1 for own in rows for place, cell in enumerate(own["cells"]) if cell), default=0)
-        if rows:
-            context = report.parts[part].context if report.parts else ()
-            shown = [{**own, "cells": own["cells"][:width]} for own in rows]
-            tables.append({"caption": context[0] if context else "", "start": start, "rows": shown})
-    begin, end = _window(sentence, len(report.sentences), most)
-    before = len(report.pre_text)
-    numbered = list(enumerate(report.sentences))[begin:end]
+    begin, end = _window(sentence, len(sentences), most)
+    texts: dict[str, list[tuple[int, str]]] = {}
+    for number, (document, text, _) in list(enumerate(sentences))[begin:end]:
+        is_after = subject.kind == "report" and number >= len(report.pre_text)
+        texts.setdefault("after" if is_after else document, []).append((number, text))
     return {
         "title": report.id,
-        "tables": tables,
-        "before": [pair for pair in numbered if pair[0] < before],
-        "after": [pair for pair in numbered if pair[0] >= before],
-        "left_out": len(report.table) - (last - first) + len(report.sentences) - (end - begin),
+        "tables": list(_tables(report, first, last)),
+        "after": texts.pop("after", []),
+        "texts": texts,
+        "left_out": len(report.table) - (last - first) + len(sentences) - (end - begin),
         "problems": subject.document.problems if subject.document is not None else (),
     }
+
+
+def _tables(report: Report, first: int, last: int) -> Iterator[dict[str, Any]]:
+    """The tables of a report with the rows between two, without empty rows and columns."""
+    starts = [part.start for part in report.parts] or [0]
+    for part, (start, end) in enumerate(zip(starts, [*starts[1:], len(report.table)], strict=True)):
+        numbers = [number for number in range(max(start, first), min(end, last)) if any(report.table[number])]
+        width = max(
+            (place + 1 for number in numbers for place, cell in enumerate(report.table[number]) if cell), default=0
+        )
+        context = report.parts[part].context if report.parts else ()
+        rows = [{"number": number, "cells": report.table[number][:width]} for number in numbers]
+        if rows:
+            yield {"caption": context[0] if context else "", "start": start, "rows": rows}
 
 
 def _window(place: int, count: int, most: int) -> tuple[int, int]:

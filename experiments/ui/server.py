@@ -31,7 +31,7 @@ from experiments.ui.answers import turn_content
 from experiments.ui.chat import chat_router
 from experiments.ui.graphs import query, turtle_of
 from experiments.ui.guard import Guard
-from experiments.ui.pages import export_csv, render, report_view, sheet_picture
+from experiments.ui.pages import document_view, export_csv, render, sheet_picture
 from experiments.ui.sessions import Backend, Question, SessionBusyError, Sessions, UserSession
 from kg.errors import FinpathError, LMError
 from kg.reports import CellSource, SentenceSource
@@ -143,7 +143,7 @@ def _add_pages(app: FastAPI) -> None:
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def page(session: Current) -> str:
-        return render("page.html", session=session, content=content_of, view=report_view(session))
+        return render("page.html", session=session, content=content_of, view=document_view(session))
 
     @app.get("/turns/{number}", response_class=HTMLResponse, include_in_schema=False)
     async def turn(session: Current, number: int) -> str:
@@ -152,7 +152,7 @@ def _add_pages(app: FastAPI) -> None:
 
     @app.get("/document", response_class=HTMLResponse, include_in_schema=False)
     async def document(session: Current, row: int = 0, sentence: int = 0) -> str:
-        return render("document.html", view=report_view(session, row, sentence))
+        return render("document.html", view=document_view(session, row, sentence))
 
     @app.get("/sheet.png", include_in_schema=False)
     async def sheet(session: Current, row: int = -1, column: int = -1, sentence: int = -1) -> Response:

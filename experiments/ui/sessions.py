@@ -27,7 +27,9 @@ import dspy
 from dspy.utils.callback import BaseCallback
 
 from experiments.facade import Subject, find_subject, kind_of, saved_program
-from kg.errors import ConfigError, FinpathError
+from kg.errors import ConfigError, DataError, FinpathError
+from kg.graphs import RDF_FILES
+from kg.readers.own_report import READERS
 from programs.turns import AnyTurn, Conversation, Turn
 
 STEPS = {
@@ -234,6 +236,11 @@ class UserSession:
                 (folder / name).write_bytes(content)
             is_texts = len(files) > 1 and all(Path(name).suffix.lower() == ".txt" for name in files)
             about = [str(folder)] if is_texts else [str(folder / name) for name in files]
+            endings = {Path(name).suffix.lower() for name in files}
+            if kind_of(about) == "report" and not endings <= {".json", *READERS}:
+                raise DataError(
+                    f"must end in one of {', '.join(sorted({*READERS, *RDF_FILES}))}", file=", ".join(files)
+                )
             subject = await self.backend.run(self.backend.read, about)
             title = subject.title.replace(f"{folder}/", "").replace(str(folder), "of files")
             self._begin(replace(subject, title=title))

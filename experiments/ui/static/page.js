@@ -4,6 +4,7 @@
 const turns = document.getElementById("turns");
 const field = document.getElementById("question");
 const message = document.getElementById("message");
+const backButton = document.getElementById("back");
 let lastFigure = null;
 
 function show(text) {
@@ -131,12 +132,22 @@ async function light(figure) {
   target.focus({ preventScroll: true });
   target.scrollIntoView({ block: "center", inline: "center" });
   lastFigure = figure;
+  backButton.hidden = false;
+}
+
+function back() {
+  clear();
+  lastFigure?.focus();
+  lastFigure?.scrollIntoView({ block: "center" });
+  lastFigure = null;
+  backButton.hidden = true;
 }
 
 document.getElementById("ask").addEventListener("submit", ask);
 document.getElementById("files").addEventListener("change", (event) => upload([...event.target.files]));
 document.getElementById("reset").addEventListener("click", () =>
   post("/api/reset", {}).then(() => location.reload(), (error) => show(error.message)));
+backButton.addEventListener("click", back);
 turns.addEventListener("click", (event) => {
   const figure = event.target.closest(".figure");
   if (figure) light(figure).catch((error) => show(error.message));
@@ -145,10 +156,8 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !event.target.closest("input")) {
     event.preventDefault();
     field.focus();
-  } else if (event.key === "Escape" && lastFigure) {
-    clear();
-    lastFigure.focus();
-    lastFigure = null;
+  } else if (event.key === "Escape") {
+    back();
   }
 });
 document.addEventListener("dragover", (event) => {
