@@ -134,7 +134,7 @@ def _enumeration(index: GraphIndex, scorer: str) -> Answer:
         for _ in range(_STEPS):
             following = []
             for visited, text in frontier:
-                edges = index.neighbours(visited[-1])
+                edges = index.edges(np.array(visited[-1:]))
                 for relation, value in zip(edges.relation.tolist(), edges.target.tolist(), strict=True):
                     if value not in visited:
                         written = f"{text} -> {index.relations[relation]} -> {index.name(value)}"

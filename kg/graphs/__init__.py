@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.graphs.context import EntityContext, GraphContext, Neighbour
+    from kg.graphs.context import EntityContext, GraphContext
     from kg.graphs.facts import FactGraph, NodeClass, Relation
     from kg.graphs.index import INVERSE, GraphIndex, Ids
     from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Terms

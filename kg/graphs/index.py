@@ -157,10 +157,6 @@ class GraphIndex:
         targets, place = _gather(self._starts, slots)
         return Edges(owner[place], np.full(len(targets), relation, dtype=np.int32), self._targets[targets])
 
-    def neighbours(self, entity: int) -> Edges:
-        """The edges of one entity."""
-        return self.edges(np.array([entity], dtype=np.int32))
-
     def slots_of(self, ids: Ids) -> Ids:
         """The slots of several entities, for :meth:`offered_at` and :meth:`follow_slots`."""
         return _entries(self._slots, ids)

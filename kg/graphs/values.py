@@ -32,6 +32,7 @@ _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)
 _DURATIONS = frozenset(f"{_XSD}{name}" for name in ("duration", "dayTimeDuration"))
 _LARGEST = 400  # digits before or after the point: what has more is a text, and not written out
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,10 @@ def read_value(text: str, datatype: str = "") -> Value:
 
     Args:
         text: The literal as written.
-        datatype: The IRI of its datatype. Without one, ISO days and plain numbers are recognized by their form.
+        datatype: The IRI of its datatype. Without one, ISO days, plain numbers and "3rd" are known by their form.
     """
+    if not datatype and (rank := _ORDINAL.fullmatch(text)):
+        return Value("number", text, _number(rank[1]))
     if datatype == f"{_XSD}boolean" and text in ("true", "false", "1", "0"):
         return Value("boolean", "yes" if text in ("true", "1") else "no")
     if datatype in _DURATIONS and (minutes := _minutes(text)) is not None:

@@ -230,7 +230,7 @@ class EntitySpace:
 
         Such as "ordinal 44" or "starred Sigourney Weaver and 3 more".
         """
-        edges = self.index.neighbours(int(self.index.ids([entity])[0]))
+        edges = self.index.edges(self.index.ids([entity]))
         named = self.conditions.own(edges.target) if self.conditions is not None else np.zeros(len(edges.target))
         order = np.lexsort((edges.relation, named == 0))
         relations, first, counts = np.unique(edges.relation[order], return_index=True, return_counts=True)

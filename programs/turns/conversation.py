@@ -21,7 +21,6 @@ from typing import Any, Generic, Self, TypeVar
 from pydantic import ValidationError
 
 from kg.errors import DataError, ProgramError, QueryError
-from kg.graphs import GraphContext
 from programs.turns.turn import AnyTurn, read_turn, turn_record
 
 FORMAT = 2
@@ -84,11 +83,6 @@ class Conversation:
     def history(self) -> tuple[tuple[str, str], ...]:
         """Each question, spelled out, with the program's own answer; empty without an answer."""
         return tuple((turn.canonical, turn.words) for turn in self.turns)
-
-    @property
-    def context(self) -> GraphContext:
-        """The graph context of the latest turn."""
-        return self.turns[-1].context if self.turns else GraphContext()
 
     @property
     def failures(self) -> int:

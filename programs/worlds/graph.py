@@ -35,7 +35,7 @@ from dspy.utils.exceptions import LMError as DSPyLMError
 
 from kg.algebra import facts_of, write
 from kg.errors import ConfigError, LMError
-from kg.graphs import EntityContext, FactGraph, GraphContext, Neighbour
+from kg.graphs import INVERSE, EntityContext, FactGraph, GraphContext
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from kg.paths import EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics, widened
 from kg.paths import answer_question as answer_by_beam
@@ -403,7 +403,7 @@ def _words(graph: FactGraph, parse: Parse) -> str:
 
 def _value(graph: FactGraph, node: int, unit: str) -> str:
     value = graph.values[node]
-    if value.number is None:
+    if value.number is None or value.text[-1:].isalpha():  # "3rd"
         return graph.name(node)
     return f"{_grouped(value.number)} {value.unit or unit}".strip()
 
@@ -422,14 +422,10 @@ def _context(graph: FactGraph, reading: Reading, best: Parse | None) -> GraphCon
 
 
 def _entity(graph: FactGraph, node: int) -> EntityContext:
-    properties: list[tuple[str, str]] = []
-    neighbours: list[Neighbour] = []
-    for relation, inverse in graph.steps(node):
-        name = graph.relations[relation].names[0]
-        for other in graph.follow(node, relation, inverse=inverse)[:_MOST_NEIGHBOURS]:
-            if graph.is_entity(other):
-                neighbours.append(Neighbour(name, graph.values[other].text, graph.name(other), not inverse))
-            else:
-                properties.append((name, graph.name(other)))
+    facts = tuple(
+        (f"{INVERSE * inverse}{graph.relations[relation].names[0]}", graph.name(other))
+        for relation, inverse in graph.steps(node)
+        for other in graph.follow(node, relation, inverse=inverse)[:_MOST_NEIGHBOURS]
+    )
     kinds = tuple(graph.classes[kind].iri for kind in graph.types[node])
-    return EntityContext(graph.values[node].text, graph.name(node), kinds, tuple(properties), tuple(neighbours))
+    return EntityContext(graph.values[node].text, graph.name(node), kinds, facts)

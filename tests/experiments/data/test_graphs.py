@@ -19,11 +19,11 @@ TRIPLES = {("Alien", "directed_by", "Ridley Scott"), ("Alien", "year", "1979"), 
 
 def triples(index: GraphIndex) -> set[tuple[str, str, str]]:
     found = set()
-    for number in range(len(index.entities)):
-        edges = index.neighbours(number)
+    for name in index.entities:
+        edges = index.edges(index.ids([name]))
         for relation, target in zip(edges.relation, edges.target, strict=True):
             if relation < len(index.relations) // 2:
-                found.add((index.name(number), index.relations[relation], index.name(target)))
+                found.add((name, index.relations[relation], index.name(target)))
     return found
 
 

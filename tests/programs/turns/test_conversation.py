@@ -11,7 +11,6 @@ import pytest
 
 from kg.calculations.turn_search import DerivationConfig
 from kg.errors import DataError
-from kg.graphs.context import GraphContext
 from kg.parsing import QuestionReader
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
@@ -68,7 +67,6 @@ def _of_graph(graph: QuestionReader) -> tuple[ConversationQA, World]:
 
 def test_any_turn_program_will_do() -> None:
     conversation = Conversation(Counter(), Nothing())
-    assert conversation.context == GraphContext()
     assert [conversation.ask(question).words for question in ("a", "fail", "b")] == ["1", "", "3"]
     assert conversation.history == (("A", "1"), ("FAIL", ""), ("B", "3"))
     assert conversation.failures == 1
@@ -119,7 +117,7 @@ def test_a_report_s_follow_ups_say_which_turns_they_use() -> None:
     conversation = Conversation(*_of_report())
     found = [conversation.ask(question).resolution for question in QUESTIONS]
     assert [one.turns if one is not None else () for one in found] == [(), (0,), (1,), (2,)]
-    assert conversation.context.entities
+    assert conversation.turns[-1].context.entities
 
 
 @pytest.mark.parametrize(
