@@ -62,6 +62,15 @@ def query(subject: Subject | None, text: str) -> dict[str, Any]:
         QueryError: The query cannot be answered, or would read another graph.
     """
     _check_query(text)
+    return _result(subject, text)
+
+
+def _result(subject: Subject | None, text: str) -> dict[str, Any]:
+    """The result of a query that was checked.
+
+    The parser of the check keeps errors with the frames that led to them, and a result must be freed by its own thread:
+    so it is in no such frame.
+    """
     store = Store()
     store.load(turtle_of(subject).encode(), format=RdfFormat.TURTLE)
     try:
