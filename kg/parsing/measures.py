@@ -103,7 +103,7 @@ def _values(text: str, found: Sequence[Word]) -> Iterator[tuple[int, int, Decima
         if inside := [place for place, word in enumerate(found) if word.start >= start and word.end <= end]:
             taken |= mask(inside[0], inside[-1] + 1)
             yield inside[0], inside[-1] + 1, period, ""
-    for place, (word, after) in enumerate(zip(found, [*found[1:], None], strict=True)):
+    for place, (word, after) in enumerate(zip(found, [*found[1:], None], strict=False)):
         decade = re.fullmatch(r"(\d{3}0)s", word.low)
         rank = ORDINALS.get(word.low, int(word.low) if word.low.isdigit() and len(word.low) < 3 else 0)
         if decade or (rank and after is not None and after.low == "century"):  # "the 1990s", "the 19th century"

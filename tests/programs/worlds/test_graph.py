@@ -40,7 +40,7 @@ def test_names_counts_and_yes_or_no() -> None:
 
 def test_a_program_abstains_and_names_the_words() -> None:
     turn = _conversation().ask("What is the tonnage of the Larkspur?")
-    assert (turn.answer, turn.failure) == (None, "picked_none")
+    assert (turn.answer, turn.failure, _conversation().ask("?!").failure) == (None, "picked_none", "picked_none")
     assert "'tonnage'" in turn.message
     assert _conversation(0.0).ask("What is the tonnage of the Larkspur?").answer is not None
     uncertain = _conversation(1.0).ask("What is the length of the Bellwether?")
