@@ -386,9 +386,10 @@ def _may_be_year(value: Value) -> bool:
 
 def _own_naming(triples: Sequence[Triple]) -> list[str]:
     """The graph's own relations of names: called so, with a text of its own for each of their subjects."""
+    naming = {name for name in {one.relation for one in triples} - {*FIRST_NAMES} if words_of(name) in _OWN_NAMING}
     texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for one in triples:
-        if words_of(one.relation) in _OWN_NAMING and one.relation not in FIRST_NAMES:
+        if one.relation in naming:
             texts[one.relation][one.subject] = one.value if one.is_literal and not one.value.isdigit() else ""
     named = {one.subject for one in triples if one.relation in FIRST_NAMES}
     return [
