@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -20,6 +21,9 @@ from kg.reports import build_report_graph
 
 MOST_ROWS = 10_000
 """Rows of a result that are given."""
+
+_PARSER = threading.Lock()
+"""The parser of rdflib must not be used by several threads."""
 
 _LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -118,7 +122,8 @@ def _check_query(text: str) -> None:
     from rdflib.plugins.sparql.parser import parseQuery
 
     try:
-        waiting: list[Any] = [parseQuery(text)]
+        with _PARSER:
+            waiting: list[Any] = [parseQuery(text)]
     except Exception as error:
         raise QueryError(f"the query cannot be parsed: {error}") from error
     while waiting:
