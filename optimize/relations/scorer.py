@@ -118,7 +118,7 @@ def fit_relation_scorer(
 def _with_conditions(
     index: GraphIndex, examples: Sequence[RelationExample], scorer: LearnedRelationScorer, hops: int
 ) -> LearnedRelationScorer:
-    """The scorer with the weight of conditions under which it answers examples best; that without training on a tie."""
+    """The scorer with the weight of conditions under which it answers examples best; the first on a tie."""
     config = PathConfig(max_depth=hops)
     asked: list[tuple[RelationExample, list[str]]] = []
     for example in examples:
