@@ -54,11 +54,8 @@ def is_section(row: Sequence[str]) -> bool:
     if len(row) < 2 or not row[0].strip():
         return False
     others = [cell for cell in row[1:] if cell.strip() and cell != row[0]]
-    return not others or (is_date_alone(row[0]) and _is_wording("".join(others)))
-
-
-def _is_wording(text: str) -> bool:
-    return any(map(str.isalpha, text)) and not any(map(str.isdigit, text))
+    text = "".join(others)
+    return not others or (is_date_alone(row[0]) and any(map(str.isalpha, text)) and not any(map(str.isdigit, text)))
 
 
 def is_date_alone(label: str) -> bool:
@@ -74,7 +71,7 @@ def count_header_rows(table: Table) -> int:
     count = 1
     while count < min(len(table) - 1, 3):
         label, rest = table[count][0].strip(), [cell for cell in table[count][1:] if cell.strip()]
-        named = bool(label) and not (label.startswith("(") or SCALE.search(label))
+        named = bool(label) and not (label.startswith("(") or SCALE.search(label) or len(rest) > len(cells))
         if named or not rest or any(is_data(cell) for cell in rest):
             break
         count += 1
@@ -82,11 +79,13 @@ def count_header_rows(table: Table) -> int:
 
 
 def header_label(rows: Table, column: int) -> str:
-    """The joined header rows of a column."""
+    """The joined header rows of a column; above its last one, a header spans the empty cells to its right."""
     parts: list[str] = []
     for row in rows:
-        if row[column].strip() and row[column] not in parts:
-            parts.append(row[column])
+        start = min(column, 1) if row is not rows[-1] and rows[-1][column].strip() else column
+        text = next((cell for cell in reversed(row[start : column + 1]) if cell.strip()), "")
+        if text and text not in parts:
+            parts.append(text)
     return " ".join(parts)
 
 
@@ -114,8 +113,7 @@ def is_merged_header(table: Table) -> bool:
 
     A date that lost a space, "december 312008", is no figure.
     """
-    columns = range(1, len(table[0]))
-    numeric = [column for column in columns if _is_numeric([row[column] for row in table[1:]])]
+    numeric = [column for column in range(1, len(table[0])) if _is_numeric([row[column] for row in table[1:]])]
     return bool(numeric) and all(_ends_in_figure(table[0][column].rstrip()) for column in numeric)
 
 
@@ -191,9 +189,8 @@ def is_transposed(
         return False
     rows = [row for row in range(header_rows, len(table)) if not is_section(table[row])]
     named = [row for row in rows if dates[row] and not base_label(table[row][0])]
-    return len(named) >= 2 and 2 * sum(row in named or bool(_OPEN_END.fullmatch(table[row][0])) for row in rows) >= len(
-        rows
-    )
+    dated = sum(row in named or bool(_OPEN_END.fullmatch(table[row][0])) for row in rows)
+    return len(named) >= 2 and 2 * dated >= len(rows)
 
 
 def section_headings(table: Table, header_rows: int, first: str) -> tuple[str, ...]:

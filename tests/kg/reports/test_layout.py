@@ -23,6 +23,13 @@ def test_a_header_of_two_rows() -> None:
     assert layout.columns[2].period == "2009"
 
 
+def test_a_header_spans_the_empty_cells_to_its_right() -> None:
+    table = (("", "2009", "", "2008", ""), ("€m", "underlying", "total", "underlying", "total"), ("sales", *"1234"))
+    columns = analyse_table(table).columns[1:]
+    assert [column.label for column in columns][::3] == ["2009 underlying", "2008 total"]
+    assert [column.period for column in columns] == ["2009", "2009", "2008", "2008"]
+
+
 def test_a_header_of_years_alone_is_no_data() -> None:
     assert _periods("", "2017", "2018 - 2019", "2020 – 2024") == [None, "2017", "2018-2019", "2020-2024"]
 
