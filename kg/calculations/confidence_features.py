@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import softmax
 
+from kg.arrays import IntArray
 from kg.calculations.linear_models import CONFIDENCE_FEATURES
-from kg.calculations.operand_features import JOINT_NAMES
-from kg.calculations.pointers import MORE_JOINT
 from kg.calculations.standalone import words_in_report
 from kg.calculations.turn_search import TurnSearch
-from kg.search import SERIES_OPERATIONS
 
 _LEAST = -12.0
 _COVERAGES = ("coverage", "least_coverage")
-_TOTAL = np.array([3.0 if name in ("form", "first", "second") else 0.0 for name in MORE_JOINT], dtype=np.float32)
-"""From the encoder's features of a candidate to its log-probability."""
 
 
 def confidence_features(found: TurnSearch) -> dict[str, float]:
@@ -37,20 +32,7 @@ def _of_ranking(found: TurnSearch) -> dict[str, float]:
         "rest": float(np.log(rest)) / 5,
         "is_name": float(isinstance(found.candidates[0].answer, tuple)),
         "entropy": -float((shares * np.maximum(scores, _LEAST)).sum()),
-        **_views(found),
     }
-
-
-def _views(found: TurnSearch) -> dict[str, float]:
-    """The best candidate's probability among the beam's own, as log-odds, for the network and for the encoder alone."""
-    scores = found.ranked.scores
-    assert scores is not None
-    beam = len(found.ranked.pool) - len(found.ranked.pool.compared)
-    members = [place for place in found.ranked.members[0] if place < beam]
-    read = scores.ranker if scores.read is None else scores.read @ _TOTAL
-    views = {"ranker_share": scores.ranker[:beam], "encoder_share": read[:beam]}
-    shares = {name: float(softmax(view)[members].sum()) if members else 0.0 for name, view in views.items()}
-    return {name: _log_odds(share) / 3 for name, share in shares.items()}
 
 
 def _log_odds(share: float) -> float:
@@ -62,7 +44,7 @@ def _of_question(found: TurnSearch) -> dict[str, float]:
     space = found.space
     known = words_in_report(space.index, space.question.questions[-1])
     return {
-        **{name: known[name] for name in ("unknown_words", "rarest_unknown", "unknown_years", "words")},
+        **{name: known[name] for name in ("unknown_words", "unknown_years", "words")},
         "first_turn": float(len(space.question.questions) == 1 and found.earlier is None),
         "earlier": -float(space.priors.max()) / 3,
     }
@@ -73,19 +55,14 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
     space, pool = found.space, found.ranked.pool
     state = pool.states[place]
     form = space.scorer.parsed[state[1]]
-    assert found.ranked.scores is not None
-    joint = found.ranked.scores.features[place]
     forms = np.sort(space.form_log_probabilities[state[0]])
     own = float(space.form_log_probabilities[state[0], state[1]])
     figures = _figures(found)
     return {
-        "years_used": float(max(joint[JOINT_NAMES.index("years_used")], joint[JOINT_NAMES.index("years_carried")])),
         "form_margin": max(own - float(forms[-1] if own < forms[-1] else forms[-2]), _LEAST) / 4,
-        "figures": float(form.kinds.count("A")),
         "is_look_up": float(form.operation == "select"),
-        "is_series": float(form.operation in SERIES_OPERATIONS),
-        "uses_answer": float("R" in form.kinds),
-        **_of_words(found, figures),
+        "signs_mixed": _signs_mixed(found, state),
+        "elsewhere": _elsewhere(found, figures),
         **_of_years(found, figures),
         **(_of_pointers(found, place) if space.pointers is not None else {}),
     }
@@ -98,15 +75,20 @@ def _figures(found: TurnSearch) -> list[int]:
     return list(dict.fromkeys(places[source] for source in sources if source in places))
 
 
-def _of_words(found: TurnSearch, figures: list[int]) -> dict[str, float]:
-    """The question's words that are said of the figures, and those that the report has elsewhere."""
+def _signs_mixed(found: TurnSearch, state: IntArray) -> float:
+    """Whether a calculation over a row takes one figure with its sign and another without."""
+    index = found.space.index
+    items = [item for item in state[2:4].tolist() if 0 <= item < len(index)]
+    rows = index.row[index.base[items]]
+    same_row = len(items) == 2 and rows[0] == rows[1] >= 0
+    return float(same_row and bool((index.variant[items] == 2).any()) and bool((index.numbers[items] < 0).any()))
+
+
+def _elsewhere(found: TurnSearch, figures: list[int]) -> float:
+    """The share of the question's words that the report has, but not at the figures."""
     question = found.space.question
-    near, every = (words[figures].any(axis=0) for words in (question.near_words, question.all_words))
-    known = question.known_weights
-    return {
-        "near_words": float(known[near].sum()) / question.mass,
-        "elsewhere": float(known[~every].sum()) / question.mass,
-    }
+    every = question.all_words[figures].any(axis=0)
+    return float(question.known_weights[~every].sum()) / question.mass
 
 
 def _of_years(found: TurnSearch, figures: list[int]) -> dict[str, float]:
@@ -127,9 +109,4 @@ def _of_pointers(found: TurnSearch, place: int) -> dict[str, float]:
         if form.kinds[position] == "A":
             first = chosen[0] if position else -1
             coverages.append(space.pointers.coverage(history, form, position, first, chosen[position]))
-    assert found.ranked.scores is not None
-    assert found.ranked.scores.read is not None
-    return {
-        "pointed": float(found.ranked.scores.read[place, MORE_JOINT.index("weakest")]),
-        **{name: min((one[place] for one in coverages), default=0.6) for place, name in enumerate(_COVERAGES)},
-    }
+    return {name: min((one[place] for one in coverages), default=0.6) for place, name in enumerate(_COVERAGES)}

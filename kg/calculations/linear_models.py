@@ -1,14 +1,14 @@
 """The linear models of a search's candidates: their final ranking, and the confidence in the best one.
 
 Candidates are the calculations that the beam completed, and comparisons over whole lines of a table. The score of the
-network, what the encoder reads, and what a comparison looks like are the columns of one matrix. Two logistic models
-then judge the result: how far the search prefers its best candidate, how well that explains the question's words and
+network, what the encoder reads, and what a comparison looks like are the columns of one matrix. A logistic model
+then judges the result: how far the search prefers its best candidate, how well that explains the question's words and
 years, and how near the words come that the encoder listens to::
 
     >>> ranker.scores(features)
     array([-1.2, 3.4], dtype=float32)
     >>> model.judge(confidence_features(found))
-    Confidence(answerable=0.98, right=0.91)
+    0.91
 
 Both are fitted by :mod:`optimize.encoders.held_out` on reports that neither the network nor the encoder was fitted on,
 with questions that they answer and questions that they do not.
@@ -40,15 +40,10 @@ FINAL_FEATURES = ("ranker", *(f"read_{name}" for name in MORE_JOINT), *NAME_FEAT
 """The features of a candidate: the network's score, what the encoder reads, and those of names."""
 
 CONFIDENCE_FEATURES = (
-    "best", "margin", "rest", "entropy", "near_words", "years_used", "unknown_words", "rarest_unknown",
-    "unknown_years", "form_margin", "pointed", "coverage", "least_coverage", "figures", "is_look_up",
-    "is_series", "uses_answer", "first_turn", "earlier", "words",
-    "ranker_share", "encoder_share", "is_name",
-    "elsewhere", "years_asked", "year_missed",
+    "best", "margin", "rest", "entropy", "unknown_words", "unknown_years", "form_margin", "coverage", "least_coverage",
+    "is_look_up", "signs_mixed", "first_turn", "earlier", "words", "is_name", "elsewhere", "years_asked", "year_missed",
 )  # fmt: skip
 """The features of a search's result (:mod:`kg.calculations.confidence_features`), of the order of 1."""
-
-_MODELS = ("answerable", "right")
 
 
 def feature_matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> FloatArray:
@@ -91,46 +86,33 @@ class FinalRanker:
 
 
 @dataclass(frozen=True)
-class Confidence:
-    """Probabilities in [0, 1].
-
-    Attributes:
-        answerable: That the report answers the question.
-        right: That the best candidate is the answer, of a question that the report answers.
-    """
-
-    answerable: float
-    right: float
-
-
-@dataclass(frozen=True)
 class ConfidenceModel:
-    """Both models, and the threshold of abstention.
+    """The confidence in the best candidate, and the threshold of abstention.
 
     Attributes:
-        answerable: Whether the report answers.
-        right: Whether the best candidate is right.
-        least_answerable: The program abstains below this probability.
+        right: Whether the report answers, and the best candidate is the answer.
+        least_right: The program abstains below this probability.
         fitted_on: Description of the data.
     """
 
-    answerable: LogisticModel
     right: LogisticModel
-    least_answerable: float
+    least_right: float
     fitted_on: str = ""
 
-    def judge(self, features: Mapping[str, float]) -> Confidence:
-        """Returns the probabilities for :func:`confidence_features`; the second is at most the first."""
-        answerable = self.answerable.probability(features)
-        return Confidence(answerable, min(self.right.probability(features), answerable))
+    def judge(self, features: Mapping[str, float]) -> float:
+        """Returns the probability in [0, 1] for :func:`confidence_features`."""
+        return self.right.probability(features)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the weights with four digits."""
-        models = {name: getattr(self, name).to_dict() for name in _MODELS}
-        return {**models, "least_answerable": round(self.least_answerable, 4), "fitted_on": self.fitted_on}
+        return {
+            "right": self.right.to_dict(),
+            "least_right": round(self.least_right, 4),
+            "fitted_on": self.fitted_on,
+        }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> ConfidenceModel:
         """Reads what :meth:`to_dict` wrote; raises as :meth:`FinalRanker.from_dict` does."""
-        answerable, right = (LogisticModel.from_dict(record[name], CONFIDENCE_FEATURES) for name in _MODELS)
-        return cls(answerable, right, float(record["least_answerable"]), str(record["fitted_on"]))
+        right = LogisticModel.from_dict(record["right"], CONFIDENCE_FEATURES)
+        return cls(right, float(record["least_right"]), str(record["fitted_on"]))

@@ -3,7 +3,7 @@
 >>> settings = EncoderSettings(base="all-MiniLM-L6-v2")
 >>> compiled = FitEncoder(settings).compile(program, trainset=conversation_examples(train))
 >>> compiled.scorer.confidence.fitted_on
-'2410 turns of 551 held-out reports, which answer 1630 of them'
+'2410 turns of 551 held-out reports'
 
 Scorer and encoder are fitted on most reports. The weights that blend them and the confidence are fitted on the others,
 so that they hold for reports that neither has seen. A page is on one side over all conversations.
@@ -33,6 +33,7 @@ from optimize.scorers import (
     ScorerConfig,
     TrainingTurn,
     describe_data,
+    fit_forms_further,
     fit_scorer,
     fit_standalone,
     page_keys,
@@ -59,18 +60,19 @@ class EncoderSettings:
             ``vocab.txt``.
         weights: The folder of an encoder that was fitted before and stays as it is, in place of a training. Reports
             whose pages it has seen are on its side; all others are held out.
+        further: Which reports fit the forms of the program's own scorer further: those whose id begins so, such as
+            ``statements/``. All else but the confidence stays as it is. By default, the whole scorer is fitted.
         held_out: Share in (0, 1) of the reports on which blend and confidence are fitted, and nothing else.
-        unanswerable: Share in (0, 1] of the held-out turns that are also asked of their report without their figures.
-        abstained_wrong: Share in (0, 1) of the answerable turns that abstain.
+        least_right: The confidence in (0, 1) below which a turn abstains.
         training: Of the encoder.
         scorer: Of the scorer.
     """
 
     base: str = ""
     weights: str = ""
+    further: str = ""
     held_out: Share = 0.15
-    unanswerable: Annotated[float, Field(gt=0, le=1)] = 0.5
-    abstained_wrong: Share = 0.1
+    least_right: Share = 0.4
     training: EncoderConfig = field(default_factory=EncoderConfig)
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
 
@@ -87,27 +89,37 @@ class FitEncoder(ConversationFit):
 
     def fit(self, program: ConversationQA, turn: BeamQA, trainset: Sequence[dspy.Example]) -> None:
         """Fits scorer, encoder, blend, the final ranking, and the confidence."""
-        kept = self._kept_encoder()
+        own, further = turn.reader.scorer, self.settings.further
+        kept = own.encoder if further else self._kept_encoder()
+        unseen = [one for one in trainset if further and one.report.id.startswith(further)]
+        rest = [one for one in trainset if not (further and one.report.id.startswith(further))]
         inside, outside = (
-            split_reports(trainset, self.settings.held_out, self.seed)
-            if kept is None
-            else split_by_pages(trainset, kept.pages)
+            split_reports(rest, self.settings.held_out, self.seed) if kept is None else split_by_pages(rest, kept.pages)
         )
         self.progress(f"{len(inside)} conversations to fit on, {len(outside)} held out")
-        ontology = build_ontology({example.report.id: example.report for example in inside}.values())
-        turns, idf = training_data(ReportReader(ontology, turn.reader.scorer), inside)
+        reports = {example.report.id: example.report for example in inside}
+        ontology = program.ontology if further else build_ontology(reports.values())
+        reader = ReportReader(ontology, own)
+        turns, idf = training_data(reader, inside)
+        idf = own.idf if further else idf
 
         def read(report: Report) -> ReportIndex:
-            return read_index(ReportReader(ontology, turn.reader.scorer), report, idf)
+            return read_index(reader, report, idf)
 
         held_out = held_out_conversations(outside, read)
-        described = describe_data(inside)
-        scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
-        encoder = kept if kept is not None else self._trained(turns).with_pages(pages_seen(inside))
-        scorer = replace(scorer, encoder=encoder, standalone=fit_standalone(turns))
-        scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], self.progress)
-        fit = HeldOutFit(scorer, turn.config, held_out, self.without_programs, read, self.seed, self.progress)
-        fit = fit.with_final().with_confidence(self.settings.unanswerable, self.settings.abstained_wrong)
+        if further:
+            self.progress(f"forms on {len(turns)} turns, and on {len(unseen)} conversations of {further}")
+            others = [turn for one in held_out_conversations(unseen, read) for turn in one.turns]
+            scorer = replace(own, forms=fit_forms_further(own, turns, others, self.settings.scorer))
+        else:
+            described = describe_data(inside)
+            scorer = fit_scorer(turns, idf, self.settings.scorer, self.seed, described, self.progress)
+            encoder = kept if kept is not None else self._trained(turns).with_pages(pages_seen(inside))
+            scorer = replace(scorer, encoder=encoder, standalone=fit_standalone(turns))
+            scorer = fit_blend(scorer, [turn for one in held_out for turn in one.turns], self.progress)
+        fit = HeldOutFit(scorer, turn.config, held_out, self.without_programs, read, self.progress)
+        fit = fit if further else fit.with_final()
+        fit = fit.with_confidence(self.settings.least_right)
         turn.reader = ReportReader(program.ontology, fit.scorer.rounded())
 
     def _kept_encoder(self) -> TextEncoder | None:

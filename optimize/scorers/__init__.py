@@ -1,12 +1,13 @@
 """Fits of the beam's scorer and its confidence on conversations."""
 
-from optimize.scorers.confidence import ConfidenceExample, fit_confidence
+from optimize.scorers.confidence import fit_confidence
 from optimize.scorers.derivations import (
     FitScorer,
     ScorerConfig,
     TrainingTurn,
     content_sha256,
     describe_data,
+    fit_forms_further,
     fit_scorer,
     page_key,
     page_keys,

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from kg.arrays import BoolArray, FloatArray
+from kg.arrays import BoolArray, FloatArray, IntArray
 from kg.calculations import (
     JOINT_NAMES,
     PAIR_FEATURES,
@@ -101,6 +101,11 @@ class TrainingTurn:
     collapsed: TurnOperation | None
     answer: Answer
     weight: float = 1.0
+
+    @property
+    def form(self) -> str:
+        """The form of :attr:`collapsed`; empty where there is none."""
+        return self.collapsed.form if self.collapsed is not None else ""
 
     @property
     def has_report(self) -> bool:
@@ -241,44 +246,90 @@ def page_keys(report: Report) -> set[str]:
 
 def fit_forms(turns: Sequence[TrainingTurn], config: ScorerConfig) -> FormScorer:
     """Fits the multinomial form model, by Adam on all turns at once; deterministic."""
-    named = [turn for turn in turns if turn.collapsed is not None]
-    examples = [
-        question_terms(turn.questions) + history_terms(turn.forms, question_words(turn.questions[-1])) for turn in named
-    ]
-    labels = [turn.collapsed.form for turn in named if turn.collapsed is not None]
-    counts = Counter(feature for example in examples for feature in example)
+    named = [turn for turn in turns if turn.form]
+    counts = Counter(feature for turn in named for feature in _form_terms(turn))
     features = {"bias": 0}
     for name in sorted(counts):
         if counts[name] >= config.feature_count:
             features[name] = len(features)
-    frequent = Counter(labels)
+    frequent = Counter(turn.form for turn in named)
     forms = sorted(form for form, count in frequent.items() if count >= config.form_count) or sorted(frequent)[:1]
-    kept = [place for place, label in enumerate(labels) if label in forms]
-    columns = [[0, *(features[name] for name in examples[place] if name in features)] for place in kept]
-    ends = np.cumsum([0, *map(len, columns)])
-    ones = np.ones(ends[-1], dtype=np.float32)
-    matrix = csr_matrix((ones, np.concatenate(columns), ends), shape=(len(kept), len(features)))
-    target = np.array([forms.index(labels[place]) for place in kept])
-    importance = np.array([named[place].weight for place in kept], dtype=np.float32)
-    weights = _multinomial(matrix, target, importance, len(forms), config)
+    start = np.zeros((len(features), len(forms)), dtype=np.float32)
+    weights = _multinomial(*_form_data(named, forms, features), start, config)
     return FormScorer(forms, features, weights)
 
 
+UNSEEN_WEIGHT = 2.0
+"""Of a turn that neither scorer nor encoder was fitted on, in a further fit of the forms."""
+
+LEAST_CHANGE = 0.1
+"""A further fit changes no weight by less."""
+
+
+def fit_forms_further(
+    scorer: DerivationScorer, turns: Sequence[TrainingTurn], unseen: Sequence[TrainingTurn], config: ScorerConfig
+) -> FormScorer:
+    """Fits the form model of a scorer further, with a penalty that pulls towards its weights.
+
+    Args:
+        scorer: With an encoder.
+        turns: Turns that scorer and encoder were fitted on; the form model must explain them alone.
+        unseen: Turns that neither was fitted on; the form model must explain them together with the encoder.
+        config: Settings.
+    """
+    forms, features, start = list(scorer.forms.forms), scorer.forms.features, scorer.forms.weights
+    own, other = ([turn for turn in part if turn.form in forms] for part in (turns, unseen))
+    matrix, target, importance = _form_data([*own, *other], forms, features)
+    scale = np.ones((len(target), 1), dtype=np.float32)
+    offset = np.zeros((len(target), len(forms)), dtype=np.float32)
+    importance[len(own) :] *= UNSEEN_WEIGHT
+    scale[len(own) :] = scorer.blend.forms[0]
+    for place, turn in enumerate(other, start=len(own)):
+        space = DerivationSpace(turn.index, turn.questions, [WeightedHistory(turn.history, 0.0)], scorer)
+        offset[place] = scorer.blend.forms[1] * space.read_forms[0]
+    weights = _multinomial(matrix, target, importance, start, config, scale, offset)
+    return FormScorer(forms, features, np.where(np.abs(weights - start) > LEAST_CHANGE, weights, start))
+
+
+def _form_terms(turn: TrainingTurn) -> list[str]:
+    return question_terms(turn.questions) + history_terms(turn.forms, question_words(turn.questions[-1]))
+
+
+def _form_data(
+    turns: Sequence[TrainingTurn], forms: Sequence[str], features: Mapping[str, int]
+) -> tuple[csr_matrix, IntArray, FloatArray]:
+    """The features, the form and the weight of the turns whose form is known."""
+    known = [turn for turn in turns if turn.form in forms]
+    columns = [[0, *(features[name] for name in _form_terms(turn) if name in features)] for turn in known]
+    ends = np.cumsum([0, *map(len, columns)])
+    ones = np.ones(ends[-1], dtype=np.float32)
+    matrix = csr_matrix((ones, np.concatenate(columns), ends), shape=(len(known), len(features)))
+    target = np.array([forms.index(turn.form) for turn in known])
+    return matrix, target, np.array([turn.weight for turn in known], dtype=np.float32)
+
+
 def _multinomial(
-    matrix: csr_matrix, target: np.ndarray, importance: FloatArray, classes: int, config: ScorerConfig
+    matrix: csr_matrix,
+    target: IntArray,
+    importance: FloatArray,
+    start: FloatArray,
+    config: ScorerConfig,
+    scale: FloatArray | float = 1.0,
+    offset: FloatArray | float = 0.0,
 ) -> FloatArray:
+    """The weights under which ``scale * matrix @ weights + offset`` scores the targets best."""
     transposed = matrix.T.tocsr()
-    weights = np.zeros((matrix.shape[1], classes), dtype=np.float32)
+    weights = start.copy()
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     rows = np.arange(len(target))
     for step in range(1, config.form_steps + 1):
-        scores = matrix @ weights
+        scores = scale * (matrix @ weights) + offset
         scores -= scores.max(axis=1, keepdims=True)
         error = np.exp(scores)
         error /= error.sum(axis=1, keepdims=True)
         error[rows, target] -= 1
-        error *= importance[:, None]
-        gradient = transposed @ error / len(target) + config.form_penalty * weights
+        error *= importance[:, None] * scale
+        gradient = transposed @ error / len(target) + config.form_penalty * (weights - start)
         first = 0.9 * first + 0.1 * gradient
         second = 0.99 * second + 0.01 * gradient * gradient
         weights -= 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)

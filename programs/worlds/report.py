@@ -345,15 +345,15 @@ class ReportSearch(Search):
         }
 
     @cached_property
-    def _calibrated(self) -> Any:
+    def _calibrated(self) -> float | None:
         fitted = self.world.reader.scorer.confidence
         return None if fitted is None else fitted.judge(confidence_features(self.found))
 
     @property
     def abstains(self) -> bool:
-        """Whether the search itself has too little confidence that the report answers."""
+        """Whether the search itself has too little confidence in its best candidate."""
         fitted = self.world.reader.scorer.confidence
-        return fitted is not None and self._calibrated.answerable < fitted.least_answerable
+        return fitted is not None and self._calibrated is not None and self._calibrated < fitted.least_right
 
     # --- Answer ---
 
@@ -362,7 +362,7 @@ class ReportSearch(Search):
     def confidence(self, choice: Choice, pick: int) -> tuple[float, bool]:
         """The confidence in [0, 1] of a candidate, and whether the report does not seem to answer."""
         if choice.evidence is None and self._calibrated is not None:
-            return self._calibrated.right, self.abstains
+            return self._calibrated, self.abstains
         return choice.scores.candidates[pick], False
 
     def nearest(self) -> str:

@@ -58,6 +58,16 @@ def _written(found: TurnSearch, place: int) -> str:
     return str(derivation_of(found.space, found.ranked.pool.states[place]))
 
 
+def test_a_row_is_the_answer_before_a_sum_that_equals_it() -> None:
+    total = Report("t", (), (("", "2009"), ("north", "5"), ("south", "7"), ("whole", "12")), ())
+    scorer = replace(UNTRAINED, forms=FormScorer(["select(A)", "add(A, A)"], {"bias": 0}, np.array([[0.0, 18.7]])))
+    found = search_turn(_index(total), ["whole in 2009?"], START, scorer, WIDE)
+    candidate = next(one for one in found.candidates if one.answer == 12)
+    members = found.ranked.members[found.candidates.index(candidate)]
+    likelier = found.ranked.log_probabilities[members[1]] > found.ranked.log_probabilities[members[0]]
+    assert (str(candidate.derivation), bool(likelier)) == ("12", True)
+
+
 def test_equal_answers_are_one_candidate_with_the_sum_of_their_probabilities() -> None:
     found = _search(["select(A)"])
     answers = [candidate.answer for candidate in found.candidates]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+import numpy as np
 import pytest
 
 from experiments.data import conversation_examples, load_conversations
@@ -30,7 +31,6 @@ SHIPPED = Path(__file__).resolve().parents[3] / "experiments" / "shipped"
 TINY = TrainingConfig(hidden=4, epochs=2)
 SETTINGS = EncoderSettings(
     held_out=0.4,
-    unanswerable=1.0,
     training=EncoderConfig(epochs=1, tokens=800, form_count=1),
     scorer=ScorerConfig(form_steps=20, form_count=1, operands=TINY, answers=TINY, ranker=TINY, ensemble=1, folds=2),
 )
@@ -73,7 +73,7 @@ def test_the_scorer_has_encoder_blend_and_confidence(
     assert scorer.ranker is not None
     assert scorer.final is not None
     assert scorer.confidence is not None
-    assert " turns of 2 held-out reports, " in scorer.confidence.fitted_on
+    assert " turns of 2 held-out reports" in scorer.confidence.fitted_on
     assert scorer.standalone is not None
     inside, _ = split_reports(train, SETTINGS.held_out, seed=0)
     assert scorer.trained_on.startswith(f"{len(inside)} conversations")
@@ -113,7 +113,12 @@ def test_an_encoder_that_was_fitted_before_stays_and_divides_the_reports(
     encoder = TextEncoder.read(SHIPPED / "beam" / "encoder").with_pages(seen)
     encoder.write(tmp_path / "encoder")
     fit = FitEncoder(replace(SETTINGS, weights=str(tmp_path / "encoder")), folder=tmp_path)
-    scorer = fit.compile(student, trainset=train).scorer
+    program = fit.compile(student, trainset=train)
+    scorer = program.scorer
+    further = FitEncoder(replace(SETTINGS, further=train[0].report.id)).compile(program, trainset=train).scorer
+    assert np.array_equal(further.ranker.out, scorer.ranker.out)
+    assert (further.final, list(further.forms.forms)) == (scorer.final, list(scorer.forms.forms))
+    assert not np.array_equal(further.forms.weights, scorer.forms.weights)
     assert scorer.encoder.sha256 == encoder.sha256
     inside = [one for one in train if page_keys(one.report) & seen]
     assert scorer.trained_on.startswith(f"{len(inside)} conversations")

@@ -6,11 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from kg.calculations.report_index import Idf, ReportIndex
-from kg.reports import Report, build_ontology, build_report_graph
 from kg.search.derivation import Derivation
 from kg.search.history import Reference
-from optimize.encoders.held_out import unanswerable_turn, without_figures
 from optimize.scorers.derivations import SHORTENED_WEIGHT, shortened_turns, training_turns
 from tests.optimize.scorers.changes import PROGRAMS, QUESTIONS, UNKNOWN, report_index
 
@@ -67,44 +64,3 @@ def test_conversations_that_cannot_be_shortened(programs: list[str]) -> None:
 def test_turns_after_a_program_that_cannot_be_executed_are_left_out(broken: str) -> None:
     turns = training_turns("r", report_index(), QUESTIONS, [PROGRAMS[0], broken, *PROGRAMS[2:]])
     assert len(turns) == 1
-
-
-PAGE = Report(
-    "a",
-    ("sales were $ 120 million in 2020 .", "costs rose ."),
-    (("", "2020", "2019"), ("sales", "120", "100"), ("costs", "81", "72"), ("tax", "31", "29")),
-    ("we paid 31 to the state .",),
-)
-PAGE_ONTOLOGY = build_ontology([PAGE], min_reports=1)
-
-
-def _read(report: Report) -> ReportIndex:
-    return ReportIndex(build_report_graph(report, PAGE_ONTOLOGY).observations, report.sentences, Idf({}, 1.0))
-
-
-ASKED = ("sales in 2020?", "costs in 2020?", "and in 2019?", "tax?", "the difference to the costs in 2020?")
-ANSWERING = ("120", "81", "72", "31", "subtract(31, 81)")
-ASKED_TURNS = training_turns("a", _read(PAGE), ASKED, ANSWERING)
-
-
-def test_rows_and_sentences_are_removed() -> None:
-    observations = [one for one in _read(PAGE).observations if one.quantity.value in (120, 31)]
-    smaller = without_figures(PAGE, observations)
-    assert smaller.table == (PAGE.table[0], PAGE.table[2])
-    assert smaller.pre_text == ("costs rose .",)
-    assert smaller.post_text == ()
-    assert smaller.id == "a"
-
-
-def test_a_turn_without_its_figures_has_the_same_history() -> None:
-    turn = unanswerable_turn(PAGE, ASKED_TURNS, ANSWERING, 3, _read)
-    assert turn is not None
-    assert turn.questions == ASKED[:4]
-    assert [one.value for one in turn.history] == [120, 81, 72]
-    assert not {31, 29} & {abs(value) for value in turn.index.values}
-    assert {120, 81, 72} <= {abs(value) for value in turn.index.values}
-
-
-def test_turns_that_need_earlier_figures_stay_as_they_are() -> None:
-    assert unanswerable_turn(PAGE, ASKED_TURNS, ANSWERING, 2, _read) is None, "in the row of an earlier figure"
-    assert unanswerable_turn(PAGE, ASKED_TURNS, ANSWERING, 4, _read) is None, "no figure of its own"
