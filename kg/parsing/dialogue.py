@@ -173,7 +173,8 @@ class QuestionReader:
 
     def _repeats(self, parse: Parse, analysis: Analysis) -> bool:
         """Whether a parse answers with just what the question names or refers to."""
-        if parse.number is not None or parse.holds is not None or analysis.degrees or analysis.negations:
+        is_value = parse.number is not None or parse.holds is not None or parse.operation == "choice"
+        if is_value or analysis.degrees or analysis.negations:
             return False
         if parse.replaces and any(isinstance(part, Extreme) for part in sources(parse.query)):
             return False  # "and of Ely and York?" asks which of these

@@ -9,7 +9,7 @@ A question for yes or no says something of a subject; what the graph lacks count
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
@@ -208,6 +208,7 @@ class Check:
         words: The words that it explains fully, as a bit mask.
         items: The relations and classes that it uses.
         cost: Its costs besides those of words and items.
+        choice: The alternatives of the question that hold; ``None`` where it names none or none holds.
     """
 
     query: Query
@@ -215,6 +216,7 @@ class Check:
     words: int = 0
     items: tuple[int, ...] = ()
     cost: float = 0.0
+    choice: Query | None = None
 
 
 def checks(space: QuerySpace, state: QueryDerivation) -> Iterator[Check]:
@@ -230,6 +232,7 @@ class _Checks:
         self.space, self.state, self.query = space, state, state.query
         self.graph, self.analysis, self.evaluator = space.graph, space.analysis, space.evaluator
         self.negations = space.analysis.negations
+        self.is_choice = any(mention.either for mention in state.mentions)
         kinds = {kind for node in self.query.nodes for kind in self.graph.types[node]}
         # What may be said of nodes of the subject's classes may be asked of the subject.
         alike = [node for kind in kinds for node in self.graph.classes[kind].members[:300]] or self.query.nodes
@@ -255,8 +258,9 @@ class _Checks:
         return next((value for value in self.graph.values if value.kind == "boolean" and value.text == text), None)
 
     def _check(self, query: Query, items: tuple[int, ...], words: int = 0, cost: float = 0.0) -> Check:
-        holds = len(query.nodes) == len(self.query.nodes)
-        return Check(query, holds != bool(self.negations), words | self.negations, items, cost)
+        choice = query if self.is_choice and query.nodes and not self.negations else None
+        holds = choice is not None or len(query.nodes) == len(self.query.nodes)
+        return Check(query, holds != bool(self.negations), words | self.negations, items, cost, choice)
 
     def related(self) -> Iterator[Check]:
         """Answers "does X depend on Y?": by any relation that leads from nodes like X to nodes like Y, or by two."""
@@ -265,7 +269,11 @@ class _Checks:
             for relation, inverse in self.steps:
                 if self._may_reach(target, relation, inverse=inverse):
                     query = self.evaluator.having(self.query, relation, target, inverse=inverse)
-                    yield self._check(query, (relation,), mention.words, mention.cost)
+                    check = self._check(query, (relation,), mention.words, mention.cost)
+                    if mention.either and check.holds and not (check.choice or self.negations):  # "is it dry or sweet?"
+                        values = self.evaluator.follow(self.query, relation, inverse=inverse)
+                        check = replace(check, choice=self.evaluator.both(values, target))
+                    yield check
             for first, back in self.graph.steps_of(self.query.nodes):  # "did X fly to Y?" by the missions of X
                 middle = self.evaluator.follow(self.query, first, inverse=back)
                 if set(middle.nodes) & set(target.nodes) or len(middle.nodes) > _MOST_BETWEEN:

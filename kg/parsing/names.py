@@ -1,7 +1,7 @@
 """Names of a graph's nodes in a question: whole names and parts, common nouns for kinds, and names joined by "and".
 
 >>> mentions = NameIndex(graph).mentions(words("who won both the Blue Cup and the Star Cup?"))
->>> [(one.label, one.all_of) for one in mentions]
+>>> [(one.label, one.parts) for one in mentions]
 [('Blue Cup', ()), ('Star Cup', ()), ('Blue Cup and Star Cup', ((4,), (5,)))]
 """
 
@@ -58,8 +58,9 @@ class NodeMention:
         cost: Its improbability.
         is_reference: Whether it refers to an earlier turn.
         label: The words as written.
-        all_of: The nodes of each name where "and" joins two, else empty.
-        both: Whether the names are joined by "both".
+        parts: The nodes of each name where "and" or "or" joins two, else empty.
+        both: Whether both names are meant, each by itself.
+        either: Whether the names are alternatives.
         is_kind: Whether the words are a common noun, which may stand for the things of this kind.
     """
 
@@ -68,8 +69,9 @@ class NodeMention:
     cost: float = 0.0
     is_reference: bool = False
     label: str = ""
-    all_of: tuple[tuple[int, ...], ...] = ()
+    parts: tuple[tuple[int, ...], ...] = ()
     both: bool = False
+    either: bool = False
     is_kind: bool = False
 
 
@@ -215,6 +217,7 @@ def _joined(question: Sequence[Word], mentions: Sequence[NodeMention]) -> Iterat
             tuple(dict.fromkeys((*one.nodes, *other.nodes))),
             one.cost + other.cost,
             label=f"{one.label} and {other.label}",
-            all_of=(one.nodes, other.nodes) if joins == ["and"] else (),
-            both=is_both,
+            parts=(one.nodes, other.nodes),
+            both=is_both and joins == ["and"],
+            either=joins == ["or"],
         )

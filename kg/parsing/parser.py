@@ -44,7 +44,7 @@ class Parse:
         items: The relations and classes that it uses.
         final: The items that say what the nodes are.
         left: The words that it leaves over, as a bit mask.
-        operation: What is done with the nodes: ``count``, ``check`` or an age; empty where they are the answer.
+        operation: What is done with the nodes: ``count``, ``check`` or an age; empty or ``choice`` if they answer.
         mentions: The names and references that it uses.
         words: The words that it explains fully, as a bit mask.
         evidence: Its features, as :data:`kg.parsing.evidence.FEATURES` names them.
@@ -170,7 +170,11 @@ class Parser:
         # A statement that leaves out a name of the question is about something else.
         unsaid = any(one.cost == 0 and not one.words & new.words for one in self.analysis.mentions)
         mismatch = MISMATCH if unsaid else 0.0
-        return self._parse(new, Form(state.query.nodes, mismatch=mismatch, operation="check", holds=check.holds))
+        form = Form(state.query.nodes, mismatch=mismatch, operation="check", holds=check.holds)
+        parse, choice = self._parse(new, form), check.choice
+        if choice is None:
+            return parse
+        return replace(parse, query=choice, nodes=choice.nodes, holds=None, operation="choice")
 
     def _parse(self, state: QueryDerivation, form: Form) -> Parse:
         state = replace(state, words=state.words | form.words, cost=state.cost + form.mismatch + form.head)

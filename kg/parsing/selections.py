@@ -111,7 +111,7 @@ class Selections:
     ) -> Iterator[QueryDerivation]:
         cost = mention.cost + self.costs.repeated(relation, state.items)
         query: Query = self.evaluator.having(state.query, relation, target, inverse=inverse)
-        for part in mention.all_of if mention.both else ():
+        for part in mention.parts if mention.both else ():
             query = self.evaluator.having(query, relation, NamedNodes(part), inverse=inverse)
         yield state.extended(query, (relation,), words=mention.words, cost=cost, mention=mention, implied=implied)
         if negation := self.negation(state):

@@ -104,6 +104,9 @@ def _found(reader: QuestionReader, question: str) -> object:
         ("which boats were never in a regatta?", {"Osprey"}),
         ("how old is Ben Roe?", Decimal(61)),
         ("was the Osprey launched before the Marlow?", False),
+        ("was race 3 won by Cal Dune or Ada Finch?", {"Cal Dune"}),
+        ("did Kestrel or Marlow win the Star Cup?", {"Marlow"}),
+        ("did Osprey win the Blue Cup or the Star Cup?", False),
         ("which judges judged more than one trial?", {"Ada Finch"}),
     ],
 )
