@@ -59,17 +59,16 @@ FORMAT = 1
 STOP = "STOP"
 """Stands for stopping among the relations' features."""
 UNTRAINED = {
-    "words of the name in the question": 0.9,
-    "^ words of the name in the question": 0.9,
-    "letters of the name in the question": 3.5,
-    "^ letters of the name in the question": 3.5,
-    "again": -3.8,
-    "back": -3.8,
-    "conditions": 1.4,
+    "words of the name in the question": 4.0,
+    "^ words of the name in the question": 4.0,
+    "letters of the name in the question": 2.0,
+    "^ letters of the name in the question": 2.0,
+    "again": -5.0,
+    "back": -5.0,
+    "conditions": 5.0,
 }
-"""The likeness by which relations are told without training, and the weight of conditions, fitted for all graphs on
-development questions of outside writers; every relation without any is as likely as the next."""
-UNTRAINED_STOPS = {"1": {STOP: 1.8}, "2": {STOP: 2.5}, "3": {STOP: 3.2}}
+"""The likeness by which relations are told without training; every relation without any is as likely as the next."""
+UNTRAINED_STOPS = {"1": {STOP: 3.0}, "2": {STOP: 4.0}, "3": {STOP: 5.0}}
 """Without training, a path rather stops than goes on along a relation that the question does not name."""
 
 
