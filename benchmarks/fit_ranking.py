@@ -7,7 +7,7 @@
 Both are small networks (:class:`kg.parsing.FeatureNetwork`). The fit goes on from the networks that ship, and a weight
 that moves away from its start costs, so that few turns are enough for a few new features. The ranking makes the right
 derivations of a turn most probable together. The confidence is fitted to first answers that a ranking of other graphs
-gives. The figures are of leaving graphs out.
+gives. The figures are of leaving writers out.
 """
 
 from __future__ import annotations
@@ -141,9 +141,8 @@ def first(turn: Asked, network: FeatureNetwork, names: Sequence[str]) -> First |
     """The first answer of a turn; ``None`` without one."""
     if not len(turn.answers):
         return None
-    columns = len(network.names)
     parses = [
-        Parse(query=place, cost=0.0, nodes=(int(answer),), evidence=tuple(row[:columns].tolist()))  # type: ignore[arg-type]
+        Parse(query=place, cost=0.0, nodes=(int(answer),), evidence=tuple(row.tolist()))  # type: ignore[arg-type]
         for place, (answer, row) in enumerate(zip(turn.answers, turn.evidence, strict=True))
     ]
     checked = turn.evidence[:, FEATURES.index("check")] > 0
@@ -179,7 +178,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the networks that ship")
     options = parser.parse_args()
     turns = [turn for file in options.files for turn in read(file)]
-    folds = np.array([place % FOLDS for place, file in enumerate(options.files) for _ in read(file)])
+    writers = list(dict.fromkeys(turn.graph for turn in turns))
+    folds = np.array([writers.index(turn.graph) % FOLDS for turn in turns])
     names = [*FEATURES, *(READ_FEATURES if options.read else ())]
     more = [*names, *(one for one in MORE_FEATURES if options.read or one != "read_lead")]
     shipped = Ranker.shipped(read=options.read)
@@ -196,7 +196,7 @@ def main() -> None:
         for place in np.flatnonzero(folds == fold):
             own = firsts[place]
             confidence[place] = 0.0 if own is None else 1 / (1 + np.exp(-network(own.values[None])[0]))
-    report(turns, firsts, confidence, "graphs left out")
+    report(turns, firsts, confidence, "writers left out")
     later = [place for place, one in enumerate(turns) if one.evidence[:, FEATURES.index("follow_up")].any()]
     report([turns[one] for one in later], [firsts[one] for one in later], confidence[later], "later turns")
     if options.write:
