@@ -149,7 +149,7 @@ def measure(part: str, options: argparse.Namespace, further: Sequence[str]) -> d
     names = aliases(DATA / options.set)
     questions = [row for row in rows(DATA / options.set, "questions.jsonl") if row["part"] == part]
     replies, facts = answered(part, questions, options, further)
-    pairs = list(zip(replies, questions, strict=True))
+    pairs = zip(replies, questions, strict=True)
     verdicts = [verdict(row["answers"] or [], gold["answers"], names) for row, gold in pairs]
     counts, right = Counter(verdicts), [float(one == "right") for one in verdicts]
     _, low, high = with_intervals(range(len(right)), {"right": (right, None)}, seed=0).values()
@@ -159,9 +159,6 @@ def measure(part: str, options: argparse.Namespace, further: Sequence[str]) -> d
         f"{part}: of {len(verdicts)} questions {counts['right']} right [{low:.1%}, {high:.1%}], "
         f"{counts['abstained']} abstained, {counts['wrong']} wrong"
     )
-    for one, (row, gold) in zip(verdicts, pairs, strict=True):
-        if options.misses and part == "dev" and one != "right":
-            print(f"{one}: {row['question']} gold {gold['answers']}, got {row['answers']} {row['message']}")
     return {"part": part, "facts": facts, "questions": dict(counts), "interval": [low, high]}
 
 
@@ -170,7 +167,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", nargs="+", default=["dev"], choices=["dev", "held_out"])
     parser.add_argument("--set", default="news", choices=SETS, help="the set of documents and questions")
-    parser.add_argument("--misses", action="store_true", help="show the questions of dev that are not right")
     parser.add_argument("--reader-lm", default="none", help="a language model that reads the documents")
     parser.add_argument("--lm", default="none", help="a language model that answers")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
