@@ -26,7 +26,7 @@ from kg.errors import ConfigError
 from kg.reports import Report
 from programs.aggregate import MODEL_DECIDES, Aggregate, EvidenceConfig, EvidencePlan, Execution, name_of
 from programs.answer import Answer
-from programs.turns import LONGEST_MESSAGE, AnyTurn, Kept, Turn, failure_of, metered
+from programs.turns import LONGEST_MESSAGE, AnyTurn, Kept, Turn, failure_of, metered, plain
 from programs.understand import Understand
 from programs.worlds import graph_world, texts_world
 from programs.worlds.base import Search, World
@@ -154,7 +154,7 @@ class BeamQA(dspy.Module):
         written = BeamQA(signature=self.understand.signature, explain=self.answer.explain).named_predictors()
         instructions = {name: predict.signature.instructions for name, predict in written}
         compiled = [
-            (name, predict.signature.instructions, predict.dump_state()["demos"])
+            (name, predict.signature.instructions, [plain(dict(demo)) for demo in predict.demos])
             for name, predict in self.named_predictors()
             if (name == "understand.lines") == plan.lines
             and (predict.demos or predict.signature.instructions != instructions.get(name))

@@ -60,7 +60,7 @@ class Understand(dspy.Module):
         predict = own.get(search.signature) or dspy.Predict(search.signature)
         prompt = search.prompt(config, predict)
         settings: dict[str, Any] = {"config": sampling(dspy.settings.lm)} if search.samples else {}
-        if any("page" in demo for demo in predict.demos):
+        if "page" in predict.signature.fields:
             settings["demos"] = [shortened(demo) for demo in predict.demos]
         refused: list[str] = []
         for _ in range(search.attempts):

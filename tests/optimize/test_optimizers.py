@@ -91,7 +91,7 @@ def test_every_prompt_optimizer_compiles(
         for demo in predictor.demos:
             assert set(demo) - {"augmented"} <= set(predictor.signature.fields)
     assert [str(one.signature.instructions) for one in shipped_beam.predictors()] == before
-    assert all(not one.demos for one in shipped_beam.predictors())
+    assert not shipped_beam.turn.understand.predict.demos
 
 
 def test_other_models_have_their_own_roles(

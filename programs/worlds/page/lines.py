@@ -155,7 +155,7 @@ def nearest_demonstrations(pool: Sequence[Any], inputs: Mapping[str, Any], encod
     that an optimizer puts into the pool are left out.
     """
     pool = [demo for demo in pool if isinstance(demo["history"], dspy.History | dict)]
-    if encoder is None:
+    if encoder is None or not pool:
         return list(pool[:DEMONSTRATIONS])
     known = _states(encoder, tuple(map(_questions, pool)))
     nearness = known @ _states(encoder, (_questions(inputs),))[0]
