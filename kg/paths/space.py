@@ -23,6 +23,7 @@ import numpy as np
 from kg.arrays import BoolArray, DoubleArray, IntArray
 from kg.errors import ConfigError
 from kg.graphs import GraphIndex, Ids
+from kg.paths.features import QuestionView, relation_words
 from kg.paths.name_words import Conditions, NameWords
 from kg.paths.scorer import LearnedRelationScorer, RelationStep
 from kg.search import (
@@ -34,6 +35,7 @@ from kg.search import (
     beam_search,
     merge,
 )
+from kg.text import STOPWORDS, stem
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ MOST_ANSWERS = 10_000
 
 _WEIGHED, _SAME = 50, 1e-6
 """Relation paths whose entities are compared with the question, and the difference of entities that fit alike."""
+
+_LOG_ODDS = (-0.49, -0.64, 1.82, 1.84, -0.64, -1.22, -0.53)
+"""That a path without training answers: always, for each word left over, a relation that is named, the fit to the
+conditions, that there are any, each further step, the log of the answers. Fitted on questions of outside writers."""
 
 Path = tuple[int, ...]
 """A topic's place among the topics, then relations by number."""
@@ -136,6 +142,20 @@ class EntityPathAnswer:
     statistics: SearchStatistics
     left_out: int = 0
     space: EntitySpace | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def untrained_confidence(self) -> float:
+        """The probability that ``chosen`` is right without training, by the question's words that are left over."""
+        assert self.space is not None
+        space, best = self.space, self.relation_paths[0]
+        view = QuestionView.of(space.question, [space.index.name(topic) for topic in space.topics])
+        said = {stem(word) for word in view.words if len(word) > 1 or word.isdigit()} - STOPWORDS
+        left = said - {stem(word) for name in best.names[1:] for word in relation_words(name)[0]}
+        fit, known = float(space.fit(best.choices).max()), space.conditions
+        over = left - {*known.words} if known is not None and fit > 1 - _SAME else left
+        values = (1, len(over), len(left) < len(said), fit, known is not None, len(best.names) - 2)
+        odds = np.dot(_LOG_ODDS, (*values, np.log(len(self.chosen))))
+        return float(1 / (1 + np.exp(-odds)))
 
     def concrete(self, path: RelationPath, most: int | None = None) -> list[EntityPath]:
         """A concrete path to each entity that a relation path reaches: those that fit the question best, then by name.

@@ -229,8 +229,9 @@ class GraphSearch(Search):
         """The probability of the beam's answer; 0 over typed facts without training, where the parser knows more."""
         paths = self.world.paths
         is_fitted = paths is not None and bool(paths.scorer.trained_on or paths.ranker)
-        counts = bool(self.result.answers) and (is_fitted or self.world.reader is None)
-        return math.exp(self.result.answers[0][1]) if counts else 0.0
+        if not self.result.answers or (self.world.reader is not None and not is_fitted):
+            return 0.0
+        return math.exp(self.result.answers[0][1]) if is_fitted else self.result.untrained_confidence
 
     @cached_property
     def _shown(self) -> Any:
