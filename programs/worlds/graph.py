@@ -67,7 +67,7 @@ class GraphConfig(PathConfig):
         today: The day from which ages are counted; ``None`` for that of the question.
     """
 
-    answer_from: float = 0.6
+    answer_from: float = 0.72
     trust: float = 0.9
     today: date | None = None
 
