@@ -6,29 +6,26 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, QueryBoolean, QuerySolutions, RdfFormat, Store
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store
 
 from experiments.facade import Subject
-from kg.errors import ConfigError, QueryError
+from kg.errors import ConfigError
 from kg.graphs import PREFIXES, FactGraph, Value
+from kg.growing.query import QueryLimits, isolated_query
 from kg.reports import build_report_graph
 
-MOST_ROWS = 10_000
-"""Rows of a result that are given."""
-
-_PARSER = threading.Lock()
-"""The parser of rdflib must not be used by several threads."""
+LIMITS = QueryLimits(seconds=30.0, rows=10_000)
+"""Of a query, which is answered by a process of its own."""
 
 _LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 _TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _DECIMAL = NamedNode("http://www.w3.org/2001/XMLSchema#decimal")
 _NAMES = {prefix: str(namespace) for prefix, namespace in PREFIXES.items()}
+_DECLARED = "".join(f"PREFIX {prefix}: <{namespace}>\n" for prefix, namespace in _NAMES.items())
 
 
 def typed_graph(subject: Subject) -> FactGraph:
@@ -60,34 +57,19 @@ def turtle_of(subject: Subject | None) -> str:
 
 
 def query(subject: Subject | None, text: str) -> dict[str, Any]:
-    """The first rows of a query, or its triples as Turtle; the prefixes of reports are known.
+    """The first rows of a SELECT, or the answer of an ASK; the prefixes of reports are known.
 
     Raises:
-        QueryError: The query cannot be answered, or would read another graph.
+        ConfigError: There is no graph.
+        QueryError: The query cannot be answered, asks a server, or takes too long.
     """
-    _check_query(text)
-    return _result(subject, text)
-
-
-def _result(subject: Subject | None, text: str) -> dict[str, Any]:
-    """The result of a query that was checked.
-
-    The parser of the check keeps errors with the frames that led to them, and a result must be freed by its own thread:
-    so it is in no such frame.
-    """
-    store = Store()
-    store.load(turtle_of(subject).encode(), format=RdfFormat.TURTLE)
-    try:
-        result = store.query(text, prefixes=_NAMES)
-        if isinstance(result, QueryBoolean):
-            return {"rows": [{"answer": "yes" if result else "no"}], "turtle": None}
-        if not isinstance(result, QuerySolutions):
-            return {"rows": [], "turtle": (result.serialize(format=RdfFormat.TURTLE) or b"").decode()}
-        names = [variable.value for variable in result.variables]
-        rows = [{name: getattr(row[name], "value", None) for name in names} for row in islice(result, MOST_ROWS)]
-    except (SyntaxError, ValueError, OSError) as error:
-        raise QueryError(f"the query cannot be answered: {error}") from error
-    return {"rows": rows, "turtle": None}
+    triples = Store()
+    triples.load(turtle_of(subject).encode(), format=RdfFormat.TURTLE)
+    facts = (triples.dump(format=RdfFormat.N_TRIPLES, from_graph=DefaultGraph()) or b"").decode()
+    found = isolated_query(facts, _DECLARED + text, LIMITS)
+    named = {True: "yes", False: "no"}
+    rows = [[named.get(one, one) for one in row] for row in found.rows]
+    return {"rows": [dict(zip(found.columns, row, strict=True)) for row in rows], "more": found.more}
 
 
 def _quads(graph: FactGraph) -> Iterator[Quad]:
@@ -114,23 +96,3 @@ def _term(value: Value) -> NamedNode | BlankNode | Literal:
 
 def _iri(text: str) -> str:
     return text if text.startswith(("http://", "https://", "urn:")) else f"urn:finpath:name/{quote(text)}"
-
-
-def _check_query(text: str) -> None:
-    """Raises QueryError where a query asks another server or loads another graph."""
-    from pyparsing import ParseResults
-    from rdflib.plugins.sparql.parser import parseQuery
-
-    try:
-        with _PARSER:
-            waiting: list[Any] = [parseQuery(text)]
-    except Exception as error:
-        raise QueryError(f"the query cannot be parsed: {error}") from error
-    while waiting:
-        part = waiting.pop()
-        if getattr(part, "name", "") in ("ServiceGraphPattern", "DatasetClause"):
-            raise QueryError("a query must read this graph only: SERVICE and FROM are refused")
-        if isinstance(part, dict):
-            waiting += part.values()
-        elif isinstance(part, list | tuple | ParseResults):
-            waiting += list(part)

@@ -53,7 +53,7 @@ class AskedQuestion(BaseModel):
 
 
 class SparqlQuery(BaseModel):
-    """A query that only reads: SELECT, ASK, CONSTRUCT or DESCRIBE."""
+    """A query that only reads: SELECT or ASK."""
 
     query: str
 
