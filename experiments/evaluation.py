@@ -193,7 +193,8 @@ class ReportQuestions(Task):
         scores = [own.score for own in scored]
         if self.abstention == "always":
             return summarise(scores, seed=seed)
-        answers = [AnswerScore(score.answer, score.confidence or 0.0, score.gold_answer) for score in scores]
+        answered = (score for score in scores if score.stage != "failed")  # an error is no abstention
+        answers = [AnswerScore(score.answer, score.confidence or 0.0, score.gold_answer) for score in answered]
         curve = {"risk_coverage": risk_coverage(answers)}
         return {**summarise(scores, seed=seed), **abstention_figures(answers), **curve}
 

@@ -50,8 +50,6 @@ FITS = {
 
 SettingsT = TypeVar("SettingsT")
 
-"""Conversations without their reports: id, questions and gold programs."""
-
 Progress = Callable[[str], None]
 """Receives a line for each stage of a fit as it begins."""
 

@@ -45,13 +45,14 @@ def read_own(rows: Iterable[Any], name: str, folder: Path) -> tuple[list[OwnConv
         fields = dict(row.items())
         try:
             report = _report_of(fields, folder, reports)
-            turns = _turns_of(fields)
+            turns, first = _turns_of(fields), str(fields.get("turn") or 0)
+            if not first.isdecimal():
+                raise DataError(f"turn must be a whole number, got {first!r}")
         except FinpathError as error:
             problems.append(DataError(str(error), file=name, place=f"row {number}"))
             continue
-        first = int(fields.get("turn") or 0)
         talk = talks.setdefault(f"{report.id} {fields.get('conversation') or f'row {number}'}", [])
-        talk += [(first, number, report, question, gold) for question, gold in turns]
+        talk += [(int(first), number, report, question, gold) for question, gold in turns]
     conversations = []
     for identifier, talk in talks.items():
         _, _, known, questions, gold = zip(*sorted(talk, key=lambda turn: turn[:2]), strict=True)

@@ -25,6 +25,7 @@ from programs.turns import Turn
 from signatures.understand import Understanding
 
 _WRONG_SHOWN = 3
+_UNREADABLE = "Wrong. The program did not answer: its reply could not be read."
 _IN_WORDS: dict[Difference, str] = {
     "sign": "The figures are right, and so is the result but for its sign: the operands are the wrong way round.",
     "scale": "The result is off by a power of ten only: a percentage, a unit or a constant is wrong.",
@@ -63,14 +64,16 @@ def _score(gold: Any, pred: Any) -> dspy.Prediction:
     if "questions" in gold:
         return _score_conversation(gold, pred)
     turn = getattr(pred, "turn", None)
-    if "topics" in gold and turn is not None:
+    if "topics" in gold:
+        if turn is None:
+            return dspy.Prediction(score=0.0, feedback=_UNREADABLE)
         own = score_question(gold, turn)
         answered = f"Answered {own.answer}, gold {own.gold}." if own.answer is not None else own.message
         return dspy.Prediction(score=float(own.rank == 1), feedback=f"Question: {gold.question}. {answered}")
     if "program" not in gold:
         return _score_answer(gold.answer, turn.answer if turn is not None else getattr(pred, "answer", pred))
     if turn is None:
-        return dspy.Prediction(score=0.0, feedback="Wrong. The program did not answer: its reply could not be read.")
+        return dspy.Prediction(score=0.0, feedback=_UNREADABLE)
     found = diagnose(turn, gold.program, gold.answer, getattr(gold.report, "report", gold.report))
     feedback = " ".join([words(turn, gold.program, gold.answer, found), *misunderstandings(turn.understanding)])
     return dspy.Prediction(score=float(found.stage == "right"), feedback=feedback)
@@ -88,10 +91,11 @@ def _score_answer(gold: Any, answer: Any) -> dspy.Prediction:
 def _score_conversation(gold: Any, pred: Any) -> dspy.Prediction:
     """Returns the share of right turns, with the reasons of the first wrong ones."""
     turns: Sequence[Turn] = getattr(pred, "turns", ())
-    pairs = list(zip(turns, gold.programs, gold.answers, strict=False))
+    answers = gold.answers if gold.answers is not None else gold.gold
+    pairs = zip(turns, gold.programs or [None] * len(answers), answers, strict=False)
     found = [(turn, program, answer, diagnose(turn, program, answer, gold.report)) for turn, program, answer in pairs]
     wrong = [words(*one) for one in found if one[-1].stage != "right"]
-    score = (len(found) - len(wrong)) / len(gold.programs)
+    score = (len(found) - len(wrong)) / len(answers)
     feedback = "\n".join(wrong[:_WRONG_SHOWN]) or ("Right." if score == 1 else "The program did not answer.")
     return dspy.Prediction(score=score, feedback=feedback)
 
@@ -109,16 +113,16 @@ def _is_demonstration(gold: Any, pred: Any, score: float) -> bool:
     return not misunderstandings(turn.understanding)
 
 
-def words(turn: Turn, gold_program: str, gold_answer: Answer, found: Diagnosis) -> str:
+def words(turn: Turn, gold_program: str | None, gold_answer: Answer | None, found: Diagnosis) -> str:
     """Returns the diagnosis as feedback.
 
     Args:
         turn: The answered turn.
-        gold_program: The gold calculation.
-        gold_answer: Its result.
+        gold_program: The gold calculation; ``None`` where the answer alone is known.
+        gold_answer: Its result; ``None`` where the report does not answer.
         found: The diagnosis.
     """
-    gold = f"{gold_program} = {gold_answer}" if gold_program != str(gold_answer) else gold_program
+    gold = f"{gold_program} = {gold_answer}" if gold_program not in (None, str(gold_answer)) else str(gold_answer)
     parts = [f"{'Right' if found.stage == 'right' else 'Wrong'}.", f"Question: {turn.question}", f"Gold: {gold}."]
     if found.stage == "right":
         return " ".join([*parts, f"Derivation: {turn.derivation}."])

@@ -133,16 +133,13 @@ def exact_match(answer: Answer | None, gold: Answer | None) -> bool:
     if not isinstance(gold, tuple):
         return not isinstance(answer, tuple) and merge_key(answer) == merge_key(gold)
     left = list(gold)
-    for name in (f"{answer.normalize():f}",) if isinstance(answer, Decimal) else _names(answer):
-        place = next((number for number, one in enumerate(left) if same_name(name, one)), None)
+    one = f"{answer.normalize():f}" if isinstance(answer, Decimal) else answer
+    for name in one if isinstance(one, tuple) else (one,):
+        place = next((number for number, wanted in enumerate(left) if same_name(name, wanted)), None)
         if place is None:
             return False
         del left[place]
     return not left
-
-
-def _names(answer: str | tuple[str, ...]) -> tuple[str, ...]:
-    return answer if isinstance(answer, tuple) else (answer,)
 
 
 def program_match(program: Derivation | str | None, gold: str) -> bool:
@@ -262,7 +259,7 @@ def score_turn(conversation: Any, index: int, turn: Turn) -> TurnScore:
         gold_answer=gold_answer,
         program=str(turn.derivation) if turn.derivation is not None else None,
         gold_program=gold_program,
-        exact=exact_match(turn.answer, gold_answer),
+        exact=error.stage == "right",
         program_correct=gold_program is not None and program_match(turn.derivation, gold_program),
         rank=error.rank,
         is_selection=gold_program is not None and Derivation.parse(gold_program).is_look_up,

@@ -9,7 +9,6 @@ from optimize.scorers.derivations import (
     describe_data,
     fit_forms_further,
     fit_scorer,
-    page_key,
     page_keys,
     read_index,
     right_items,

@@ -12,7 +12,7 @@ import pytest
 
 import finpath
 from experiments.compiling import infer_programs
-from experiments.data import load_conversations
+from experiments.data import conversation_examples, load_conversations
 from kg.errors import DataError
 
 TURNS = [("what were net sales in 2020?", "4,120"), ("and in 2019?", 3980), ("what was the change?", Decimal(140))]
@@ -37,6 +37,8 @@ def test_a_file_and_rows_are_the_same_conversation(income: Path) -> None:
     assert own.gold == (Decimal(4120), Decimal(3980), Decimal(140))
     [inferred] = infer_programs(finpath.load("beam"), [own])
     assert inferred.programs == ("4120", "3980", "subtract(4120, 3980)")
+    [whole] = conversation_examples([own])
+    assert finpath.metric(whole, finpath.load("beam")(**whole.inputs())).score == 1  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,7 @@ def test_a_file_and_rows_are_the_same_conversation(income: Path) -> None:
         ({"report": "none.csv", "question": "sales?", "answer": 1}, "none.csv"),
         ({"report": "income.csv", "question": "sales?", "answer": "about five"}, "a gold answer must be a number"),
         ({"files": ["income.csv"], "questions": ["sales?"], "answers": []}, "answers of one length"),
+        ({"report": "income.csv", "question": "sales?", "answer": 1, "turn": "x"}, "turn must be a whole number"),
     ],
 )
 def test_a_row_that_breaks_a_rule_is_left_out(row: dict[str, Any], rule: str, income: Path) -> None:

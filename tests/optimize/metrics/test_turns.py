@@ -123,6 +123,12 @@ def test_a_failed_turn_is_wrong_and_says_why() -> None:
     assert second.stage == "not_in_beam"
 
 
+def test_an_error_is_no_abstention() -> None:
+    unanswerable = Gold(programs=None, answers=None, gold=(None, None))
+    turns = [failed("revenue in 2020?", "lm_error"), failed("?", "not_answered")]
+    assert [(one.exact, one.stage) for one in score_all(unanswerable, turns)] == [(False, "failed"), (True, "right")]
+
+
 def test_a_right_answer_by_another_program() -> None:
     turns = [answered("?", "120"), answered("?", "divide(120, 100), subtract(#0, const_1)")]
     assert [(score.exact, score.program_correct) for score in score_all(Gold(), turns)] == [
