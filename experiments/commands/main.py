@@ -59,8 +59,9 @@ FILE = click.Path(readable=False, path_type=str)
 """Text that may be the path of a file or folder, which a shell completes."""
 
 _TRACKED = ("compile", "evaluate", "compare", "inspect", "promote", "demo")
-_SERVERS = ("ui", "mcp", "mlflow")
-_VERBS = (*_TRACKED, "ask", "chat", "thoughts", "ingest", "brief", "data", "graph", "ontology", "lm", *_SERVERS)
+SERVERS = ("ui", "mcp", "mlflow")
+"""The verbs that serve until they are stopped, and have no figures."""
+_VERBS = (*_TRACKED, "ask", "chat", "thoughts", "ingest", "brief", "data", "graph", "ontology", "lm", *SERVERS)
 _MODULES = dict.fromkeys(("compare", "inspect", "promote", "mlflow"), "runs") | {
     "chat": "ask",
     "brief": "ingest",

@@ -38,6 +38,10 @@ MOST_SERIES = 160
 ABSENT = -2
 """The number of a second operand that a form does not have."""
 
+_OF_A_FIGURE = 1.5
+"""Log-probability that a figure less is worth among derivations of one answer, set by hand: a row is cited before a sum
+that equals it."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -210,9 +214,8 @@ def rank(space: DerivationSpace, found: Pool, top_k: int) -> Ranking:
     log_probabilities = scores.blended
     groups = value_groups(found)
     weight = _support(log_probabilities, groups)
-    # Among derivations of one answer, a figure less is worth 1.5: a row is cited before a sum that equals it.
     figures = [3 if form.operation in SERIES_OPERATIONS else form.kinds.count("A") for form in space.scorer.parsed]
-    order = np.lexsort((1.5 * np.array(figures)[found.states[:, 1]] - log_probabilities, -weight))
+    order = np.lexsort((_OF_A_FIGURE * np.array(figures)[found.states[:, 1]] - log_probabilities, -weight))
     members: dict[object, list[int]] = {}
     candidates: dict[object, Candidate] = {}
     key_of: dict[int, object] = {}

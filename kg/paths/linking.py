@@ -6,14 +6,14 @@
 
 The longest label wins, in words, because shorter ones inside it are accidents. A question that writes a label with its
 capitals means a name, so that one goes before words that happen to be labels too ("the *director* of Roadkill"); labels
-of function words alone ("The Who") count only where nothing else is found, and a part of one entity's name where there
-is no label. Several entities may bear the label: then all of them are returned, and whoever asked says so.
+of function words alone ("The Who") count only where nothing else is found. Several entities may bear the label: then
+all of them are returned, and whoever asked says so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -107,24 +107,7 @@ class QuestionGraph:
                     rank = (means, is_name, length, len(text))
                     if best is None or rank > best[0]:
                         best = rank, Topics((text,) if text in names else tuple(names), text)
-        return best[1] if best is not None else self._by_part(matches)
-
-    def _by_part(self, matches: Sequence[re.Match[str]]) -> Topics:
-        """The one entity with a word of the question in its name: Tormund, for Hedvika Tormund."""
-        for match in matches[1:]:
-            bearers = self._parts.get(match[0].casefold(), ())
-            if match[0][0].isupper() and len(bearers) == 1:
-                return Topics(tuple(bearers), match[0])
-        return Topics()
-
-    @cached_property
-    def _parts(self) -> dict[str, set[str]]:
-        """The entities by each word of their labels."""
-        parts: dict[str, set[str]] = {}
-        for label, names in self._labels.items():
-            for word in label:
-                parts.setdefault(word, set()).update(names)
-        return parts
+        return best[1] if best is not None else Topics()
 
     @cached_property
     def _labels(self) -> dict[tuple[str, ...], dict[str, None]]:

@@ -52,7 +52,7 @@ def _verbs(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Co
             yield before + name, command
 
 
-VERBS = {name: verb for name, verb in _verbs(cli.finpath) if name not in cli._SERVERS}  # servers have no figures
+VERBS = {name: verb for name, verb in _verbs(cli.finpath) if name not in cli.SERVERS}  # servers have no figures
 ELSEWHERE = {"thoughts", "demo"}
 """Verbs whose figures other tests read: what asks a language model, and the demo of the first page."""
 

@@ -26,6 +26,21 @@ GROUPS = {name: command for name, command in COMMANDS.items() if isinstance(comm
 VERBS = [*COMMANDS, *(f"{group} {name}" for group, command in GROUPS.items() for name in command.commands)]
 
 
+def test_mlflow_serves_the_store_of_the_environment(tracking_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        started.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr("experiments.commands.runs.subprocess.run", run)
+    assert cli.main(["mlflow", "--port", "5001"]) == 0
+    [command] = started
+    assert command[command.index("--backend-store-uri") + 1] == tracking_uri
+    assert command[-2:] == ["--port", "5001"]
+    assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "true"
+
+
 def help_of(*verbs: str) -> str:
     """The help of the command and of its verbs, from a process that stops if one of them imports a heavy library."""
     code = f"""
