@@ -116,7 +116,7 @@ class ReportQuestions(Task):
         scorer = program.scorer.sha256 if program.scorer is not None else "none"
         key = {
             "program": dict(saved.config.get("files", {})) or saved.name,
-            "settings": [program.kind, settings, program.ontology.sha256, program.unmapped, self.abstention],
+            "settings": [program.kind, settings, program.ontology.sha256, self.abstention],
             "evidence": program.evidence.to_dict() if program.evidence is not None else {},
             "lm": [lm.name, lm.api_base, lm.temperature, lm.max_tokens] if lm is not None else [],
             "data": [data.sha256, config.limit, config.seed],
@@ -124,7 +124,6 @@ class ReportQuestions(Task):
         params = {
             "program": saved.name,
             "kind": program.kind,
-            "unmapped": program.unmapped,
             "abstention": self.abstention,
             **{f"settings.{name}": value for name, value in settings.items()},
             **(lm.params() if lm is not None else {"lm.name": "none"}),

@@ -160,7 +160,6 @@ def _write_report_program(program: ConversationQA, folder: Path) -> dict[str, An
     return {
         "kind": program.kind,
         "settings": asdict(program.config),
-        "unmapped": program.unmapped,
         "ontology_sha256": program.ontology.sha256,
         "scorer_sha256": program.scorer.sha256 if program.scorer is not None else None,
     }
@@ -220,8 +219,6 @@ def _read_report_program(folder: Path, config: Mapping[str, Any]) -> Any:
         encoder = tuple(TextEncoder.read(folder / ENCODER).files.items())
     scorer = _scorer_of(_text(folder / SCORER), encoder) if SCORER in files else None
     program = unfitted_program(config["kind"], _ontology_of(_text(folder / ONTOLOGY)), scorer, config["settings"])
-    if config.get("unmapped", "keep") != program.unmapped:
-        program = program.with_unmapped(config["unmapped"])
     if EVIDENCE in files:
         program.evidence = EvidenceConfig.from_dict(json.loads(_text(folder / EVIDENCE)))
     return program
@@ -454,8 +451,8 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
 
     Args:
         program: The program.
-        settings: For reports the use of its language model, as ``page_tokens`` and ``3000``, and ``unmapped``, ``keep``
-            or ``fail``, the treatment of line items outside the ontology; for graphs its beam, as ``max_depth``.
+        settings: For reports the use of its language model, as ``page_tokens`` and ``3000``; for graphs its beam, as
+            ``max_depth``.
 
     Raises:
         ConfigError: It has no such setting.
@@ -463,14 +460,10 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
     from optimize.optimizers import with_setting
 
     is_graph = _is_about_graphs(program)
-    changed: ConversationQA = program.deepcopy() if is_graph else program.with_unmapped(program.unmapped)
+    changed: ConversationQA = program.deepcopy() if settings else program
     for key, value in settings.items():
         if is_graph:
             changed.turn.config = with_setting(changed.config, key, value, "a program about graphs")
-        elif key == "unmapped":
-            if value not in ("keep", "fail"):
-                raise ConfigError(f"unmapped must be 'keep' or 'fail', got {value!r}")
-            changed = changed.with_unmapped(value)  # type: ignore[arg-type]
         elif (evidence := getattr(changed.turn, "evidence", None)) is None:
             raise ConfigError(f"{program.kind} has no settings, got {key}={value}")
         else:

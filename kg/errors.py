@@ -6,7 +6,6 @@
     │   └── UndefinedResult  its arithmetic has no result (division by zero)
     ├── OntologyError        an ontology that cannot be built, read or used
     │   ├── FrozenError      a write to something frozen
-    │   └── UnmappedRowError a table row that the ontology does not cover, with ``unmapped="fail"``
     ├── QueryError           a tool or store was asked for a name that does not exist
     ├── SchemaError          a type, node or edge that breaks the rules of a growing graph's schema
     ├── ConfigError          a setting out of its range (also a ``ValueError``)
@@ -54,10 +53,6 @@ class OntologyError(FinpathError):
 
 class FrozenError(OntologyError):
     """A write to an ontology or report graph that is frozen."""
-
-
-class UnmappedRowError(OntologyError):
-    """Table rows that the ontology does not cover, raised with ``unmapped="fail"`` only."""
 
 
 class QueryError(FinpathError):

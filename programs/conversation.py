@@ -15,7 +15,7 @@ import dspy
 
 from kg.calculations import DerivationConfig, DerivationScorer
 from kg.errors import ConfigError, FinpathError
-from kg.reports import Ontology, Report, Unmapped
+from kg.reports import Ontology, Report
 from programs.aggregate import EvidenceConfig
 from programs.beam import BeamQA
 from programs.turns import AnyTurn, Kept, Turn
@@ -73,19 +73,6 @@ class ConversationQA(dspy.Module):
         """The frozen ontology."""
         ontology: Ontology = self.turn.reader.ontology
         return ontology
-
-    @property
-    def unmapped(self) -> Unmapped:
-        """The treatment of line items outside the ontology."""
-        treatment: Unmapped = self.turn.reader.unmapped
-        return treatment
-
-    def with_unmapped(self, unmapped: Unmapped) -> ConversationQA:
-        """A copy with another treatment of line items outside the ontology."""
-        changed: ConversationQA = self.deepcopy()
-        own = self.turn.reader
-        changed.turn.reader = ReportReader(own.ontology, own.scorer, unmapped)
-        return changed
 
     @property
     def scorer(self) -> Any:

@@ -72,7 +72,7 @@ _ONLY_KGQA = ("graph", "form")
     help="optimizers in their order (scorer), or none; for kgqa those of prompts, after the fit",
 )
 @set_option(
-    "a setting of an optimizer (miprov2.num_trials=4), or of the program (page_tokens=3000, unmapped=fail; for kgqa "
+    "a setting of an optimizer (miprov2.num_trials=4), or of the program (page_tokens=3000; for kgqa "
     "max_depth=2, rank_paths=true); may be given several times"
 )
 @click.option("--train-turns", type=POSITIVE, default=60, help="turns that prompt optimizers learn from (60)")

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import click
 from click.shell_completion import shell_complete
 
-from experiments.console import json_output, say, why_unwritable
+from experiments.console import json_output, say, say_left_out, why_unwritable
 from kg.errors import ConfigError, FinpathError
 from kg.secrets import without_secrets
 
@@ -47,10 +47,7 @@ PROGRAM = (
     "the name of a shipped program (beam, agent), the folder of a saved program, runs:/ID/program, models:/NAME/1, "
     "models:/NAME@champion, or the name of a compile run"
 )
-PROGRAM_SETTINGS = (
-    "a setting of the program, such as page_tokens=3000, seed=1, or unmapped=fail to fail a "
-    "report with table rows that the ontology does not cover; may be given several times"
-)
+PROGRAM_SETTINGS = "a setting of the program, such as page_tokens=3000 or seed=1; may be given several times"
 COMPLETION = "_FINPATH_COMPLETE"
 """The environment variable by which a shell asks for completions: ``_FINPATH_COMPLETE=bash_source finpath``."""
 
@@ -303,10 +300,7 @@ def load_and_report(source: str) -> LoadedData:
     from experiments.data import load_conversations
 
     data = load_conversations(source)
-    for problem in data.problems[:5]:
-        say(f"left out: {problem}")
-    if len(data.problems) > 5:
-        say(f"... and {len(data.problems) - 5} more; `finpath data check {source}` names them all")
+    say_left_out(list(map(str, data.problems)))
     return data
 
 

@@ -10,7 +10,7 @@
 
 An **instance** is a class and a period (``CashFlow_2009``). If columns share a period or have none, the rest of the
 column's label is added (``StockOption_2009_shares``). In a transposed table the rows replace the columns.
-**Line items** outside the ontology become the report's own, or the build fails: see ``unmapped``.
+**Line items** outside the ontology become the report's own.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import Literal
 
 from rdflib import Graph
 
-from kg.errors import ConfigError, UnmappedRowError
 from kg.graphs import frozen_graph, graph_sha256, slug, turtle
 from kg.reports.headers import base_label
 from kg.reports.labels import DISCLOSURE, line_item_key
@@ -43,9 +41,6 @@ from kg.text import Quantity, english_sentence
 
 GENERAL_ITEM = "reported_figure"
 _NEAR, _LONGEST_ITEM = 7, 5
-
-Unmapped = Literal["keep", "fail"]
-"""The treatment of line items outside the ontology: they are the report's own, or the report fails."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,27 +90,16 @@ class ReportGraph:
         return turtle(self.graph)
 
 
-def build_report_graph(report: Report, ontology: Ontology, *, unmapped: Unmapped = "keep") -> ReportGraph:
+def build_report_graph(report: Report, ontology: Ontology) -> ReportGraph:
     """Builds the graph of a report.
 
     Args:
         report: The report; its table and text may be empty.
         ontology: The ontology.
-        unmapped: The treatment of line items outside the ontology: ``keep`` them as the report's own, or ``fail``.
-
-    Raises:
-        UnmappedRowError: With ``unmapped="fail"``; the message names every row.
-        ConfigError: ``unmapped`` has another value.
     """
-    if unmapped not in ("keep", "fail"):
-        raise ConfigError(f"unmapped must be 'keep' or 'fail', got {unmapped!r}")
     tables = _layouts(report)
     labels = _line_item_labels(tables)
     missing = tuple(label for label in labels if ontology.property_for(label) is None)
-    if missing and unmapped == "fail":
-        raise UnmappedRowError(
-            f"report {report.id!r}: the ontology covers none of these rows: {', '.join(map(repr, missing))}"
-        )
     observations = [*_tables_observations(report, tables, ontology), *_text_observations(report, ontology)]
     ordered = sorted(map(_storable, observations), key=lambda one: document_order(one.source))
     return ReportGraph(report, tuple(ordered), len(labels), missing)

@@ -193,7 +193,7 @@ class FitScorer(ConversationFit):
         turns, idf = training_data(turn.reader, trainset)
         described = describe_data(trainset)
         scorer = fit_scorer(turns, idf, self.settings, self.seed, described, self.progress)
-        turn.reader = ReportReader(program.ontology, scorer, program.unmapped)
+        turn.reader = ReportReader(program.ontology, scorer)
 
 
 def training_data(reader: ReportReader, trainset: Sequence[dspy.Example]) -> tuple[list[TrainingTurn], Idf]:

@@ -38,7 +38,6 @@ from kg.reports import (
     Report,
     ReportGraph,
     ReportWords,
-    Unmapped,
     build_report_graph,
     is_large,
     lines_of,
@@ -98,13 +97,11 @@ class ReportReader:
     Args:
         ontology: The ontology that the graphs are written in.
         scorer: The beam's weights.
-        unmapped: The treatment of line items outside the ontology: ``keep`` them as the report's own, or ``fail``.
     """
 
-    def __init__(self, ontology: Ontology, scorer: DerivationScorer, unmapped: Unmapped = "keep") -> None:
+    def __init__(self, ontology: Ontology, scorer: DerivationScorer) -> None:
         self.ontology = ontology
         self.scorer = scorer
-        self.unmapped = unmapped
         self._words = lru_cache(KEPT_LARGE)(ReportWords)
         self._built = lru_cache(KEPT_REPORTS)(self._build)
         self._graphs: WeakKeyDictionary[ReportIndex, ReportGraph] = WeakKeyDictionary()
@@ -116,7 +113,7 @@ class ReportReader:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json(), self.scorer.encoder, self.unmapped))
+        return (_restore, (self.ontology.to_turtle(), self.scorer.to_json(), self.scorer.encoder))
 
     def read(
         self, report: Report, questions: Sequence[str] = (), past: Sequence[Derivation | None] = ()
@@ -127,9 +124,6 @@ class ReportReader:
             report: The report. Of a large one an excerpt is read, see :mod:`kg.reports.excerpts`.
             questions: The questions so far, by which the excerpt is made.
             past: The derivations of earlier answers, whose rows and sentences the excerpt has.
-
-        Raises:
-            UnmappedRowError: The ontology does not cover all line items, and ``unmapped`` is ``fail``.
         """
         if is_large(report):
             names = (number.source or "" for one in past if one is not None for number in one.numbers)
@@ -137,7 +131,7 @@ class ReportReader:
         return self._built(report)
 
     def _build(self, report: Report) -> tuple[ReportGraph, ReportIndex]:
-        graph = build_report_graph(report, self.ontology, unmapped=self.unmapped)
+        graph = build_report_graph(report, self.ontology)
         index = ReportIndex(graph.observations, report.sentences, self.scorer.idf, kept_rows=report.kept_rows)
         self._graphs[index] = graph
         return graph, index
@@ -154,8 +148,8 @@ class ReportReader:
         return graph
 
 
-def _restore(ontology: str, scorer: str, encoder: TextEncoder | None = None, unmapped: Unmapped = "keep") -> Any:
-    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer, encoder), unmapped)
+def _restore(ontology: str, scorer: str, encoder: TextEncoder | None = None) -> Any:
+    return ReportReader(Ontology.from_turtle(ontology), DerivationScorer.from_json(scorer, encoder))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,6 @@ class ScriptedQA(dspy.Module):
     """Answers each question with the program written down for it; without one the turn fails, ``!`` raises."""
 
     kind = "scripted"
-    unmapped = "keep"
     evidence = None
 
     def __init__(self, programs: Mapping[str, str | None]) -> None:
@@ -49,11 +48,6 @@ class ScriptedQA(dspy.Module):
         self.ontology = _Hashed("0" * 64)
         self.scorer = _Hashed("1" * 64)
         self.seen: list[tuple[str, Sequence[Turn]]] = []
-
-    def with_unmapped(self, unmapped: str) -> ScriptedQA:
-        """The same: it reads no report."""
-        assert unmapped == self.unmapped
-        return self
 
     def forward(
         self, report: Report, questions: Sequence[str], past: Sequence[PastTurn] | None = None

@@ -33,23 +33,6 @@ def test_a_turn_shows_what_it_rests_on() -> None:
     assert text.count("read in") == 2
 
 
-def test_unmapped_rows_fail_a_report_where_that_is_asked_for(
-    tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    report = {"id": "x", "pre_text": [], "table": [["", "2020"], ["zorblax wuggles", "5"]], "post_text": []}
-    (tmp_path / "mine.json").write_text(json.dumps(report))
-    about, refused = str(tmp_path / "mine.json"), "the ontology covers none of these rows: 'zorblax wuggles'"
-    question = "what were the zorblax wuggles in 2020?"
-    assert cli.main(["ask", about, question]) == 0
-    assert "A  5" in capsys.readouterr().out
-    assert cli.main(["ask", about, question, "--set", "unmapped=fail"]) == 1
-    assert refused in capsys.readouterr().err
-    assert cli.main(["chat", about, "--set", "unmapped=fail"]) == 1
-    assert refused in capsys.readouterr().err
-    assert cli.main(["chat", "geography", "--set", "unmapped=fail"]) == 1
-    assert "set is for programs about reports" in capsys.readouterr().err
-
-
 SHIPS = "s,p,o\nLarkspur,is a,ship\nLarkspur,home port,Quillhaven\nLarkspur,captain,Mara Stenhouse\n"
 
 

@@ -18,7 +18,7 @@ from experiments.evaluation import ReportQuestions, evaluate
 from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program
 from experiments.tracking import Tracker
-from kg.errors import ConfigError, DataError, UnmappedRowError
+from kg.errors import ConfigError, DataError
 from optimize.optimizers import parse_optimizers
 from programs.lm.guarded import GuardedLM
 from tests.optimize.conftest import AnyReplyEngine
@@ -186,19 +186,3 @@ def test_the_command_ends_with_an_error_when_the_budget_is_spent(
     assert "ended early: " in (said := capsys.readouterr().err)
     assert "the budget of openai/any is spent: 8 calls" in said
     assert load_program(tmp_path / "mine").program.kind == "beam"
-
-
-def test_a_program_that_was_compiled_to_fail_unmapped_rows_is_saved_so(
-    tmp_path: Path, tracking_uri: str, train: LoadedData, dev: LoadedData
-) -> None:
-    compile_program(report_job("beam", train, program_settings={"unmapped": "fail"}), out=tmp_path / "mine")
-    assert load_program(tmp_path / "mine").program.unmapped == "fail"
-    words = ["evaluate", str(tmp_path / "mine"), "--data", "sample:dev", "--limit", "2", "--no-track", "--json"]
-    out = tmp_path / "out.json"
-    assert cli.main([*words, str(out)]) == 1
-    assert json.loads(out.read_text())["failed_turns"] > 0
-    assert cli.main([*words, str(out), "--set", "unmapped=keep"]) == 0
-    assert json.loads(out.read_text())["failed_turns"] == 0
-    job = report_job(str(tmp_path / "mine"), dev, parse_optimizers("scorer"), program_settings={"unmapped": "fail"})
-    with pytest.raises(UnmappedRowError, match="covers none of these rows"):
-        compile_program(job, out=tmp_path / "other")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rdflib import Graph
 
 from experiments.data import train_reports
-from kg.errors import ConfigError, DataError, FrozenError, QueryError, UnmappedRowError
+from kg.errors import DataError, FrozenError, QueryError
 from kg.reports import query_report
 from kg.reports.graph import ReportGraph, build_report_graph
 from kg.reports.learning import build_ontology
@@ -85,16 +85,6 @@ def test_unmapped_rows_are_kept_and_counted() -> None:
     item = f"<{REPORTS}ACME/2009/page_3.pdf/items#net_cash_from_operating_activities>"
     query = f"SELECT ?v WHERE {{ ?e {item} ?v . {item} rdfs:subPropertyOf kg:reported_figure }}"
     assert {str(row[0]) for row in graph.graph.query(query)} == {"206588", "181001"}
-
-
-def test_unmapped_rows_may_fail_with_every_row_named() -> None:
-    with pytest.raises(UnmappedRowError) as failure:
-        build_report_graph(REPORT, build_ontology([]), unmapped="fail")
-    for label in ("net cash from operating activities", "change in receivables", "free cash flow margin"):
-        assert label in str(failure.value)
-    assert build_report_graph(REPORT, ONTOLOGY, unmapped="fail").coverage == 1
-    with pytest.raises(ConfigError, match="unmapped must be 'keep' or 'fail', got 'drop'"):
-        build_report_graph(REPORT, ONTOLOGY, unmapped="drop")  # type: ignore[arg-type]
 
 
 def test_transposed_tables_have_an_instance_a_row() -> None:
