@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from optimize.metrics import Comparison
     from programs.conversation import ConversationQA
     from programs.turns import AnyTurn
+    from programs.worlds.documents import Answers
 
 MOST_TRIPLES = 2_000_000
 """Triples of a graph that is held in memory."""
@@ -58,8 +59,8 @@ def read(*documents: Any) -> OwnReport:
     """A report of a user's own, read from files; several files make one report.
 
     Args:
-        documents: Paths of files, the id of a report of the sample, the JSON object of a report, a ``Report``, or what
-            this function returned.
+        documents: Paths of files, the id of a report of the sample, the JSON object of a report, a data frame of
+            pandas, a ``Report``, or what this function returned.
 
     Raises:
         DataError: A file cannot be read or holds nothing, or there is no such report.
@@ -67,6 +68,10 @@ def read(*documents: Any) -> OwnReport:
     if len(documents) != 1 or isinstance(documents[0], str | Path):
         return resolve_report(list(map(str, documents)), "sample:dev")
     [document] = documents
+    if hasattr(document, "to_csv"):
+        with TemporaryDirectory() as folder:
+            document.to_csv(table := Path(folder) / "table.csv", index=type(document.index).__name__ != "RangeIndex")
+            return read_files([table])
     return document if isinstance(document, OwnReport) else OwnReport(as_report(document))
 
 
@@ -127,21 +132,28 @@ _shipped = lru_cache(maxsize=4)(load)
 """A shipped program for :func:`ask`, which does not give it away; so it is loaded once."""
 
 
-def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") -> dspy.Prediction:
+def ask(
+    report: Any, *questions: str, program: ConversationQA | str = "beam", lm: dspy.BaseLM | str | None = None
+) -> Answers:
     """Answers questions about a document; each sees the answers before it.
 
     Args:
         report: What :func:`read` takes or returns.
         questions: One question, or those of a conversation.
         program: A program or its name.
+        lm: A language model, or its name with settings as ``FINPATH_LM`` has it; ``None`` for that of DSPy's settings.
 
     Returns:
-        The prediction of the program: ``answer``, ``confidence`` and ``sources`` of the last question, and ``turns``.
+        The prediction of the program: ``answer``, ``confidence`` and ``sources`` of the last question, ``turns``, and
+        ``to_pandas()``, a row a question.
 
     Raises:
         ConfigError: There is no question.
         FinpathError: The document cannot be read.
     """
+    import dspy
+
+    from experiments.lms import reach_lm
     from experiments.saved import shipped_programs
     from programs.turns import Conversation
     from programs.worlds.documents import prediction_of
@@ -151,7 +163,9 @@ def ask(report: Any, *questions: str, program: ConversationQA | str = "beam") ->
     if isinstance(program, str):
         program = _shipped(program) if program in shipped_programs() else load(program)
     conversation = Conversation(program, program.world(report=read(report)))
-    return prediction_of([conversation.ask(question) for question in questions])
+    settings = reach_lm(_lm(lm), program) if isinstance(lm, str) else {"lm": lm} if lm is not None else {}
+    with dspy.context(**settings):
+        return prediction_of([conversation.ask(question) for question in questions])
 
 
 def compile(  # noqa: A001 - DSPy's word

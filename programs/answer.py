@@ -5,8 +5,9 @@
     (Decimal('50652'), '$50,652 thousand', 0.96)
 
 The words have unit, sign and scale: ``$9,362.2 million``, ``a decrease of 4.2%``. They follow from the units of the
-figures and the steps of the calculation only. A difference of percentages is in percentage points; a sum of thousands
-and millions has no scale. Without a known unit the bare number is shown. Words are rounded; ``Turn.answer`` is exact.
+figures and the steps of the calculation only. A part of a like amount is in percent, a difference of percentages in
+percentage points; a sum of thousands and millions has no scale. Without a known unit the bare number is shown. Words
+are rounded; ``Turn.answer`` is exact.
 
 With ``explain=True`` a language model writes one sentence on the answer, whose numbers and names must be those of the
 question, the derivation and its sources; any other sentence is refused.
@@ -37,7 +38,6 @@ Kind = Unit | Literal["points", "fraction", "relative", "constant", "unknown"]
 
 _AMOUNTS: frozenset[Kind] = frozenset({"currency", "shares", "plain", "per-share", "years", "ratio"})
 _POWERS = {Decimal(1_000): 1_000, Decimal(1_000_000): 1_000_000, Decimal(1_000_000_000): 1_000_000_000}
-_OF_A_WHOLE = ("percent", "percentage", "portion", "proportion", "share", "%")
 _PLACES = 4
 
 
@@ -64,7 +64,7 @@ class Answer(dspy.Module):
         """
         turn, facts = search.turn(choice, config), search.figures()
         if facts is not None and turn.derivation is not None and turn.answer is not None:
-            words = spoken_answer(turn.derivation, turn.answer, turn.question, facts[0], currency_sign(facts[1]))
+            words = spoken_answer(turn.derivation, turn.answer, facts[0], currency_sign(facts[1]))
             turn = replace(turn, words=words)
         explains = self.explain and turn.answer is not None and dspy.settings.lm is not None
         return self._explained(search, turn) if explains else turn
@@ -113,25 +113,20 @@ class Measure:
 UNKNOWN = Measure("unknown")
 
 
-def spoken_answer(
-    derivation: Derivation, answer: KGAnswer, question: str, observations: Iterable[Observation], sign: str = ""
-) -> str:
+def spoken_answer(derivation: Derivation, answer: KGAnswer, observations: Iterable[Observation], sign: str = "") -> str:
     """Returns an answer in words.
 
     Args:
         derivation: Its calculation.
         answer: Its exact value.
-        question: The question, whose words decide whether a part of a whole is given in percent.
         observations: The report's figures.
         sign: The currency's sign; empty where it is not known.
     """
     if not isinstance(answer, Decimal):
         return written_number(answer)
     measure = measured(derivation, {observation.id: observation for observation in observations})
-    if measure.kind == "fraction" and _asks_for_percent(question):
-        measure = replace(measure, kind="percent", shown=100, risen=False)
-    if measure.kind == "relative":
-        measure = replace(measure, kind="percent", shown=100)
+    if measure.kind == "relative" or (measure.kind == "fraction" and abs(answer) <= 1):
+        measure = replace(measure, kind="percent", shown=100, risen=measure.risen and measure.kind == "relative")
     return _said(answer * measure.shown if measure.shown != 1 else answer, measure, sign)
 
 
@@ -266,10 +261,6 @@ def _quotient(first: Measure, second: Measure, step: Step) -> Measure:
 def _constant(step: Step, place: int) -> Decimal | None:
     operand = step.operands[place]
     return operand.value if isinstance(operand, Constant) else None
-
-
-def _asks_for_percent(question: str) -> bool:
-    return any(word in question.lower() for word in _OF_A_WHOLE)
 
 
 def _said(value: Decimal, measure: Measure, sign: str) -> str:

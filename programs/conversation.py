@@ -46,6 +46,10 @@ class ConversationQA(dspy.Module):
         self.kind = "beam" if isinstance(program, BeamQA) else "agent"
         setattr(self, self.kind, program)
 
+    def __repr__(self) -> str:
+        prompts = ", ".join(name for name, _ in self.named_predictors())
+        return f"<{type(self).__name__} {self.kind}: prompts {prompts}; {self.config}>"
+
     @classmethod
     def unfitted(
         cls, ontology: Ontology, *, scorer: DerivationScorer | None = None, config: DerivationConfig | None = None

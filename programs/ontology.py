@@ -26,7 +26,6 @@ from dspy.utils.exceptions import AdapterParseError
 from kg.errors import LMError
 from kg.reports import (
     GENERAL,
-    MIN_REPORTS,
     RESERVED,
     Ontology,
     Report,
@@ -51,17 +50,13 @@ _CUE = re.compile(r"[a-z][a-z0-9 &-]{2,39}")
 class OntologyBuilder(dspy.Module):
     """Learns an ontology from reports: kinds and merged line items by the model, counts by rules.
 
-    Args:
-        min_reports: The least number of reports with a line item, at least 1.
-
     Attributes:
         refused: Refused parts of the model's replies in the last call, one line each.
     """
 
-    def __init__(self, min_reports: int = MIN_REPORTS) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.describe = dspy.Predict(DescribeTable)
-        self.min_reports = min_reports
         self.refused: list[str] = []
         self._kinds: list[str] = []
         self._answered = 0
@@ -76,7 +71,7 @@ class OntologyBuilder(dspy.Module):
         self.refused = []
         self._kinds = [kind.name for kind in figure_kinds()]
         self._answered, self._unreached = 0, ""
-        ontology = build_ontology(reports, min_reports=self.min_reports, reader=self._read)
+        ontology = build_ontology(reports, reader=self._read)
         if self._unreached and not self._answered:
             raise LMError(f"the language model cannot be reached: {self._unreached}")
         return ontology

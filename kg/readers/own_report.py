@@ -18,12 +18,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
+
+from rdflib import Graph
 
 from kg.errors import DataError, FinpathError
 from kg.readers.content import MOST_BYTES, Content, Place, PlacedSentence, RawCell, RawTable
 from kg.readers.headers import is_lone, scale_notes, split_tables
 from kg.readers.long_form import pivoted
-from kg.reports import CellFact, CellSource, Report, Source, TablePart
+from kg.reports import CellFact, CellSource, Report, Source, TablePart, build_ontology, build_report_graph
 
 READERS = {
     ".csv": "kg.readers.text_files:read_csv",
@@ -68,9 +71,20 @@ class OwnReport:
     """
 
     report: Report
-    cells: tuple[tuple[Place | None, ...], ...] = ()
-    sentences: tuple[Place, ...] = ()
+    cells: tuple[tuple[Place | None, ...], ...] = field(default=(), repr=False)
+    sentences: tuple[Place, ...] = field(default=(), repr=False)
     problems: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def tables(self) -> list[Any]:
+        """Its tables as data frames of pandas: cells as written, with the header as columns."""
+        from pandas import DataFrame
+
+        return [DataFrame(list(part.table[1:]), columns=list(part.table[0])) for _, part in self.report.tables]
+
+    def graph(self) -> Graph:
+        """Its figures as a graph of rdflib, with an ontology of its own line items; a copy that may be changed."""
+        return Graph() + build_report_graph(self.report, build_ontology([self.report])).graph
 
     def place(self, source: Source) -> Place | None:
         """The file, sheet and cell, or the line, that a figure was read in."""

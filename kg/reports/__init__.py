@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kg.reports.headers import base_label
     from kg.reports.labels import GENERAL, figure_kinds, kind_detector, line_item_key
     from kg.reports.layout import TableLayout, analyse_table
-    from kg.reports.learning import MIN_REPORTS, TableReading, build_ontology, line_items
+    from kg.reports.learning import TableReading, build_ontology, line_items
     from kg.reports.observation import CellSource, Observation, SentenceSource, Source
     from kg.reports.ontology import Ontology, kind_words, table_context
     from kg.reports.queries import ReportQueryResult, can_validate, query_report, violations

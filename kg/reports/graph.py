@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 
 from rdflib import Graph
 
@@ -62,11 +61,6 @@ class ReportGraph:
     def __repr__(self) -> str:
         size = f"{len(self.observations)} figures, {len(self.graph)} triples, coverage {self.coverage:.0%}"
         return f"<ReportGraph {self.report.id}: {size}>"
-
-    def _repr_html_(self) -> str:
-        figures = [one for one in self.observations if not one.in_header]
-        rows = "".join(f"<tr><td>{escape(one.path)}</td><td>{escape(one.quantity.unit)}</td></tr>" for one in figures)
-        return f"<p>{escape(repr(self))}</p><table>{rows}</table>"
 
     @property
     def coverage(self) -> float:

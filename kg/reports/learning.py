@@ -1,7 +1,7 @@
 """Ontology learning: the kinds and line items of a train split's reports.
 
 >>> table = (("", "2009", "2008"), ("net revenues", "$ 5", "$ 4"), ("net revenue ( loss )", "6", "5"))
->>> ontology = build_ontology([Report("a", ("the income statement .",), table, ())], min_reports=1)
+>>> ontology = build_ontology([Report("a", ("the income statement .",), table, ())])
 >>> ontology.properties["net_revenues"].alt_labels
 ('net revenue ( loss )',)
 """
@@ -12,7 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kg.errors import ConfigError
 from kg.graphs import slug
 from kg.reports import labels
 from kg.reports.labels import DISCLOSURE, GENERAL, clean_label, kind_detector, line_item_key, spelling_keys
@@ -21,8 +20,6 @@ from kg.reports.ontology import Ontology, OntologyClass, Property, kind_words, t
 from kg.reports.report import Report
 from kg.reports.vocabulary import RESERVED
 from kg.text import Unit
-
-MIN_REPORTS = 1
 
 
 @dataclass(frozen=True)
@@ -45,21 +42,14 @@ class TableReading:
 def build_ontology(
     reports: Iterable[Report],
     *,
-    min_reports: int = MIN_REPORTS,
     reader: Callable[[Report], TableReading] | None = None,
 ) -> Ontology:
     """Learns the ontology of reports from their tables.
 
     Args:
         reports: The reports of a train split; read once.
-        min_reports: The fewest reports of a line item in the ontology, at least 1.
         reader: An additional reader of each report, for its table's class and line items with two names.
-
-    Raises:
-        ConfigError: ``min_reports`` is below 1.
     """
-    if min_reports < 1:
-        raise ConfigError(f"min_reports must be at least 1, got {min_reports}")
     counts = _Counts()
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for report in reports:
@@ -68,7 +58,7 @@ def build_ontology(
             counts.add(report, reader(report) if reader is not None else TableReading())
     properties: list[Property] = []
     taken: set[str] = set()
-    for group in counts.groups(min_reports):
+    for group in counts.groups():
         properties.append(counts.property(group, taken))
         taken.add(properties[-1].name)
     return Ontology(counts.classes(), properties)
@@ -102,7 +92,7 @@ class _Counts:
                 self.units[label].update(units)
         self.reports += 1
 
-    def groups(self, min_reports: int) -> list[list[str]]:
+    def groups(self) -> list[list[str]]:
         """Groups of labels of one line item, by falling frequency."""
         members: list[list[str]] = []
         place_of_key: dict[str, int] = {}
@@ -115,8 +105,7 @@ class _Counts:
             members[place].append(label)
             for key in keys:
                 place_of_key.setdefault(key, place)
-        groups = [group for group in members if len(self._reports_of(group)) >= min_reports]
-        return sorted(groups, key=lambda group: (-len(self._reports_of(group)), group[0]))
+        return sorted(members, key=lambda group: (-len(self._reports_of(group)), group[0]))
 
     def _rank(self, label: str) -> tuple[int, int, int, str]:
         """A sort key: frequent labels first, then more words, as some labels have lost their spaces."""

@@ -84,9 +84,7 @@ def violations(graph: Graph) -> list[str]:
         raise ConfigError("shapes are checked with pyshacl, which is not installed: pip install pyshacl")
     import pyshacl
 
-    copy = Graph()  # pyshacl needs a store with contexts
-    for triple in graph:
-        copy.add(triple)
+    copy = Graph() + graph  # pyshacl needs a store with contexts
     conforms, results, _ = pyshacl.validate(copy, shacl_graph=_shapes(), inference="none", inplace=True)
     if conforms:
         return []

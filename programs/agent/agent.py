@@ -143,7 +143,7 @@ class AgentQA(dspy.Module):
                 turn = _failed(session, *failure_of(error, measured))
         if turn.answer is not None and turn.derivation is not None:
             sign = currency_sign(self.reader.graph_of(state.index).report)
-            words = spoken_answer(turn.derivation, turn.answer, question, state.index.observations, sign)
+            words = spoken_answer(turn.derivation, turn.answer, state.index.observations, sign)
             turn = replace(turn, words=words)
         turn = replace(turn, usage=measured.usage, tool_calls=tuple(session.calls))
         return world.added(state, turn, tuple(history.after_failure() for history in state.histories))

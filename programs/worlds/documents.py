@@ -142,7 +142,19 @@ def _past_turn(message: Mapping[str, Any]) -> PastTurn:
     return PastTurn(message[_QUESTION], None, None)
 
 
-def prediction_of(turns: Sequence[AnyTurn]) -> dspy.Prediction:
+class Answers(dspy.Prediction):
+    """The prediction of a conversation (:func:`prediction_of`)."""
+
+    def to_pandas(self) -> Any:
+        """A data frame of pandas with a row a turn; ``answer`` is a text, as it states numbers exactly."""
+        from pandas import DataFrame
+
+        names = ("question", "words", "confidence", "derivation")
+        rows = [{name: getattr(turn, name) for name in names} | {"answer": _answer(turn)} for turn in self.turns]
+        return DataFrame(rows).astype({"derivation": "string"})
+
+
+def prediction_of(turns: Sequence[AnyTurn]) -> Answers:
     """The prediction of a conversation: all ``turns``, and the last ``turn`` with its answer and grounds.
 
     Attributes of the prediction: ``answer`` is a text that states the number exactly, ``derivation`` the calculation,
@@ -152,7 +164,7 @@ def prediction_of(turns: Sequence[AnyTurn]) -> dspy.Prediction:
     ``reasoning_trace`` are its paths (:class:`programs.turns.GraphDetail`).
     """
     if not turns:
-        return dspy.Prediction(turns=[])
+        return Answers(turns=[])
     last = turns[-1]
     picked = last.candidates[last.pick] if last.pick is not None else None
     record = ("predictions", "answers", "reasoning_trace", "raw_paths") if isinstance(last.detail, GraphDetail) else ()
@@ -168,7 +180,7 @@ def prediction_of(turns: Sequence[AnyTurn]) -> dspy.Prediction:
         "turn": last,
         **{name: getattr(last.detail, name) for name in record},
     }
-    return dspy.Prediction(**outputs)
+    return Answers(**outputs)
 
 
 def _answer(turn: AnyTurn) -> str | None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import dspy
+import pandas as pd
 import pytest
 from dspy.utils import DummyLM
 
@@ -46,6 +47,26 @@ def test_a_model_without_weight_is_not_asked(income: Path) -> None:
     with dspy.context(lm=model):
         answer = finpath.ask(income, "what was the net income in 2020?")
     assert (answer.turn.answer, model.history) == (Decimal(402), [])
+
+
+def test_data_frames_and_graphs(income: Path) -> None:
+    frame = pd.read_csv(income, index_col=0)
+    report = finpath.read(frame)
+    assert report.tables[0]["2020"].tolist() == finpath.read(income).tables[0]["2020"].tolist() == ["4120", "402"]
+    years = report.graph().query("SELECT ?year { ?x kg:year ?year ; kg:net_income ?value FILTER(?value = 402) }")
+    assert [str(year) for (year,) in years] == ["2020"]
+    answers = finpath.ask(report, "what was the net income in 2020?", "and in 2019?").to_pandas()
+    assert list(answers["answer"]) == ["402", "371"]
+    assert max(len(repr(report)), len(repr(finpath.load("beam")))) < 400
+
+
+def test_a_model_for_one_question(income: Path) -> None:
+    with pytest.raises(ConfigError, match="has no setting .no_setting."):
+        finpath.ask(income, "what was the net income in 2020?", lm="openai/gpt-4o-mini no_setting=1")
+    model = DummyLM([])
+    model.model = "local/qwen2.5-coder-1.5b"
+    assert finpath.ask(income, "what was the net income in 2020?", lm=model).answer == "402"
+    assert dspy.settings.lm is None
 
 
 def test_what_is_read(income: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rdflib import OWL, RDF, RDFS, SKOS, Graph
 
-from kg.errors import ConfigError, DataError, FrozenError, OntologyError
+from kg.errors import DataError, FrozenError, OntologyError
 from kg.graphs.namespaces import KG
 from kg.reports.learning import TableReading, build_ontology
 from kg.reports.ontology import Ontology
@@ -72,15 +72,6 @@ def test_labels_are_looked_up_exactly_or_refused() -> None:
     assert ONTOLOGY.property_for("net revenues") == "net_revenues"
     for label in ("revenue", "net", "net revenues of segment", "", "2009", "( 1 )"):
         assert ONTOLOGY.property_for(label) is None
-
-
-def test_min_reports_leaves_rare_line_items_out() -> None:
-    assert set(build_ontology([CASH, MORE, OPTIONS], min_reports=2).properties) == {
-        "net_revenues",
-        "net_cash_from_operating_activities",
-    }
-    with pytest.raises(ConfigError, match="min_reports must be at least 1, got 0"):
-        build_ontology([], min_reports=0)
 
 
 def test_turtle_is_owl_and_comes_back() -> None:

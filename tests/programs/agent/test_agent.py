@@ -24,7 +24,7 @@ from programs.worlds.report import ReportReader
 TABLE = (("", "2009", "2008"), ("net income", "$ 103102", "$ 104222"), ("net cash from operations", "206588", "181001"))
 REPORT = Report("r", ("the tax rate was 35% in 2009 .",), TABLE, ())
 EMPTY = Report("e", ("nothing to see here .",), (), ())
-ONTOLOGY = build_ontology([REPORT], min_reports=1)
+ONTOLOGY = build_ontology([REPORT])
 PLAN = {"plan": json.dumps({"understanding": "u", "concepts": ["net_income"], "steps": ["query"]})}
 
 

@@ -32,14 +32,14 @@ TABLE = (
 )
 TEXT = ("the plan cost $ 500 thousand in 2009 .", "cash fell to -26 in 2009 .")
 REPORT = Report("r", TEXT, TABLE, ())
-GRAPH = build_report_graph(REPORT, build_ontology([REPORT], min_reports=1))
+GRAPH = build_report_graph(REPORT, build_ontology([REPORT]))
 INDEX = ReportIndex(GRAPH.observations, REPORT.sentences, Idf({}, 1.0))
 
 
-def spoken(program: str, question: str = "what is it?") -> str:
+def spoken(program: str) -> str:
     """A program's figures are found in the report by their values."""
     plain = Derivation.parse(program)
-    places = iter(INDEX.align(plain, question))
+    places = iter(INDEX.align(plain, "what is it?"))
     steps = []
     for step in plain.steps:
         operands = [
@@ -48,7 +48,7 @@ def spoken(program: str, question: str = "what is it?") -> str:
         ]
         steps.append(Step(step.operation, tuple(operands)))
     derivation = Derivation(tuple(steps))
-    return spoken_answer(derivation, derivation.execute(), question, INDEX.observations, "$")
+    return spoken_answer(derivation, derivation.execute(), INDEX.observations, "$")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,8 @@ def spoken(program: str, question: str = "what is it?") -> str:
         ("subtract(9362.2, 9244.9), divide(#0, 9244.9)", "an increase of 1.3%"),
         ("subtract(1.52, 1.60), divide(#0, 1.60)", "a decrease of 5%"),
         ("divide(9362.2, 9244.9), subtract(#0, const_1)", "an increase of 1.3%"),
-        ("divide(9244.9, 9362.2)", "0.987"),
+        ("divide(9244.9, 9362.2)", "98.7%"),
+        ("divide(9362.2, 9244.9)", "1.013"),
         ("divide(9244.9, 9362.2), multiply(#0, const_100)", "98.7%"),
         ("add(9362.2, 9244.9), divide(#0, const_2)", "$9,303.6 million"),
         ("multiply(9362.2, const_1000)", "$9,362,200.0 thousand"),
@@ -86,21 +87,15 @@ def test_units_follow_from_the_steps(program: str, words: str) -> None:
     assert spoken(program) == words
 
 
-def test_a_part_is_said_in_percent_where_the_question_asks_so() -> None:
-    assert spoken("divide(9244.9, 9362.2)", "what percentage of 2009 is that?") == "98.7%"
-    assert spoken("divide(9244.9, 9362.2)", "what is the ratio?") == "0.987"
-
-
 def test_a_ratio_of_two_years_is_no_increase() -> None:
-    assert spoken("divide(9362.2, 9244.9)", "what percentage of 2008 was the revenue of 2009?") == "101.3%"
     assert spoken("divide(9362.2, 9244.9), multiply(#0, const_100)") == "101.3%"
     assert spoken("divide(9362.2, 9244.9), subtract(#0, const_1), multiply(#1, const_100)") == "an increase of 1.3%"
 
 
 def test_a_figure_of_unknown_origin_is_a_bare_number() -> None:
-    assert spoken_answer(Derivation.parse("9362.25"), Decimal("9362.25"), "?", (), "$") == "9,362.25"
+    assert spoken_answer(Derivation.parse("9362.25"), Decimal("9362.25"), (), "$") == "9,362.25"
     huge = Derivation.parse("exp(9, 25)")
-    assert spoken_answer(huge, huge.execute(), "?", ()) == f"{9**25}"
+    assert spoken_answer(huge, huge.execute(), ()) == f"{9**25}"
 
 
 def test_the_sign_is_the_reports_own() -> None:
@@ -111,12 +106,12 @@ def test_the_sign_is_the_reports_own() -> None:
 
 
 def test_it_comes_with_the_turn() -> None:
-    program = ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
+    program = ConversationQA.unfitted(build_ontology([REPORT]))
     [turn] = program(report=REPORT, questions=["what were revenues in 2009?"]).turns
     assert turn.answer is not None
     assert turn.derivation is not None
     assert turn.words
-    assert turn.words == spoken_answer(turn.derivation, turn.answer, turn.question, INDEX.observations, "$")
+    assert turn.words == spoken_answer(turn.derivation, turn.answer, INDEX.observations, "$")
 
 
 @pytest.mark.parametrize(
