@@ -61,7 +61,7 @@ def test_data_frames_and_graphs(income: Path) -> None:
 
 
 def test_a_model_for_one_question(income: Path) -> None:
-    with pytest.raises(ConfigError, match="has no setting .no_setting."):
+    with pytest.raises(ConfigError, match="has no setting 'no_setting'"):
         finpath.ask(income, "what was the net income in 2020?", lm="openai/gpt-4o-mini no_setting=1")
     model = DummyLM([])
     model.model = "local/qwen2.5-coder-1.5b"
