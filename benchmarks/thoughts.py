@@ -53,7 +53,7 @@ def answer_tasks(
         with TemporaryDirectory() as temporary, GrowingGraph(None, types) as graph:
             folder = copy_documents(task["files"], Path(temporary))
             thoughts = thoughts_program(settings, folder)(question=task["question"], graph=graph, today=today).thoughts
-        answer, right = thoughts.supported[0], task["answers"]
+        answer, right = thoughts.answer, task["answers"]
         is_right = any(is_same_answer(answer, one) for one in right) if answer is not None else not right
         verdict = "right" if is_right else "abstained" if answer is None else "wrong"
         yield {"id": task["id"], **thoughts_figures(task["question"], thoughts)}, verdict

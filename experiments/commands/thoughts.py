@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -24,30 +25,31 @@ if TYPE_CHECKING:
     from experiments.tracking import Tracker
     from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts
 
-DOCUMENT_TOOLS = ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive")
-"""The tools of questions that come with documents."""
-
 _SETTINGS = (
-    "a setting; may be given several times. Of the loop: max_iterations=5, repairs=2, calls=3, shown=40, explain=true, "
-    "schema=open, investments or a JSON file, types=auto, review or never. Of the tools: tools=NAME,NAME, "
+    "a setting; may be given several times. Of the loop: max_iterations=4, repairs=1, calls=3, shown=40, patience=300 "
+    "for a question, explain=true, schema=open, investments or a JSON file, types=auto, review or never. Of the tools: "
+    "tools=NAME,NAME, "
     "search_engine=URL, seconds=30 for a call (docs/guide/thoughts.md)"
 )
 
 
-def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) -> KnowledgeGraphOfThoughts:
+def thoughts_program(
+    settings: Mapping[str, str], folder: Path | None = None, report: Callable[[str], object] = str
+) -> KnowledgeGraphOfThoughts:
     """The program with its tools over a folder of documents.
 
     Args:
         settings: As the command takes them: ``max_iterations`` and ``3``, ``tools`` and ``visit_page``.
         folder: The documents; where there are any, the tools are by default those for them.
+        report: Takes each step as it begins, in words.
 
     Raises:
         ConfigError: There is no such setting, or its value is wrong.
     """
-    from experiments.saved import shipped_meaning
+    from experiments.saved import question_reader, shipped_meaning
     from optimize.optimizers import with_setting
     from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
-    from programs.tools import ToolSettings, load_tools
+    from programs.tools import FILE_TOOLS, ToolSettings, load_tools
 
     config = ThoughtsConfig(types="auto")
     tools = ToolSettings(folder=folder, search_engine=settings.get("search_engine"))
@@ -57,8 +59,9 @@ def thoughts_program(settings: Mapping[str, str], folder: Path | None = None) ->
         else:
             config = with_setting(config, key, settings[key], "thoughts")
     names = tuple(filter(None, settings.get("tools", "").split(",")))
-    manager = load_tools(names or (() if folder is None else DOCUMENT_TOOLS), tools)
-    return KnowledgeGraphOfThoughts(manager, config, meaning=shipped_meaning())
+    manager = load_tools(names or (() if folder is None else FILE_TOOLS), tools)
+    about: dict[str, Any] = {"folder": folder, "reader_of": question_reader, "report": report}
+    return KnowledgeGraphOfThoughts(manager, config, meaning=shipped_meaning(), **about)
 
 
 def copy_documents(names: Sequence[str], folder: Path) -> Path | None:
@@ -91,14 +94,12 @@ def copy_documents(names: Sequence[str], folder: Path) -> Path | None:
 
 
 def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
-    """Returns a result under its stable names; an answer that nothing supports is left out and named in ``why``."""
-    answer, why = thoughts.supported
+    """Returns a result under its stable names."""
+    same = ("answer", "why", "parts", "queries", "explanation", "iterations", "refused")
     return {
         "question": question,
-        "answer": answer,
-        "abstained": answer is None,
-        "why": why,
-        **{name: getattr(thoughts, name) for name in ("explanation", "query", "calculation", "iterations", "forced")},
+        "abstained": thoughts.answer is None,
+        **{name: getattr(thoughts, name) for name in same},
         "facts": [asdict(fact) for fact in thoughts.facts],
         "tool_calls": [
             {"tool": call.tool, "arguments": dict(call.arguments), "failed": call.failed}
@@ -106,7 +107,6 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
         ],
         "types": [{"name": name, "said": outcome} for name, outcome in thoughts.proposed],
         "inserted": asdict(thoughts.applied),
-        "refused": list(thoughts.refused),
     }
 
 
@@ -153,9 +153,14 @@ def ask_thoughts(
         raise ConfigError("lm must name a language model, got none; questions without one: `finpath ask`")
     if keep and graph is None:
         raise click.UsageError("--keep needs --graph")
+    started = time.monotonic()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="finpath-documents-")))
-        program = thoughts_program(settings, copy_documents(documents, folder))
+        program = thoughts_program(
+            settings,
+            copy_documents(documents, folder),
+            lambda step: say(f"* {time.monotonic() - started:4.0f} s  {step}"),
+        )
         if graph is None or keep:
             working = stack.enter_context(GrowingGraph(graph, read_types(settings.get("schema", "open"))))
         else:
@@ -182,10 +187,8 @@ def _show(thoughts: Thoughts, figures: Mapping[str, Any]) -> None:
                 filter(None, [figures["answer"], thoughts.explanation, *(f"    {fact}" for fact in thoughts.facts)])
             )
         )
-        if thoughts.calculation:
-            show(f"    calculated: {thoughts.calculation}")
-        if thoughts.forced:
-            show("    (the iterations ended before the model found the graph complete)")
+        for query in thoughts.queries:
+            show(f"    query: {query}")
     used = ", ".join(dict.fromkeys(call.tool for call in thoughts.tool_calls)) or "none"
     applied = thoughts.applied
     say(f"* {thoughts.iterations} iterations; tools: {used}; {applied.nodes} nodes, {applied.edges} edges inserted")

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kg.growing.basis import BasicFact, facts_behind
     from kg.growing.change import AddEdge, AddNode, Applied, Origin, SetProperty, Update
     from kg.growing.graph import GrowingGraph
     from kg.growing.history import BuiltOnError, HistoryEntry
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema, spelled
     from kg.growing.store import Edge, Node
     from kg.growing.support import supporting_span
+    from kg.growing.tables import Table, add_tables
     from kg.growing.terms import NODE, NodeKey, node_term
     from kg.growing.triples import graph_triples, without_legal_form
 else:

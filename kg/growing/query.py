@@ -50,13 +50,11 @@ class QueryResult:
         columns: The variables.
         rows: At most as many as the limit allows.
         more: Whether the limit left rows out.
-        triples: The triples of the query's pattern that lead to the rows: edges, properties, classes and labels.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: bool = False
-    triples: tuple[tuple[str, ...], ...] = ()
 
 
 def isolated_query(facts: str, sparql: str, limits: QueryLimits) -> QueryResult:
@@ -96,5 +94,4 @@ def isolated_query(facts: str, sparql: str, limits: QueryLimits) -> QueryResult:
     reply = json.loads(done.stdout)
     if "error" in reply:
         raise QueryError(f"the query cannot be answered: {reply['error']}")
-    rows, triples = (tuple(map(tuple, reply[name])) for name in ("rows", "triples"))
-    return QueryResult(tuple(reply["columns"]), rows, bool(reply["more"]), triples)
+    return QueryResult(tuple(reply["columns"]), tuple(map(tuple, reply["rows"])), bool(reply["more"]))

@@ -1,29 +1,25 @@
 """The process that runs a query written by a language model over a copy of a graph.
 
 Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one line of JSON, ``{"query":
-SPARQL, "rows": limit, "seconds": time, "start": seconds to load}``, and then the graph as N-Triples. It writes its
-answer as JSON: the rows, and the triples of the query's pattern that lead to them. An alarm ends it after its time,
-also in the middle of a call.
+SPARQL, "rows": limit, "seconds": time, "start": seconds to load}``, and then the graph as N-Triples. It writes the rows as JSON.
+An alarm ends it after its time, also in the middle of a call.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from pyoxigraph import Quad, QueryBoolean, QuerySolutions, RdfFormat, Store
-from rdflib.plugins.sparql.algebra import translateQuery, traverse
+from pyoxigraph import QueryBoolean, QuerySolutions, RdfFormat, Store
+from rdflib.plugins.sparql.algebra import traverse
 from rdflib.plugins.sparql.parser import parseQuery
-from rdflib.term import Literal, URIRef, Variable
 
 from kg.graphs import is_parse_error
-from kg.growing.terms import EDGE_TYPE, FROM, PREFIXES, PROPERTY, TO, text_of
+from kg.growing.terms import PREFIXES, text_of
 
 MEMORY = 4 * 1024**3
 """The most bytes that the process may map, where the system can limit it."""
@@ -65,10 +61,10 @@ def _set_alarm(seconds: float) -> None:
 
 
 def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
-    patterns = list(_triples(translateQuery(_checked(query)).algebra))
+    _check(query)
     found = store.query(query, prefixes=PREFIXES)
     if isinstance(found, QueryBoolean):
-        return {"columns": ["answer"], "rows": [[bool(found)]], "more": False, "triples": []}
+        return {"columns": ["answer"], "rows": [[bool(found)]], "more": False}
     assert isinstance(found, QuerySolutions)
     columns = [variable.value for variable in found.variables]
     rows: list[list[Any]] = []
@@ -79,16 +75,11 @@ def _answer(store: Store, query: str, limit: int) -> dict[str, Any]:
         if size > MOST_CHARACTERS:
             raise ValueError(f"the rows have more than {MOST_CHARACTERS} characters: select less")
     texts = [[getattr(term, "value", None) for term in row] for row in rows[:limit]]
-    triples = list(islice(_grounds(store, query, patterns, columns, rows[:limit]), limit))
-    return {"columns": columns, "rows": texts, "more": len(rows) > limit, "triples": triples}
+    return {"columns": columns, "rows": texts, "more": len(rows) > limit}
 
 
-def _checked(query: str) -> Any:
-    """Returns a query as rdflib parses it.
-
-    Raises:
-        ValueError: It does not only read this graph.
-    """
+def _check(query: str) -> None:
+    """Raises ValueError where a query does not only read this graph."""
     parsed = parseQuery(_DECLARED + query)
     kinds: set[str] = set()
     traverse(parsed, visitPre=lambda part: kinds.add(getattr(part, "name", "")))
@@ -96,54 +87,6 @@ def _checked(query: str) -> Any:
         raise ValueError("SERVICE is not allowed: a query reads this graph alone")
     if not kinds & {"SelectQuery", "AskQuery"}:
         raise ValueError("only SELECT and ASK are allowed")
-    return parsed
-
-
-def _grounds(
-    store: Store, query: str, patterns: Sequence[Any], columns: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> Iterator[tuple[str, ...]]:
-    """Yields the triples of a query's pattern that lead to some rows, by a query that constructs them.
-
-    Triples of blank nodes, such as ``[]``, and of paths over several relations are left out.
-    """
-    written = [triple for triple in patterns if all(isinstance(term, URIRef | Literal | Variable) for term in triple)]
-    names = {str(term) for triple in written for term in triple if isinstance(term, Variable)}
-    bound = [place for place, name in enumerate(columns) if name in names]
-    values = " ".join(f"({' '.join(str(row[place] or 'UNDEF') for place in bound)})" for row in rows)
-    if not written or not rows:
-        return
-    template = " . ".join(" ".join(term.n3() for term in triple) for triple in written)
-    pattern = query[query.index("{") : query.rindex("}") + 1]
-    given = f"VALUES ({' '.join(f'?{columns[place]}' for place in bound)}) {{ {values} }}" if bound else ""
-    prologue = re.split(r"\b(?:SELECT|ASK)\b", query, maxsplit=1, flags=re.IGNORECASE)[0]
-    construct = f"{prologue} CONSTRUCT {{ {template} }} WHERE {{ {pattern} {given} }}"
-    with contextlib.suppress(SyntaxError):  # of a query whose pattern is not between its first and last brace
-        constructed: Any = store.query(construct, prefixes=PREFIXES)
-        for triple in sorted(set(constructed), key=str):
-            if Quad(*triple) in store:
-                yield from _directed(store, *triple)
-
-
-def _directed(store: Store, subject: Any, predicate: Any, value: Any) -> Iterator[tuple[str, ...]]:
-    """Yields a triple; in place of one of an edge's own resource, the edge from node to node and its property."""
-    about = {quad.predicate: quad.object for quad in store.quads_for_pattern(subject, None, None)}
-    triples = [(subject, predicate, value)]
-    if EDGE_TYPE in about:
-        triples = [(about[FROM], about[EDGE_TYPE], about[TO])]
-        triples += [(about[FROM], predicate, value)] if predicate.value.startswith(PROPERTY) else []
-    yield from (tuple(map(text_of, triple)) for triple in triples)
-
-
-def _triples(part: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Yields the triples of a pattern that a solution must match."""
-    if not isinstance(part, dict):
-        return
-    name = getattr(part, "name", "")
-    if name == "BGP":
-        yield from part["triples"]
-    for key, value in part.items():
-        if isinstance(value, dict) and key in ("p", "p1", "p2") and not (name == "Minus" and key == "p2"):
-            yield from _triples(value)
 
 
 if __name__ == "__main__":

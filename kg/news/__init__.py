@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         relations,
         stored_facts,
     )
-    from kg.news.library import ENCODER_PACKAGE, Library, NearDocument
+    from kg.news.library import ENCODER_PACKAGE, LONGEST, Library, NearDocument
     from kg.news.spans import SpanReader
     from kg.news.values import compared, days_in, number_of, plain_name, value_of
 else:

@@ -6,7 +6,7 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kg.readers.content import check_unpacked
-    from kg.readers.own_report import OwnReport, is_file_list, read_files
+    from kg.readers.own_report import READERS, OwnReport, is_file_list, read_content, read_files
     from kg.readers.pdf_pages import pdf_texts
     from kg.readers.table_files import parquet_batches
 else:

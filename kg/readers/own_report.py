@@ -139,7 +139,7 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
     sentences: list[PlacedSentence] = []
     problems: list[str] = []
     for path in map(Path, paths):
-        content = _read(path)
+        content = read_content(path)
         sentences += content.sentences
         problems += content.problems
         for table in _split(content.tables):
@@ -156,7 +156,8 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
     return _joined(name, tables, sentences, problems)
 
 
-def _read(path: Path) -> Content:
+def read_content(path: Path) -> Content:
+    """Returns the tables and sentences of one file; raises as :func:`read_files`."""
     ending = path.suffix.lower()
     if ending not in READERS:
         known = ", ".join(sorted(READERS))

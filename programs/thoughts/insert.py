@@ -1,87 +1,96 @@
-"""The INSERT branch: calls of tools, types that the schema lacks, and updates that a tool's output states.
+"""The INSERT branch: calls of tools, the rows that a model states of their outputs, and types that the schema lacks.
 
-A tool's output becomes typed operations, which are checked against the schema and the output. Where the settings allow
-it, the model first proposes the types that the output needs and the schema lacks.
+What a tool returns is read as sentences. A row is a property of a node or an edge under the schema, and its sentence
+must state it. Where rows fit no type and the settings allow it, the model proposes the types that are missing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import dspy
-from pydantic import TypeAdapter
 
 from kg.errors import SchemaError
-from kg.growing import AddEdge, AddNode, Applied, Origin, SetProperty, Update, supporting_span
-from programs.thoughts.work import NAVIGATION, GraphStep, Work
+from kg.growing import AddEdge, AddNode, NodeKey, Origin, Schema, Update, supporting_span
+from kg.news import applicable, number_of
+from kg.text import split_sentences
+from programs.thoughts.sources import Sources
+from programs.thoughts.work import NAVIGATION, Work
 from programs.tools import NOTHING, ToolManager
 from programs.turns import ToolCall
 from programs.wording import rendered_types
-from signatures.thoughts import DefineToolCalls, ProposeTypes, ToolRequest, UpdateGraph
+from signatures.thoughts import DefineToolCalls, ProposeTypes, StatedRow, StateRows, ToolRequest
 
-_READERS = {kind.__name__: TypeAdapter[Update](kind) for kind in (AddNode, AddEdge, SetProperty)}
+MOST_SENTENCES = 80
+"""Sentences of an output that a model states rows of."""
 
-MOST_ROUNDS = 4
-"""Choices of calls in one insert, where the earlier ones stated no facts."""
+_TOGETHER = 3
+"""Sentences up to that of a row, one of which may name its subject; so does the first line of a text or a table."""
 
 
 class Insert(dspy.Module):
-    """Calls the tools that the model chooses, and inserts the facts that they return."""
+    """Calls the tools that the model chooses, and inserts what they return."""
 
     def __init__(self) -> None:
         super().__init__()
         self.define_tool_calls = dspy.Predict(DefineToolCalls)
         self.propose_types = dspy.Predict(ProposeTypes)
-        self.update_graph = dspy.Predict(UpdateGraph)
+        self.state_rows = dspy.Predict(StateRows)
 
-    def forward(self, work: Work, tools: ToolManager, type_tools: ToolManager, missing: str) -> dspy.Prediction:
-        """Returns the calls that were made, as ``calls``; after calls that stated no facts the model chooses again.
+    def forward(
+        self, work: Work, sources: Sources, tools: ToolManager, type_tools: ToolManager, missing: str
+    ) -> dspy.Prediction:
+        """Returns the calls that were made, as ``calls``.
 
         Args:
             work: The question and its record.
+            sources: Receives the sentences.
             tools: The tools that return facts.
             type_tools: The tools that propose types; none where new types are not allowed.
-            missing: The facts that are missing, in words.
+            missing: The question, or its part, that has no answer yet.
         """
-        calls: list[ToolCall] = []
-        for _ in range(MOST_ROUNDS):
-            made = self._called(work, tools, missing)
-            calls += made
-            stating = [call for call in made if call.tool not in NAVIGATION and not call.output.startswith(NOTHING)]
-            for call in stating:
-                if type_tools.names:
-                    self._propose(work, type_tools, call)
-                self._update(work, call)
-            if stating or not made:
-                break
-        return dspy.Prediction(calls=calls)
-
-    def _called(self, work: Work, tools: ToolManager, missing: str) -> list[ToolCall]:
-        """Makes the calls that the model chooses, and returns those that did not fail."""
-        about = {"tools": tools.described(), "calls_made": work.calls_made(), "missing": missing or work.question}
+        work.step("choose calls of tools")
+        about = {"tools": tools.described(), "calls_made": work.calls_made(), "question": missing}
         reply = work.ask(self.define_tool_calls, **about)
         requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
-        made = []
+        made: list[ToolCall] = []
         for request in requests[: work.config.calls]:
             if work.is_repeated(request.tool, request.arguments):
                 work.refused.append(f"{request.tool} was called with these arguments already")
                 continue
+            work.step(f"{request.tool} {json.dumps(request.arguments, ensure_ascii=False, default=str)[:80]}")
             call = tools.call(request.tool, request.arguments)
             work.calls.append(call)
-            if not call.failed:
-                made.append(call)
-        return made
+            made.append(call)
+            if not (call.failed or call.tool in NAVIGATION or call.output.startswith(NOTHING)):
+                self._insert(work, sources, type_tools, call, missing)
+        return dspy.Prediction(calls=made)
 
-    def _propose(self, work: Work, tools: ToolManager, made: ToolCall) -> None:
-        """Proposes types that a tool's output needs; refused proposals are repaired a bounded number of times."""
-        about = {"tools": tools.described(), "information": made.output}
-        problem = "none"
-        for attempt in range(work.config.repairs + 1):
-            work.repairs["types"] += attempt > 0
-            types = rendered_types(work.graph.schema)
-            reply = work.ask(self.propose_types, types=types, problem=problem, **about)
+    def _insert(self, work: Work, sources: Sources, tools: ToolManager, made: ToolCall, missing: str) -> None:
+        """Adds an output as sentences, and the rows that the model states of them to the graph."""
+        lines = (one for line in made.output.splitlines() for one in split_sentences(line))
+        sentences = [line for line in lines if line.strip()]
+        origin = Origin(made.tool, json.dumps(made.arguments, sort_keys=True, default=str))
+        sources.add(f"{origin.document} {origin.place}", sentences, work.today)
+        work.step(f"state rows of {len(sentences)} sentences")
+        sentences = sentences[:MOST_SENTENCES]
+        shown = "\n".join(f"[{number}] {line}" for number, line in enumerate(sentences, 1))
+        about = {"types": rendered_types(work.graph.schema), "sentences": shown, "question": missing}
+        reply = work.ask(self.state_rows, **about)
+        rows: Sequence[StatedRow] = reply.rows if reply is not None else ()
+        unfit = _write(work, rows, sentences, origin)
+        if unfit and tools.names:
+            self._propose(work, tools, shown, "\n".join(unfit.values()), missing)
+            unfit = _write(work, [rows[place] for place in unfit], sentences, origin)
+        work.refused += unfit.values()
+
+    def _propose(self, work: Work, tools: ToolManager, shown: str, problem: str, missing: str) -> None:
+        """Proposes types that rows need; refused proposals are repaired a bounded number of times."""
+        work.step("propose types")
+        for _ in range(work.config.repairs + 1):
+            about = {"types": rendered_types(work.graph.schema), "information": shown, "question": missing}
+            reply = work.ask(self.propose_types, tools=tools.described(), problem=problem, **about)
             requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
             # A proposal that was refused may hold now, because a type that it leads to has been made.
             new = [call for call in requests if not work.is_repeated(call.tool, call.arguments, failed=False)]
@@ -89,37 +98,50 @@ class Insert(dspy.Module):
             problems = [call.output for call in proposals if call.failed]
             work.calls += proposals
             work.refused += problems
-            if reply is not None and not problems:
+            if not problems:
                 return
-            problem = "\n".join(problems) if problems else work.unread
-
-    def _update(self, work: Work, made: ToolCall) -> None:
-        """Inserts a tool's output as operations that pass the schema, after a bounded number of repairs."""
-        types, problem = rendered_types(work.graph.schema), "none"
-        apply = GraphStep(lambda updates: {"applied": _applied(work, updates, made)})
-        for attempt in range(work.config.repairs + 1):
-            work.repairs["update"] += attempt > 0
-            reply = work.ask(self.update_graph, types=types, information=made.output, problem=problem)
-            if reply is None:
-                problem = work.unread
-                continue
-            try:
-                work.applied += apply(updates=reply.updates).applied
-            except SchemaError as error:
-                problem = str(error)
-                work.refused.append(problem)
-                continue
-            return
+            problem = "\n".join(problems)
 
 
-def _applied(work: Work, updates: Sequence[Any], made: ToolCall) -> Applied:
-    """Writes operations with the passages of a tool's output that state them.
+def _write(work: Work, rows: Sequence[StatedRow], sentences: Sequence[str], origin: Origin) -> dict[int, str]:
+    """Writes the rows that fit the schema and that their sentences state; returns why others do not, by place."""
+    pairs: list[tuple[Update, str]] = []
+    problems: dict[int, str] = {}
+    for place, row in enumerate(rows):
+        end = row.sentence if 0 < row.sentence <= len(sentences) else len(sentences)
+        source = "\n".join([sentences[0], *sentences[max(end - _TOGETHER, 1) : end]])
+        try:
+            own = [(one, supporting_span(one, source, work.graph)) for one in _updates(row, work.graph.schema)]
+        except SchemaError as error:
+            problems[place] = f"{row.subject} {row.relation} {row.object}: {error}"
+            continue
+        taken, refused = applicable(work.graph, [*pairs, *own])
+        pairs = taken if not refused else pairs
+        problems |= {place: refused[0]} if refused else {}
+    if pairs:
+        given, spans = [update for update, _ in pairs], [span for _, span in pairs]
+        work.applied += work.graph.apply(given, origin, spans=spans)
+    return problems
+
+
+def _updates(row: StatedRow, schema: Schema) -> Iterator[Update]:
+    """Yields the operations of a row.
 
     Raises:
-        SchemaError: An operation does not fit the schema, or the output does not state it.
+        SchemaError: It fits no type.
     """
-    graph, arguments = work.graph, json.dumps(made.arguments, sort_keys=True, default=str)
-    written: list[Update] = [_READERS[update.op].validate_python(update.model_dump()) for update in updates]
-    graph.check(written)
-    spans = [supporting_span(update, f"{made.output}\n{arguments}", graph) for update in written]
-    return graph.apply(written, Origin(made.tool, arguments), spans=spans)
+    kind = schema.node_type(row.subject_type)
+    if row.relation in kind.properties:
+        number = (
+            number_of(row.object)
+            if kind.properties_schema["properties"][row.relation].get("type") == "number"
+            else None
+        )
+        yield AddNode(kind.name, row.subject, {row.relation: row.object if number is None else number})
+        return
+    edge = schema.edge_type(row.relation)
+    target = row.object_type or next(iter(edge.target_types), kind.name)
+    schema.check_edge(edge.name, kind.name, target)
+    yield AddNode(kind.name, row.subject)
+    yield AddNode(target, row.object)
+    yield AddEdge(edge.name, NodeKey(kind.name, row.subject), NodeKey(target, row.object))

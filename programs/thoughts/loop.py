@@ -1,29 +1,31 @@
 """Knowledge Graph of Thoughts: the graph grows until it can answer a question, then a query retrieves the answer.
 
-    >>> program = KnowledgeGraphOfThoughts(tools)
+    >>> program = KnowledgeGraphOfThoughts(tools, folder=Path("ports"), reader_of=question_reader)
     >>> thoughts = program(question="who insures the Port of Varna?", graph=graph).thoughts
     >>> thoughts.answer, thoughts.iterations, thoughts.applied.nodes
-    ('Meridian Re', 2, 5)
+    ('Meridian Re', 1, 5)
 
-Each iteration the language model chooses. *insert* calls tools and writes their results as typed operations, which are
-checked against the schema. Where the settings allow it, the model first proposes types that the schema lacks.
-*retrieve* is :class:`programs.beam.BeamQA` over the graph. The question itself never enters the graph. After
-``max_iterations`` a last retrieval is forced, and the result is marked. After Besta et al. 2025, arXiv:2504.02670; no
-code that a model writes is run.
+The rows of tables and the sentences of files are there before anything is asked, and need no model. *Retrieve* is
+:class:`programs.beam.BeamQA` over both. Where it finds no answer, *insert* calls tools and writes what they return as
+sentences and as rows, which are checked against the schema. Where the settings allow it, the model proposes types that
+the schema lacks. The question itself never enters the graph. After Besta et al. 2025, arXiv:2504.02670; no code that a
+model writes is run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import dspy
 
 from kg.growing import GrowingGraph, TypeMeaning, TypeProposals
 from programs.thoughts.insert import Insert
-from programs.thoughts.retrieve import Retrieve, Rows
-from programs.thoughts.work import TYPE_TOOLS, Thoughts, ThoughtsConfig, Work
-from programs.tools import ToolManager, ToolSettings, load_tools
-from signatures.thoughts import DefineNextStep
+from programs.thoughts.retrieve import ReaderOf, Retrieve
+from programs.thoughts.sources import Sources
+from programs.thoughts.work import TYPE_TOOLS, ThoughtsConfig, Work
+from programs.tools import FILE_TOOLS, ToolManager, ToolSettings, load_tools
 
 
 class KnowledgeGraphOfThoughts(dspy.Module):
@@ -33,6 +35,9 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         tools: The tools.
         config: The loop's settings.
         meaning: The comparison of new types with the present ones by meaning, where new types are allowed.
+        folder: Files that are read before anything is asked.
+        reader_of: Makes the reader of questions about the graph; without it sentences alone are asked.
+        report: Takes each step as it begins, in words.
     """
 
     needs_lm = True
@@ -42,14 +47,16 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         tools: ToolManager,
         config: ThoughtsConfig | None = None,
         meaning: TypeMeaning | None = None,
+        *,
+        folder: Path | None = None,
+        reader_of: ReaderOf | None = None,
+        report: Callable[[str], object] = str,
     ) -> None:
         super().__init__()
-        self.tools = tools
-        self.meaning = meaning
+        self.tools, self.meaning, self.folder, self.report = tools, meaning, folder, report
         self.config = config if config is not None else ThoughtsConfig()
-        self.define_next_step = dspy.Predict(DefineNextStep)
+        self.retrieve = Retrieve(reader_of, explain=self.config.explain)
         self.insert = Insert()
-        self.retrieve = Retrieve()
 
     def forward(self, question: str, graph: GrowingGraph, today: date | None = None) -> dspy.Prediction:
         """Answers a question.
@@ -65,41 +72,31 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         Raises:
             FinpathError: The language model failed.
         """
-        work = Work(question, graph, today if today is not None else datetime.now(UTC).date(), self.config)
-        thoughts = self._thoughts(work)
+        day = today if today is not None else datetime.now(UTC).date()
+        work = Work(question, graph, day, self.config, self.report)
+        work.step("read the files" if self.folder is not None else "read the graph")
+        sources = Sources.read(self.folder, graph, day)
+        work.applied += sources.applied
+        work.refused += sources.problems
+        work.step(f"{sources.applied.nodes} rows of tables, {len(sources.passages)} sentences")
+        self._answer(work, sources)
+        thoughts = work.result()
         return dspy.Prediction(thoughts=thoughts, answer=thoughts.answer)
 
-    def _thoughts(self, work: Work) -> Thoughts:
-        """Inserts until there is enough, then retrieves; where there are no tools, it only retrieves."""
-        if not self.tools.names:
-            work.iterations = 1
-            return self._solved(work, self.retrieve(work=work, rows_wanted=True).rows if work.graph.facts() else None)
+    def _answer(self, work: Work, sources: Sources) -> None:
+        """Retrieves, and inserts what is missing, until there is an answer or nothing is left to try."""
         names = TYPE_TOOLS if self.config.types != "never" else ()
         proposals = TypeProposals(work.graph, self.config.types, self.meaning)
         type_tools = load_tools(names, ToolSettings(types=proposals))
-        missing: str | None = work.question if work.graph.facts() == 0 else None
-        while work.iterations < self.config.max_iterations:
+        while True:
             work.iterations += 1
-            missing = missing if missing is not None else self._missing(work)
-            if missing is not None:
-                self.insert(work=work, tools=self.tools, type_tools=type_tools, missing=missing)
-                missing = None
-                continue
-            rows = self.retrieve(work=work).rows
-            if rows is not None and rows[1].rows:
-                return self.retrieve.solve(work, *rows, forced=False)
-            # The choice would be the same again, for nothing has changed: what was not found is missing.
-            work.refused.append("a query found nothing" if rows is not None else "no query could be answered")
-            missing = work.question
-        return self._solved(work, self.retrieve(work=work).rows)
-
-    def _solved(self, work: Work, rows: Rows | None) -> Thoughts:
-        """The answer from the last rows; there is none without rows."""
-        if rows is None or not rows[1].rows:
-            return work.result(forced=True)
-        return self.retrieve.solve(work, *rows, forced=bool(self.tools.names))
-
-    def _missing(self, work: Work) -> str | None:
-        """Returns the facts that are missing, in words; ``None`` where the graph may suffice."""
-        reply = work.ask(self.define_next_step, calls_made=work.calls_made())
-        return str(reply.missing) if reply is not None and reply.next_step == "insert" else None
+            missing: str | None = self.retrieve(work=work, sources=sources).missing
+            # Tools over files that were shown as a whole have nothing to add.
+            can_add = set(self.tools.names) - set(FILE_TOOLS if sources.are_short else ())
+            if missing is None or not can_add or dspy.settings.lm is None:
+                return
+            if work.is_late or work.iterations >= self.config.max_iterations:
+                return
+            given = {"tools": self.tools, "type_tools": type_tools, "missing": missing}
+            if not self.insert(work=work, sources=sources, **given).calls:
+                return

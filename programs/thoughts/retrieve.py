@@ -1,204 +1,115 @@
-"""The RETRIEVE branch: BeamQA over the growing graph, an exact calculation, the answer, and the facts that it rests on.
+"""The RETRIEVE branch: the one program over the graph and the sentences, which asks a model for what is lacking alone.
 
-*Understand* writes a SPARQL query, which is executed. A refused query is written again with the reason, a bounded
-number of times.
+A question that asks for several facts is split; its parts are the turns of one conversation. A part about rows of the
+graph is parsed without a model. Of sentences the span reader reads those nearest, and a language model where it is set
+and needed. What neither answers, the model may ask of the graph by a query of typed steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
 
-from kg.errors import ProgramError, QueryError
-from kg.growing import BasicFact, QueryResult, facts_behind
-from kg.search import Derivation
-from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
+from kg.graphs import FactGraph
+from kg.growing import graph_triples
+from kg.news import SpanAnswers
+from kg.parsing import QuestionReader
+from kg.text import content_tokens
 from programs.beam import BeamQA
-from programs.thoughts.work import GraphStep, Thoughts, Work
-from programs.turns import AnyTurn, Turn
-from programs.wording import figures_in, is_grounded, node_names, rendered_rows, types_for
-from programs.worlds.base import Search
-from signatures.thoughts import DefineQuery, NeedForMath, ParseSolution
-from signatures.understand import Understanding
+from programs.thoughts.sources import Sources
+from programs.thoughts.work import BasicFact, Work
+from programs.turns import AnyTurn, State
+from programs.worlds.graph import GraphConfig, GraphWorld
+from programs.worlds.news.answering import GraphAnswers
+from programs.worlds.texts import TextsWorld
+from signatures.news import UnderstandTexts
+from signatures.queries import UnderstandGraph
+from signatures.thoughts import SplitQuestion
 
-_FOUND_NOTHING = (
-    "write names as the graph has them, properties as prop:, edges as edge: from the type left of their arrow to "
-    "the one right of it, and what is selected as a variable of the pattern"
-)
-_NO_SPARQL = "this is no SPARQL: write SELECT ?name WHERE { ?node a type:... ; ... }, without FROM"
-
-Rows = tuple[str, QueryResult]
-"""A query and its rows."""
+ReaderOf = Callable[[FactGraph], QuestionReader]
+"""Makes the reader of questions about a graph."""
 
 
-class GrowingSearch(Search):
-    """The search for one question in a growing graph.
+class Retrieve(dspy.Module):
+    """Retrieves the answer of a question from a graph and sentences that may hold it.
 
     Args:
-        work: The question and its record.
-        rows_wanted: Whether a query without rows is refused too.
+        reader_of: Makes the reader of questions about the graph; ``None`` for sentences alone.
+        explain: Whether a language model explains each answer, in one more call.
     """
 
-    signature = DefineQuery
+    def __init__(self, reader_of: ReaderOf | None = None, *, explain: bool = False) -> None:
+        super().__init__()
+        self.reader_of = reader_of
+        self.split = dspy.Predict(SplitQuestion)
+        self.graph = BeamQA(config=GraphConfig(), signature=UnderstandGraph, explain=explain)
+        self.texts = BeamQA(signature=UnderstandTexts, explain=explain)
 
-    def __init__(self, work: Work, *, rows_wanted: bool = False) -> None:
-        self.work, self.rows_wanted = work, rows_wanted
-        self.question, self.attempts = work.question, work.config.repairs + 1  # type: ignore[misc]
-        self.rows: Rows | None = None
-        self._queries: list[str] = []
-        self._problem, self._place = "none", 0
-        self._run = GraphStep(lambda query: {"rows": _bound_rows(work, query)})
-
-    def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.asks`."""
-        return True
-
-    def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
-        """See :meth:`programs.worlds.base.Search.prompt`; the record of the question adds the graph and the day."""
-        return {"types": types_for(self.work.graph, self.question, self.work.config.shown)}
-
-    def reply(self, predict: Any, **inputs: Any) -> Any:
-        """Asks for a query; repairs are sampled, as small models repeat their query whatever the error message."""
-        self.work.repairs["query"] += self._place > 0
-        sampled = {"rollout_id": self._place, "temperature": 0.7} if self._place else {}
-        self._place += 1
-        return self.work.ask(predict, config=sampled, problem=self._problem, **inputs)
-
-    def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
-        """See :meth:`programs.worlds.base.Search.understanding`."""
-        query = reply.query if reply is not None else "none"
-        return Understanding(description=self.question, calculation=query, refused=list(refused))
-
-    def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
-        """See :meth:`programs.worlds.base.Search.execute`."""
-        work = self.work
-        if reply is None:
-            self._problem = work.unread
-            raise QueryError(work.unread)
-        query = _unfenced(reply.query)
-        if query in self._queries:
-            raise QueryError("the query was written before")
-        self._queries.append(query)
-        try:
-            self.rows = query, self._run(query=query).rows
-        except QueryError as error:
-            self._refuse(f"{query}\n{error if '{' in query else _NO_SPARQL}", str(error))
-            raise
-        if self.rows_wanted and not self.rows[1].rows:
-            self._refuse(f"{query}\nit found nothing: {_FOUND_NOTHING}", f"found nothing: {' '.join(query.split())}")
-            raise QueryError("the query found nothing")
-        return Execution(self.understanding(reply, refused), self.rows)
-
-    def _refuse(self, problem: str, reason: str) -> None:
-        self._problem = problem
-        self.work.refused.append(reason)
-
-    def combine(self, execution: Execution | None) -> Choice:
-        """The rows of the query."""
-        candidates = (self.rows,) if self.rows is not None else ()
-        understanding = execution.understanding if execution is not None else None
-        return Choice(candidates, ScoredCandidates((1.0,) * len(candidates), 0.0), understanding=understanding)
-
-    def turn(self, choice: Choice, config: EvidenceConfig) -> AnyTurn:  # noqa: ARG002
-        """The turn with the rows that the query found."""
-        return Turn(self.question, understanding=choice.understanding, detail=next(iter(choice.candidates), None))
-
-    def grounds(self, turn: AnyTurn) -> dict[str, str]:
-        """See :meth:`programs.worlds.base.Search.grounds`."""
-        query, rows = turn.detail if turn.detail is not None else ("", None)
-        return {"calculation": query, "facts": rendered_rows(rows, node_names(self.work.graph)) if rows else "none"}
-
-
-class Retrieve(BeamQA):
-    """Retrieves the answer of a question from a graph that may hold it."""
-
-    def __init__(self) -> None:
-        super().__init__(signature=DefineQuery, explain=True)
-        self.need_for_math = dspy.Predict(NeedForMath)
-        self.parse_solution = dspy.Predict(ParseSolution)
-
-    def forward(self, work: Work, *, rows_wanted: bool = False) -> dspy.Prediction:  # type: ignore[override]
-        """Returns ``rows``, the :data:`Rows` of a query; ``None`` where no query could be executed.
+    def forward(self, work: Work, sources: Sources) -> dspy.Prediction:
+        """Returns ``missing``, the first part of the question without an answer; ``None`` where all have one.
 
         Args:
-            work: The question and its record.
-            rows_wanted: Whether a query without rows is repaired too.
+            work: The question and its record, which receives the answers.
+            sources: The graph and the sentences.
         """
-        search = GrowingSearch(work, rows_wanted=rows_wanted)
-        choice = self.aggregate(search, self.evidence, self._understood(search, self.evidence))
-        return dspy.Prediction(rows=next(iter(choice.candidates), None))
+        work.parts = work.parts or self._parts(work)
+        states: dict[str, Any] = {}
+        if self.reader_of is not None and next(sources.graph.nodes(), None) is not None:
+            reader = self.reader_of(FactGraph.build(graph_triples(sources.graph)))
+            states["graph"] = GraphWorld(reader, config=self.graph.config).start()
+        if sources.passages:
+            answers = GraphAnswers(sources.graph, texts=SpanAnswers(sources.passages))
+            states["texts"] = TextsWorld(answers).start()
+        for part in work.parts[len(work.answers) :]:
+            turn = self._answered(work, states, part)
+            if turn is None or turn.answer is None:
+                return dspy.Prediction(missing=part)
+            work.answers.append(_answer(turn, sources))
+        return dspy.Prediction(missing=None)
 
-    def solve(self, work: Work, query: str, rows: QueryResult, *, forced: bool) -> Thoughts:
-        """Returns the answer from some rows, with the facts that it rests on.
+    def _parts(self, work: Work) -> list[str]:
+        """The facts that a question asks for; itself where a model names others or one alone."""
+        reply = None
+        if dspy.settings.lm is not None:
+            work.step("split the question")
+            reply = work.ask(self.split)
+        parts = list(map(str, reply.parts)) if reply is not None else []
+        own = set(content_tokens(work.question))
+        words = [set(content_tokens(part)) for part in parts]
+        fits = all(some and 2 * len(some & own) > len(some) for some in words)
+        return parts if len(parts) > 1 and fits else [work.question]
 
-        Args:
-            work: The question and its record.
-            query: The query that found the rows.
-            rows: The rows.
-            forced: Whether the iterations ended before the graph held enough.
-        """
-        text = rendered_rows(rows, node_names(work.graph))
-        calculation, value = self._calculation(work, text)
-        retrieved = text + (f"\n{calculation} = {value}" if calculation else "")
-        reply = work.ask(self.parse_solution, retrieved=retrieved)
-        answer = reply.answer.strip() or None if reply is not None else None
-        grounded = answer is None or (bool(rows.rows) and is_grounded(answer, retrieved, work.question))
-        facts = facts_behind(work.graph, rows) if answer is not None and grounded else ()
-        explanation = self._explanation(work, answer, facts, calculation) if answer is not None else ""
-        return work.result(
-            forced=forced,
-            answer=answer,
-            retrieved=rows,
-            query=query,
-            calculation=calculation,
-            grounded=grounded,
-            facts=facts,
-            explanation=explanation,
-        )
-
-    def _calculation(self, work: Work, retrieved: str) -> tuple[str, str]:
-        """Returns the calculation that is needed and its exact result; both empty if none is, or without figures."""
-        known = figures_in(retrieved)
-        if not known:
-            return "", ""
-        for attempt in range(work.config.repairs + 1):
-            work.repairs["calculation"] += attempt > 0
-            reply = work.ask(self.need_for_math, retrieved=retrieved)
-            written = "none" if reply is None else reply.calculation.strip()
-            if not written or written.lower().rstrip(".") == "none":
-                return "", ""
-            try:
-                derivation = Derivation.parse(written)
-                if not {Decimal(number.text.rstrip("%")) for number in derivation.numbers} <= known:
-                    raise ProgramError(f"{written} uses figures that were not retrieved")
-                return written, str(derivation.execute())
-            except (ProgramError, InvalidOperation) as error:
-                work.refused.append(str(error))
-        return "", ""
-
-    def _explanation(self, work: Work, answer: str, facts: tuple[BasicFact, ...], calculation: str) -> str:
-        """Returns an explanation of the answer that the facts support; empty if none is wanted or supported."""
-        if not (work.config.explain and facts):
-            return ""
-        grounds = {"calculation": calculation or "none", "facts": "\n".join(map(str, facts))}
-        try:
-            return self.answer.explanation(work.question, answer, **grounds)
-        except (AdapterParseError, RecursionError):
-            return ""
+    def _answered(self, work: Work, states: dict[str, Any], question: str) -> AnyTurn | None:
+        """The turn of a question: of the graph without a model, of the sentences, or of the graph with a model."""
+        turn: AnyTurn | None = None
+        for name, asks in (("graph", False), ("texts", True), ("graph", dspy.settings.lm is not None)):
+            if name not in states or (name == "graph" and turn is not None and not asks):
+                continue
+            work.step(f"ask the {name}: {question}")
+            before = [f"{part} {said[0]}." for part, said in zip(work.parts, work.answers, strict=False)]
+            written = (
+                question if name == "graph" else " ".join([*before, question])
+            )  # a graph's turns follow each other
+            with dspy.context(lm=dspy.settings.lm if asks else None):
+                after: State[Any] = work.within(partial(getattr(self, name).ask, states[name], written))
+            if after is None:
+                continue
+            turn = after.turns[-1]
+            if turn.failure is None:
+                states[name] = after
+                return turn
+            work.refused.append(f"the {name}: {turn.message}"[:300])
+        return turn
 
 
-def _bound_rows(work: Work, query: str) -> QueryResult:
-    """Returns the rows of a query but those without a value: a variable may be missing in the pattern."""
-    rows = work.graph.query(query, work.config.limits)
-    return replace(rows, rows=tuple(row for row in rows.rows if any(value is not None for value in row)))
-
-
-def _unfenced(query: str) -> str:
-    """A query without the marks of a code block."""
-    lines = [line for line in query.strip().splitlines() if not line.strip().startswith("```")]
-    return "\n".join(lines)
+def _answer(turn: AnyTurn, sources: Sources) -> tuple[str, tuple[BasicFact, ...], str, str]:
+    """An answer in words, with the rows or the sentences that it rests on, its query and its explanation."""
+    values = turn.answer if isinstance(turn.answer, tuple) else (turn.words,)
+    known = {passage.quoted: BasicFact(passage.text, (passage.document,)) for passage in sources.passages}
+    origins = {node.key.name: node.sources for node in sources.graph.nodes()}
+    grounds = turn.detail.facts if turn.detail is not None else ()
+    facts = (known.get(fact) or BasicFact(fact, origins.get(fact.partition(" -> ")[0], ())) for fact in grounds)
+    return "; ".join(map(str, values)), tuple(facts), str(getattr(turn.detail, "path", "")), turn.explanation

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -13,7 +13,8 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import ConfigError
-from kg.growing import Applied, BasicFact, GrowingGraph, QueryLimits, QueryResult, TypePolicy
+from kg.growing import Applied, GrowingGraph, TypePolicy
+from programs.tools import within
 from programs.turns import ToolCall
 from programs.wording import rendered_graph
 
@@ -23,30 +24,48 @@ class ThoughtsConfig:
     """Settings of the loop.
 
     Attributes:
-        max_iterations: Inserts and retrieves together, at least 1.
-        repairs: Repeated attempts after a failed query or update, at least 0.
+        max_iterations: Retrievals, with an insert between two; at least 1.
+        repairs: Repeated attempts after types that were refused, at least 0.
         calls: Tool calls an iteration, at least 1.
         shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
-        limits: The limits of a query.
         types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
             (:class:`kg.growing.TypeProposals`).
         explain: Whether the model also explains the answer in sentences, from the facts that it rests on.
+        patience: Seconds of a question, above 0; then the step that runs is given up, and what was found is returned.
     """
 
-    max_iterations: int = 5
-    repairs: int = 2
+    max_iterations: int = 4
+    repairs: int = 1
     calls: int = 3
     shown: int = 40
-    limits: QueryLimits = field(default_factory=QueryLimits)
     types: TypePolicy = "never"
     explain: bool = False
+    patience: float = 300.0
 
     def __post_init__(self) -> None:
         for name in ("max_iterations", "calls", "shown"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.patience <= 0:
+            raise ConfigError(f"patience must be above 0, got {self.patience}")
         if self.repairs < 0:
             raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
+
+
+@dataclass(frozen=True)
+class BasicFact:
+    """A fact that an answer rests on.
+
+    Attributes:
+        statement: A sentence of a source, or a fact of the graph in one line: ``Varna -> insured_by -> Meridian Re``.
+        sources: The documents and calls of tools that state it.
+    """
+
+    statement: str
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.statement} ({'; '.join(self.sources)})" if self.sources else self.statement
 
 
 @dataclass(frozen=True)
@@ -54,32 +73,26 @@ class Thoughts:
     """The record of a question that was answered from a growing graph.
 
     Attributes:
-        answer: The answer, or ``None``.
-        retrieved: The rows that support it.
-        query: The query that found them.
-        calculation: The calculation with them, if any.
-        iterations: Decisions taken.
+        answer: The answer, or ``None``; of a question in parts the answers with ``; `` between.
+        why: Why there is none.
+        parts: The questions that it was split into.
+        queries: The queries of the graph that found answers, as paths.
+        iterations: Retrievals.
         tool_calls: Every call, in order.
         applied: The insertions.
-        repairs: The number of repeated attempts by ``query``, ``update`` and ``calculation``.
-        refused: Calls and operations that were refused, one line each.
-        forced: Whether the iterations ended before the graph held enough.
-        facts: The facts that the answer rests on, with their sources and passages.
+        refused: Calls, rows and answers that were refused, one line each.
+        facts: The facts that the answer rests on, with their sources.
         explanation: The answer's explanation in sentences that the facts support; empty where none was asked for.
-        grounded: Whether rows support the answer, and every figure of it occurs in them or was calculated from them.
     """
 
     answer: str | None = None
-    retrieved: QueryResult | None = None
-    query: str = ""
-    calculation: str = ""
+    why: str = ""
+    parts: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
     iterations: int = 0
     tool_calls: tuple[ToolCall, ...] = ()
     applied: Applied = field(default_factory=Applied)
-    repairs: Mapping[str, int] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
-    forced: bool = False
-    grounded: bool = True
     facts: tuple[BasicFact, ...] = ()
     explanation: str = ""
 
@@ -90,46 +103,15 @@ class Thoughts:
             (str(call.arguments.get("name")), call.output) for call in self.tool_calls if call.tool in TYPE_TOOLS
         )
 
-    @property
-    def supported(self) -> tuple[str | None, str]:
-        """The answer if rows of the graph support it; else ``None`` with the reason."""
-        if self.answer is None or self.answer.casefold().strip(" .") in ("unknown", "none", "no answer"):
-            return None, "; ".join(self.refused[-3:]) or "nothing was found"
-        if self.retrieved is None or not self.retrieved.rows:
-            return None, f"nothing in the graph says so; the model alone says {self.answer!r}"
-        if not self.grounded:
-            return None, f"what was found does not say so; the model alone says {self.answer!r}"
-        return self.answer, ""
-
 
 TYPE_TOOLS = ("create_node_type", "create_edge_type")
 """Tools that change the schema and return no facts."""
 
-NAVIGATION = ("list_documents", "extract_archive")
-"""Tools that list the files; their outputs are no facts."""
+NAVIGATION = ("list_documents",)
+"""Tools whose outputs are no facts."""
 
 _SHOWN, _LISTED = 120, 2_000
 """Characters of an output, and of a list of files, that later prompts show."""
-
-
-class GraphStep(dspy.Module):
-    """A step on the graph that asks no language model, as a module so that a trace shows its inputs and outputs.
-
-    >>> run_query = GraphStep(lambda query: {"rows": graph.query(query).rows})
-    >>> run_query(query="SELECT ?name WHERE { ?c a type:Company ; rdfs:label ?name }").rows
-    (('Helixon Inc.',),)
-
-    Args:
-        work: Takes the step's inputs by name and returns its outputs by name.
-    """
-
-    def __init__(self, work: Callable[..., Mapping[str, Any]]) -> None:
-        super().__init__()
-        self._work = work
-
-    def forward(self, **inputs: Any) -> dspy.Prediction:
-        """Returns the step's outputs."""
-        return dspy.Prediction(**self._work(**inputs))
 
 
 class Work:
@@ -140,52 +122,78 @@ class Work:
         graph: The graph, which grows.
         today: The date by which freshness is judged.
         config: The loop's settings.
+        report: Takes each step as it begins, in words; the attribute ``step``.
 
     Attributes:
+        parts: The single facts that are asked for.
+        answers: For each part that has one: its answer, its facts, its query and its explanation.
         calls: Every call of a tool, in order.
-        refused: Calls and operations that were refused, one line each.
-        repairs: Repeated attempts, by kind.
+        refused: Calls, rows and answers that were refused, one line each.
         applied: The insertions.
-        unread: The problem of the last reply that could not be read.
-        iterations: Decisions taken.
+        iterations: Retrievals.
     """
 
-    def __init__(self, question: str, graph: GrowingGraph, today: date, config: ThoughtsConfig) -> None:
+    def __init__(
+        self,
+        question: str,
+        graph: GrowingGraph,
+        today: date,
+        config: ThoughtsConfig,
+        report: Callable[[str], object] = str,
+    ) -> None:
         self.question, self.graph, self.today, self.config = question, graph, today, config
+        self.step = report
+        self.parts: list[str] = []
+        self.answers: list[tuple[str, tuple[BasicFact, ...], str, str]] = []
         self.calls: list[ToolCall] = []
         self.refused: list[str] = []
-        self.repairs: Counter[str] = Counter()
         self.applied = Applied()
-        self.unread = ""
         self.iterations = 0
+        self._end = time.monotonic() + config.patience
 
     def __repr__(self) -> str:
         return f"Work({self.question!r})"
 
-    def result(self, *, forced: bool, **answer: Any) -> Thoughts:
-        """Returns the record of the question, with the fields of an answer if there is one."""
+    @property
+    def is_late(self) -> bool:
+        """Whether the time of the question is over."""
+        return time.monotonic() > self._end
+
+    def result(self) -> Thoughts:
+        """Returns the record of the question; it has an answer where all parts have one."""
+        found = self.answers if self.parts and len(self.answers) == len(self.parts) else []
         return Thoughts(
+            answer="; ".join(answer for answer, *_ in found) or None,
+            why="" if found else "; ".join(self.refused[-3:]) or "nothing was found",
+            parts=tuple(self.parts),
+            queries=tuple(query for _, _, query, _ in found if query),
             iterations=self.iterations,
             tool_calls=tuple(self.calls),
             applied=self.applied,
-            repairs={name: count for name, count in self.repairs.items() if count},
             refused=tuple(self.refused),
-            forced=forced,
-            **answer,
+            facts=tuple(fact for _, facts, *_ in found for fact in facts),
+            explanation=" ".join(explanation for *_, explanation in found if explanation),
         )
 
+    def within(self, call: Callable[[], Any]) -> Any:
+        """Returns what a call returns; ``None`` if the time of the question is over before."""
+        try:
+            return within(max(self._end - time.monotonic(), 0.1), call)
+        except TimeoutError as error:
+            self.refused.append(f"a step {error} and was given up")
+            return None
+
     def ask(self, predict: dspy.Predict, **inputs: Any) -> Any:
-        """Returns a reply, or ``None`` if it cannot be parsed; passes graph and question where they are fields."""
+        """Returns a reply, or ``None`` if it is late or cannot be parsed; passes graph, question and day as fields."""
         fields = predict.signature.input_fields
         if "graph" in fields:
             inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
         given = {"question": self.question, "today": self.today.isoformat()}
-        inputs |= {name: value for name, value in given.items() if name in fields}
+        inputs = {**{name: value for name, value in given.items() if name in fields}, **inputs}
         try:
-            return predict(**inputs)
+            return self.within(lambda: predict(**inputs))
         except (AdapterParseError, RecursionError) as error:
-            self.unread = f"the reply could not be read: {' '.join(str(error).split())[:200]}"
-            self.refused.append(self.unread)
+            self.refused.append(f"the reply could not be read: {' '.join(str(error).split())[:200]}")
             return None
 
     def calls_made(self) -> str:

@@ -15,13 +15,13 @@ import csv
 import importlib
 import io
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.readers import check_unpacked, pdf_texts
 from kg.text import WordIndex, search_words
-from programs.tools.workspace import Workspace, unpack
+from programs.tools.workspace import Workspace
 
 PAGE = 6_000
 """Characters of a page."""
@@ -75,13 +75,6 @@ class DocumentTools:
         self._read()
         best = self._index.best(search_words(query), MOST_PASSAGES)
         return "\n\n".join("[{}]\n{}".format(*self._passages[place]) for place in best) or NOTHING
-
-    def extract_archive(self, file: str) -> list[str]:
-        """Unpacks a zip or tar archive of the folder, given by its name, and lists the files that came out of it."""
-        source = self._workspace.file(file)
-        target = self._workspace.path(f"{PurePosixPath(file).with_suffix('')}-unpacked")
-        root = self._workspace.root.resolve()
-        return [(target / name).relative_to(root).as_posix() for name in unpack(source, target)]
 
     def _read(self) -> None:
         """Reads all documents where the folder changed; one that cannot be read is left out."""

@@ -15,6 +15,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -140,23 +141,37 @@ class ToolManager:
 
 
 def _timed(tool: dspy.Tool, arguments: dict[str, Any], seconds: float) -> tuple[str, bool]:
-    """Returns the output and whether it is an error; after a timeout the call continues in an abandoned thread."""
-    outcome: list[tuple[str, bool]] = []
+    """Returns the output and whether it is an error."""
+    try:
+        output = within(seconds, lambda: tool(**arguments))
+        return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str), False
+    except TimeoutError as error:
+        return f"the tool {error}", True
+    except Exception as error:  # noqa: BLE001 - any error of a tool is shown to the language model
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", True
+
+
+def within(seconds: float, call: Callable[[], Any]) -> Any:
+    """Returns what a call returns; after a timeout it continues in an abandoned thread.
+
+    Raises:
+        TimeoutError: It took longer than so many seconds.
+        Exception: What the call raises.
+    """
+    outcome: Future[Any] = Future()
 
     def run() -> None:
         try:
-            output = tool(**arguments)
-            text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
-            outcome.append((text, False))
-        except Exception as error:  # noqa: BLE001 - any error of a tool is shown to the language model
-            outcome.append((f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", True))
+            outcome.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            outcome.set_exception(error)
 
     # DSPy's settings, with the recorders of a trace, reach the thread by its context.
-    context = contextvars.copy_context()
-    thread = threading.Thread(target=context.run, args=(run,), name=f"tool-{tool.name}", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return outcome[0] if outcome else (f"the tool took longer than {seconds:g} seconds", True)
+    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
+    done, _ = wait([outcome], seconds)
+    if not done:
+        raise TimeoutError(f"took longer than {seconds:g} seconds")
+    return outcome.result()
 
 
 @dataclass(frozen=True)
@@ -204,12 +219,15 @@ def _web(settings: ToolSettings) -> WebTools:
     return WebTools(settings.web, workspace, settings.search_engine or "")
 
 
+FILE_TOOLS = ("list_documents", "inspect_document", "find_in_document", "search_documents")
+"""The tools over the files of a folder."""
+
 _KINDS: tuple[tuple[str, str, Callable[[Any], object], tuple[str, ...]], ...] = (
     (
         "folder",
         "name the folder that tools may read",
         lambda settings: DocumentTools(Workspace(settings.folder)),
-        ("list_documents", "inspect_document", "find_in_document", "search_documents", "extract_archive"),
+        FILE_TOOLS,
     ),
     ("web", "limit requests", _web, ("visit_page", "find_in_page")),
     ("search_engine", "be the address of a SearXNG server", _web, ("web_search",)),

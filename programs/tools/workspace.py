@@ -25,6 +25,8 @@ from kg.files import UNREADABLE
 TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """The endings of tar archives; other archives are read as zip."""
 
+ARCHIVES = (".zip", *TAR_ENDINGS)
+
 LARGEST = 50_000_000
 """Bytes that a file which is read may have."""
 
@@ -124,6 +126,24 @@ def unpack(source: Path, target: Path, limits: ArchiveLimits | None = None) -> l
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return names
+
+
+def unpack_all(workspace: Workspace, problems: list[str]) -> list[str]:
+    """Unpacks the archives of a folder, also those inside archives, and returns the names of all other files.
+
+    Args:
+        workspace: The folder.
+        problems: Receives a line for each archive that cannot be unpacked.
+    """
+    seen: set[str] = set()
+    while new := [name for name in workspace.names() if name.endswith(ARCHIVES) and name not in seen]:
+        seen.update(new)
+        for name in new:
+            try:
+                unpack(workspace.file(name), workspace.path(f"{PurePosixPath(name).with_suffix('')}-unpacked"))
+            except DataError as error:
+                problems.append(str(error))
+    return [name for name in workspace.names() if name not in seen]
 
 
 def _zip_members(source: Path, limits: ArchiveLimits) -> Iterator[_Member]:

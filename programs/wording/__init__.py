@@ -12,6 +12,6 @@ if TYPE_CHECKING:
         written_number,
         written_quantity,
     )
-    from programs.wording.graphs import node_names, rendered_graph, rendered_rows, rendered_types, types_for
+    from programs.wording.graphs import rendered_graph, rendered_types
 else:
     __getattr__ = lazy_exports(__name__, __file__)

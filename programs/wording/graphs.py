@@ -1,4 +1,4 @@
-"""A growing graph, its types and the rows of its queries in prompts.
+"""A growing graph and its types in prompts.
 
     Company Helixon Inc. (country USA); in_sector -> Sector Semiconductors
     MarketEvent Q3 results (occurred_at 2026-10-22T00:00:00Z, type earnings); affects -> Company Helixon Inc.
@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from urllib.parse import unquote
+from collections.abc import Iterable
 
-from kg.growing import NODE, Edge, EdgeType, GrowingGraph, Node, NodeKey, NodeType, QueryResult, Schema, node_term
-from kg.text import content_tokens, spaced
+from kg.growing import Edge, EdgeType, GrowingGraph, Node, NodeKey, NodeType, Schema
+from kg.text import content_tokens
 
 _LONGEST = 300
 _LONGEST_SHOWN = 100
@@ -93,36 +92,6 @@ def _with_labels(kind: NodeType, name: str) -> str:
     return f"{name} ({', '.join(labels)})" if labels else name
 
 
-def brief_property(kind: NodeType, name: str, prefix: str = "") -> str:
-    """A property with what it may be, or with what people call it."""
-    rule = kind.properties_schema["properties"][name]
-    said = [str(one) for one in rule["enum"]] if "enum" in rule else list(kind.labels_of(name)[:1])
-    return f"{prefix}{name} ({'|'.join(said)})" if said else f"{prefix}{name}"
-
-
-def rendered_rows(found: QueryResult, names: Mapping[str, str] | None = None) -> str:
-    """The rows of a query, one line each; of a single column the values alone.
-
-    Args:
-        found: The rows.
-        names: Names of nodes by IRI; others are written by their type and name.
-    """
-    if not found.rows:
-        return "no rows"
-    known = names if names is not None else {}
-    lines = []
-    for row in found.rows:
-        values = [known.get(str(value)) or _plain(value) for value in row]
-        named = (f"{name}={value}" for name, value in zip(found.columns, values, strict=True))
-        lines.append(values[0] if len(values) == 1 else "; ".join(named))
-    return "\n".join([*lines, "and more rows"] if found.more else lines)
-
-
-def node_names(graph: GrowingGraph) -> dict[str, str]:
-    """Returns the names of nodes by IRI."""
-    return {node_term(node.key).value: node.key.name for node in graph.nodes()}
-
-
 def _written(node: Node, edges: tuple[Edge, ...] | list[Edge]) -> str:
     named = {name: value for name, value in node.properties.items() if str(value) != node.key.name}
     properties = ", ".join(f"{name} {_one_line(value, _LONGEST_SHOWN)}" for name, value in named.items())
@@ -134,46 +103,3 @@ def _written(node: Node, edges: tuple[Edge, ...] | list[Edge]) -> str:
 def _one_line(value: object, longest: int = _LONGEST) -> str:
     flat = " ".join(str(value).split())
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
-
-
-def _plain(value: object) -> str:
-    text = _one_line(value)
-    if text.startswith(NODE):
-        kind, _, name = text.removeprefix(NODE).partition("/")
-        return f"{kind} {unquote(name)}"
-    return text
-
-
-def types_for(graph: GrowingGraph, question: str, shown: int) -> str:
-    """Returns the types that a query for a question can use, one line a type, with the prefixes of a query.
-
-        type:Company: prop:ticker, prop:country (based)
-        edge:issued_by: Asset -> Company
-
-    These are the types of the nodes that :func:`rendered_graph` shows and of those that the question names. Each has
-    the properties of its nodes and the edges that join them.
-    """
-    schema = graph.schema
-    ordered = nearest_nodes(graph, question)
-    wanted = set(content_tokens(question))
-    near = {node.key.type for node in ordered[:shown]}
-    used: dict[str, set[str]] = defaultdict(set)
-    for node in ordered:
-        used[node.key.type].update(node.properties)
-    kinds = [kind for kind in schema.node_types() if kind.name in near or wanted & _words(kind)]
-    names = {kind.name for kind in kinds}
-    ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
-    for edge in graph.edges():
-        if {edge.source.type, edge.target.type} <= names:
-            ends[edge.type][0].add(edge.source.type)
-            ends[edge.type][1].add(edge.target.type)
-    lines = []
-    for kind in kinds:
-        properties = [brief_property(kind, name, "prop:") for name in kind.properties if name in used[kind.name]]
-        lines.append(f"type:{kind.name}: {', '.join(['rdfs:label', *properties])}")
-    lines += [f"edge:{name}: {'|'.join(sorted(a))} -> {'|'.join(sorted(b))}" for name, (a, b) in sorted(ends.items())]
-    return "\n".join(lines)
-
-
-def _words(kind: NodeType) -> set[str]:
-    return set(content_tokens(" ".join((spaced(kind.name), *kind.labels))))

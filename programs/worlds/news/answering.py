@@ -52,15 +52,17 @@ class GraphAnswers:
     Args:
         graph: The graph.
         reader_of: Returns the reader of questions about types and edges; ``None`` for sentences alone.
+        texts: The answers from sentences; by default from those of the graph.
     """
 
-    def __init__(self, graph: GrowingGraph, reader_of: Callable[[FactGraph], QuestionReader] | None = None) -> None:
+    def __init__(
+        self,
+        graph: GrowingGraph,
+        reader_of: Callable[[FactGraph], QuestionReader] | None = None,
+        texts: SpanAnswers | None = None,
+    ) -> None:
         self._graph, self._reader_of = graph, reader_of
-
-    @cached_property
-    def texts(self) -> SpanAnswers:
-        """The answers from sentences."""
-        return SpanAnswers(stored_passages(self._graph))
+        self.texts = texts if texts is not None else SpanAnswers(stored_passages(graph))
 
     def by_sentences(self, answer: TextAnswer) -> SupportedAnswers:
         """Returns the values of sentences with these sentences and the edges that lead to them.

@@ -18,7 +18,7 @@ from pypdf import PdfWriter
 from kg.errors import DataError
 from programs.tools import ToolSettings, load_tools
 from programs.tools.documents import DocumentTools, html_text, lines_with, page_of, pages_of, read_document
-from programs.tools.workspace import ArchiveLimits, Workspace, unpack
+from programs.tools.workspace import ArchiveLimits, Workspace, unpack, unpack_all
 
 
 def test_pdf(tmp_path: Path) -> None:
@@ -95,9 +95,10 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 def test_an_archive_is_unpacked_once(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "filings.zip", "w") as archive:
         archive.writestr("2026/q3.txt", "revenue 412")
-    tools = DocumentTools(Workspace(tmp_path))
-    assert [tools.extract_archive("filings.zip") for _ in range(2)] == [["filings-unpacked/2026/q3.txt"]] * 2
-    assert tools.inspect_document("filings-unpacked/2026/q3.txt") == "revenue 412"
+    workspace, problems = Workspace(tmp_path), list[str]()
+    assert [unpack_all(workspace, problems) for _ in range(2)] == [["filings-unpacked/2026/q3.txt"]] * 2
+    assert not problems
+    assert DocumentTools(workspace).inspect_document("filings-unpacked/2026/q3.txt") == "revenue 412"
 
 
 def _hostile(path: Path, kind: str) -> None:
@@ -162,8 +163,8 @@ def tar_of(path: Path, *members: tuple[str, bytes | None]) -> Path:
 
 def test_a_tar_archive_is_unpacked_whole(tmp_path: Path) -> None:
     tar_of(tmp_path / "reports.tar.gz", ("2026/q3.txt", b"Helixon grew."), ("q4.txt", b"Helixon shrank."))
-    names = DocumentTools(Workspace(tmp_path)).extract_archive("reports.tar.gz")
-    assert sorted(names) == ["reports.tar-unpacked/2026/q3.txt", "reports.tar-unpacked/q4.txt"]
+    names = unpack_all(Workspace(tmp_path), [])
+    assert names == ["reports.tar-unpacked/2026/q3.txt", "reports.tar-unpacked/q4.txt"]
     assert (tmp_path / names[0]).read_text(encoding="utf-8") == "Helixon grew."
 
 

@@ -82,7 +82,7 @@ def test_a_search_engine(web: str) -> None:
     tools = load_tools(["web_search"], ToolSettings(search_engine=web))
     line = "Insurer fined (http://wire.example/1): about insurer of Varna"
     assert tools.call("web_search", {"query": "insurer of Varna"}).output == "\n".join([line] * 8)
-    for name in ("inspect_document", "extract_archive", "web_search", "create_node_type"):
+    for name in ("inspect_document", "web_search", "create_node_type"):
         with pytest.raises(ConfigError, match="got None"):
             load_tools([name], ToolSettings())
 

@@ -1,0 +1,221 @@
+"""Tables as typed nodes of a growing graph, without a language model: a row is a node, and a column a property or an edge.
+
+    >>> ports = Table("ports.csv", (("port", "tonnes", "insurer"), ("Varna", "1,200", "Meridian Re")))
+    >>> add_tables(graph, [ports])
+    >>> graph.query("SELECT ?n WHERE { ?p a type:Port ; rdfs:label ?n ; prop:tonnes ?t FILTER(?t > 1000) }").rows
+    (('Varna',),)
+
+The name of a row is its first text that no other row has. A column whose texts are mostly names of another table's rows
+is an edge to these. A column of numbers, with one unit or none, is of numbers; full dates are ISO days.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from itertools import count
+from pathlib import PurePath
+from typing import Any
+
+from kg.growing.change import AddEdge, AddNode, Applied, Origin, Update
+from kg.growing.graph import GrowingGraph
+from kg.growing.schema import LONGEST_LABEL, EdgeType, NodeType
+from kg.growing.terms import NodeKey
+from kg.text import periods, singular, spaced
+
+MOST_ROWS = 5_000
+"""Rows of a table that become nodes."""
+
+_NUMBER = re.compile(r"([$€£¥]?)\s?([-+−]?\d+(?:,\d{3})*(?:\.\d+)?)\s?(%|[^\W\d_][\w/.²³]*)?")
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a file, with one row of column names.
+
+    Attributes:
+        file: The file's name.
+        rows: The texts of its cells, the names of the columns first; rows may be shorter.
+        title: A caption or the name of a sheet; may be empty.
+    """
+
+    file: str
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+
+    @cached_property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns, all different."""
+        names: list[str] = []
+        for place, text in enumerate(self.rows[0], 1):
+            name = " ".join(text.split()) or f"column {place}"
+            names.append(name if name not in names else f"{name} {place}")
+        return tuple(names)
+
+    @cached_property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """The texts of the rows below the header, each as long as it; empty rows are left out."""
+        width = len(self.header)
+        padded = ([*row[:width], *[""] * (width - len(row))] for row in self.rows[1 : MOST_ROWS + 1])
+        return tuple(tuple(" ".join(text.split()) for text in row) for row in padded if any(map(str.strip, row)))
+
+    def column(self, place: int) -> list[str]:
+        """The texts of a column, without the empty ones."""
+        return [row[place] for row in self.cells if row[place]]
+
+    @cached_property
+    def key(self) -> int | None:
+        """The first column that names the rows: texts with letters, all there and all different; else ``None``."""
+        for place in range(len(self.header)):
+            texts = self.column(place)
+            if len({text.casefold() for text in texts}) == len(self.cells) and all(map(_is_name, texts)):
+                return place
+        return None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the rows: those of the key, or as many first cells together as make them differ."""
+        if self.key is not None:
+            return tuple(row[self.key] for row in self.cells)
+        for width in range(1, len(self.header) + 1):
+            names = [", ".join(filter(None, row[:width])) for row in self.cells]
+            if len({name.casefold() for name in names if name}) == len(names):
+                return tuple(names)
+        return tuple(f"row {number}" for number in range(1, len(self.cells) + 1))
+
+    def sentence(self, row: int) -> str:
+        """A row in words: each column with its text."""
+        named = zip(self.header, self.cells[row], strict=True)
+        return "; ".join(f"{name}: {text}" for name, text in named if text)
+
+    @cached_property
+    def kind(self) -> str:
+        """What its rows are, in words: the key's column, else the title or the file."""
+        words = self.header[self.key] if self.key is not None else self.title or PurePath(self.file).stem
+        return " ".join(_WORD.findall(spaced(words))) or "row"
+
+
+def add_tables(graph: GrowingGraph, tables: Sequence[Table]) -> Applied:
+    """Adds the rows of some tables to a graph, each table in one update with its file as its origin.
+
+    Args:
+        graph: The graph, whose schema grows by a type for each table.
+        tables: The tables; those without a row are left out.
+
+    Returns:
+        What was added.
+    """
+    tables = [table for table in tables if table.cells]
+    schema, kinds = graph.schema, list[str]()
+    for table in tables:
+        taken = {kind.name for kind in schema.types}
+        name = next(name for name in _type_names(table) if name not in taken)
+        kinds.append(name)
+        schema = replace(schema, types=(*schema.types, _node_type(table, name)))
+    keyed = {kind: {name.casefold() for name in table.names} for kind, table in zip(kinds, tables, strict=True)}
+    links = [_links(table, kind, keyed) for kind, table in zip(kinds, tables, strict=True)]
+    for name in dict.fromkeys(
+        _property(table.header[place]) for table, own in zip(tables, links, strict=True) for place in own
+    ):
+        about = EdgeType(name, f"The {spaced(name)} of a row, in another table.", _NOTHING, {}, "system")
+        if name not in {kind.name for kind in schema.types}:
+            schema = replace(schema, types=(*schema.types, about))
+    graph.change_schema(schema)
+    applied = Applied()
+    for table, kind, own in zip(tables, kinds, links, strict=True):
+        rule = graph.schema.node_type(kind).properties_schema["properties"]
+        updates = list(_updates(table, kind, own, rule))
+        origin = Origin(table.file, table.title)
+        applied += graph.apply([update for update, _ in updates], origin, spans=[span for _, span in updates])
+    return applied
+
+
+_NOTHING = {"type": "object", "properties": {}}
+
+
+def _type_names(table: Table) -> Iterator[str]:
+    """Yields names of a type in PascalCase, with a number from the second on."""
+    words = re.findall(r"[A-Za-z0-9]+", table.kind)
+    name = "".join(word[:1].upper() + word[1:] for word in words)[:50]
+    name = name if re.match(r"[A-Z][A-Za-z0-9]", name) else f"Row{name}"
+    yield name
+    yield from (f"{name}{number}" for number in count(2))
+
+
+def _property(words: str) -> str:
+    name = "_".join(re.findall(r"[a-z0-9]+", words.casefold()))[:50]
+    return name if name[:1].isalpha() else f"column_{name}".rstrip("_")
+
+
+def _node_type(table: Table, name: str) -> NodeType:
+    """The type of a table's rows; people call them by the key, the title or the file."""
+    words = (table.kind, table.title, PurePath(table.file).stem)
+    labels = dict.fromkeys(" ".join(_WORD.findall(spaced(one)))[:LONGEST_LABEL] for one in words if one)
+    rules = {
+        _property(table.header[place]): _rule(table, place) for place in range(len(table.header)) if place != table.key
+    }
+    others = (singular(label) for label in [*labels])
+    described = f"A row of {table.file}{f', {table.title}' if table.title else ''}."
+    every = tuple(dict.fromkeys([*labels, *others]))
+    return NodeType(name, described, {"type": "object", "properties": rules}, {}, "system", labels=every)
+
+
+def _rule(table: Table, place: int) -> dict[str, Any]:
+    """The JSON Schema of a column's values."""
+    texts, title = table.column(place), table.header[place]
+    numbers = [_NUMBER.fullmatch(text) for text in texts]
+    units = {number[1] or number[3] or "" for number in numbers if number is not None}
+    if texts and all(numbers) and len(units) == 1:
+        unit = units.pop()
+        shown = title if not unit or unit in title else f"{title} ({unit})"
+        return {"type": "number", "title": shown[:LONGEST_LABEL]}
+    days = [_iso_day(text) for text in texts]
+    kind = {"type": "string", "format": "date"} if texts and all(days) else {"type": "string"}
+    return {**kind, "title": title[:LONGEST_LABEL]}
+
+
+def _iso_day(text: str) -> str:
+    """A text that is a full date as an ISO day; empty for any other."""
+    dates = periods(text)
+    if len(dates) != 1 or (dates[0][0], dates[0][1]) != (0, len(text)) or dates[0][2].first != dates[0][2].last:
+        return ""
+    return dates[0][2].first.isoformat()
+
+
+def _links(table: Table, kind: str, keyed: dict[str, set[str]]) -> dict[int, str]:
+    """The columns whose texts are mostly names of another table's rows, each with the type of these."""
+    links: dict[int, str] = {}
+    for place in range(len(table.header)):
+        texts = {text.casefold() for text in table.column(place) if _is_name(text)}
+        for other, names in keyed.items():
+            if place != table.key and other != kind and 2 * len(texts & names) > len(texts):
+                links.setdefault(place, other)
+    return links
+
+
+def _updates(table: Table, kind: str, links: dict[int, str], rules: dict[str, Any]) -> Iterator[tuple[Update, str]]:
+    """Yields the operations of a table, each with the row that states it."""
+    for number, (name, row) in enumerate(zip(table.names, table.cells, strict=True)):
+        span, node = table.sentence(number), NodeKey(kind, name)
+        own = [place for place, text in enumerate(row) if text and place != table.key]
+        named = {_property(table.header[place]): row[place] for place in own if place not in links}
+        yield AddNode(kind, name, {key: _value(text, rules[key]) for key, text in named.items()}), span
+        for place in (place for place in own if place in links):
+            yield AddNode(links[place], row[place]), span
+            yield AddEdge(_property(table.header[place]), node, NodeKey(links[place], row[place])), span
+
+
+def _value(text: str, rule: dict[str, Any]) -> Any:
+    if rule["type"] == "number":
+        number = _NUMBER.fullmatch(text)
+        assert number is not None, "the column's rule was made of its texts"
+        return Decimal(number[2].replace(",", "").replace("−", "-"))
+    return _iso_day(text) if rule.get("format") == "date" else text
+
+
+def _is_name(text: str) -> bool:
+    return any(map(str.isalpha, text)) and _NUMBER.fullmatch(text) is None and not _iso_day(text)
