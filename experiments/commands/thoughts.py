@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts
 
 _SETTINGS = (
-    "a setting; may be given several times. Of the loop: max_iterations=4, repairs=1, calls=3, shown=40, patience=300 "
+    "a setting; may be given several times. Of the loop: max_iterations=4, calls=3, shown=40, patience=300 "
     "for a question, explain=true, schema=open, investments or a JSON file, types=auto, review or never. Of the tools: "
     "tools=NAME,NAME, "
     "search_engine=URL, seconds=30 for a call (docs/guide/thoughts.md)"

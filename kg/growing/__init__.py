@@ -9,10 +9,8 @@ if TYPE_CHECKING:
     from kg.growing.graph import GrowingGraph
     from kg.growing.history import BuiltOnError, HistoryEntry
     from kg.growing.proposals import SAME_MEANING, TypeMeaning, TypePolicy, TypeProposals
-    from kg.growing.query import QueryLimits, QueryResult
     from kg.growing.schema import CreatedBy, EdgeType, NodeType, Schema, spelled
     from kg.growing.store import Edge, Node
-    from kg.growing.support import supporting_span
     from kg.growing.tables import Table, add_tables
     from kg.growing.terms import NODE, NodeKey, node_term
     from kg.growing.triples import graph_triples, without_legal_form

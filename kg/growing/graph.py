@@ -2,7 +2,7 @@
 
     with GrowingGraph("knowledge", investment_schema()) as graph:
         graph.apply([AddNode("Company", "Helixon Inc.", {"country": "USA"})], Origin("wire-17.txt", "lines 2-5"))
-        graph.query("SELECT ?name WHERE { ?c a type:Company ; rdfs:label ?name }").rows
+        graph.node(NodeKey("Company", "Helixon Inc.")).properties["country"]      # "USA"
 
 An update is checked whole against the schema before any of it is written, and written in one transaction: a program
 that is killed leaves either all of it or nothing. The types are in the graph too.
@@ -18,12 +18,8 @@ from kg.errors import SchemaError
 from kg.growing import terms
 from kg.growing.change import Applied, Change, Origin, Update
 from kg.growing.history import History, HistoryEntry
-from kg.growing.query import QueryLimits, QueryResult, isolated_query
 from kg.growing.schema import Schema
 from kg.growing.store import GraphDatabase, Node
-
-USUAL_LIMITS = QueryLimits()
-"""The default limits of a query."""
 
 
 class GrowingGraph(GraphDatabase):
@@ -194,13 +190,3 @@ class GrowingGraph(GraphDatabase):
     def facts(self) -> int:
         """Returns the count of facts: nodes, their properties, and edges."""
         return sum(1 + len(node.properties) for node in self.nodes()) + sum(1 for _ in self.edges())
-
-    def query(self, sparql: str, limits: QueryLimits = USUAL_LIMITS) -> QueryResult:
-        """The rows of a reading query, run where it can neither write, nor reach out, nor outlive its time.
-
-        The prefixes of :data:`kg.growing.terms.PREFIXES` need not be declared.
-
-        Raises:
-            QueryError: It is no SELECT or ASK, breaks the grammar, uses SERVICE, or takes too long.
-        """
-        return isolated_query(self.ntriples(), sparql, limits)

@@ -1,8 +1,8 @@
 """The process that runs a query written by a language model over a copy of a graph.
 
 Started by :mod:`kg.growing.query` as ``python -m kg.growing.query_worker``. It reads one line of JSON, ``{"query":
-SPARQL, "rows": limit, "seconds": time, "start": seconds to load}``, and then the graph as N-Triples. It writes the rows as JSON.
-An alarm ends it after its time, also in the middle of a call.
+SPARQL, "rows": limit, "seconds": time, "start": seconds to load}``, and then the graph as N-Triples. It writes
+the rows as JSON. An alarm ends it after its time, also in the middle of a call.
 """
 
 from __future__ import annotations

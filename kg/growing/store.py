@@ -133,10 +133,6 @@ class GraphDatabase:
                 raise SchemaError("the graph was opened to be read: nothing can be written")
             self._store.update(" ;\n".join(filter(None, parts)))
 
-    def ntriples(self) -> str:
-        """Returns the facts as N-Triples."""
-        return "".join(f"{quad.subject} {quad.predicate} {quad.object} .\n" for quad in self.quads())
-
     def about(self, subject: NamedNode) -> dict[NamedNode, list[Any]]:
         """The values of each property of a resource."""
         values: dict[NamedNode, list[Any]] = {}

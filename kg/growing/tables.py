@@ -1,9 +1,9 @@
-"""Tables as typed nodes of a growing graph, without a language model: a row is a node, and a column a property or an edge.
+"""Tables as typed nodes of a growing graph, without a model: a row is a node, and a column a property or an edge.
 
     >>> ports = Table("ports.csv", (("port", "tonnes", "insurer"), ("Varna", "1,200", "Meridian Re")))
     >>> add_tables(graph, [ports])
-    >>> graph.query("SELECT ?n WHERE { ?p a type:Port ; rdfs:label ?n ; prop:tonnes ?t FILTER(?t > 1000) }").rows
-    (('Varna',),)
+    >>> graph.node(NodeKey("Port", "Varna")).properties
+    {'insurer': 'Meridian Re', 'tonnes': 1200}
 
 The name of a row is its first text that no other row has. A column whose texts are mostly names of another table's rows
 is an edge to these. A column of numbers, with one unit or none, is of numbers; full dates are ISO days.
@@ -94,7 +94,7 @@ class Table:
 
     @cached_property
     def kind(self) -> str:
-        """What its rows are, in words: the key's column, else the title or the file."""
+        """Its rows in words: the name of the key's column, else the title or the file."""
         words = self.header[self.key] if self.key is not None else self.title or PurePath(self.file).stem
         return " ".join(_WORD.findall(spaced(words))) or "row"
 
@@ -154,28 +154,24 @@ def _property(words: str) -> str:
 def _node_type(table: Table, name: str) -> NodeType:
     """The type of a table's rows; people call them by the key, the title or the file."""
     words = (table.kind, table.title, PurePath(table.file).stem)
-    labels = dict.fromkeys(" ".join(_WORD.findall(spaced(one)))[:LONGEST_LABEL] for one in words if one)
-    rules = {
-        _property(table.header[place]): _rule(table, place) for place in range(len(table.header)) if place != table.key
-    }
-    others = (singular(label) for label in [*labels])
+    labels = [" ".join(_WORD.findall(spaced(one)))[:LONGEST_LABEL] for one in words if one]
+    labels = list(dict.fromkeys([*labels, *map(singular, labels)]))
+    places = (place for place in range(len(table.header)) if place != table.key)
+    rules = {_property(table.header[place]): _rule(table, place) for place in places}
     described = f"A row of {table.file}{f', {table.title}' if table.title else ''}."
-    every = tuple(dict.fromkeys([*labels, *others]))
-    return NodeType(name, described, {"type": "object", "properties": rules}, {}, "system", labels=every)
+    return NodeType(name, described, {"type": "object", "properties": rules}, {}, "system", labels=tuple(labels))
 
 
 def _rule(table: Table, place: int) -> dict[str, Any]:
     """The JSON Schema of a column's values."""
     texts, title = table.column(place), table.header[place]
     numbers = [_NUMBER.fullmatch(text) for text in texts]
-    units = {number[1] or number[3] or "" for number in numbers if number is not None}
-    if texts and all(numbers) and len(units) == 1:
-        unit = units.pop()
-        shown = title if not unit or unit in title else f"{title} ({unit})"
+    units = {number[1] or number[3] or "" if number is not None else None for number in numbers}
+    if len(units) == 1 and (unit := units.pop()) is not None:
+        shown = title if unit in title else f"{title} ({unit})"
         return {"type": "number", "title": shown[:LONGEST_LABEL]}
-    days = [_iso_day(text) for text in texts]
-    kind = {"type": "string", "format": "date"} if texts and all(days) else {"type": "string"}
-    return {**kind, "title": title[:LONGEST_LABEL]}
+    form = {"format": "date"} if texts and all(map(_iso_day, texts)) else {}
+    return {"type": "string", **form, "title": title[:LONGEST_LABEL]}
 
 
 def _iso_day(text: str) -> str:

@@ -7,16 +7,17 @@ must state it. Where rows fit no type and the settings allow it, the model propo
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 import dspy
 
 from kg.errors import SchemaError
-from kg.growing import AddEdge, AddNode, NodeKey, Origin, Schema, Update, supporting_span
+from kg.growing import AddEdge, AddNode, NodeKey, Origin, Schema, Update, without_legal_form
 from kg.news import applicable, number_of
 from kg.text import split_sentences
 from programs.thoughts.sources import Sources
-from programs.thoughts.work import NAVIGATION, Work
+from programs.thoughts.work import LISTING, Work
 from programs.tools import NOTHING, ToolManager
 from programs.turns import ToolCall
 from programs.wording import rendered_types
@@ -27,6 +28,9 @@ MOST_SENTENCES = 80
 
 _TOGETHER = 3
 """Sentences up to that of a row, one of which may name its subject; so does the first line of a text or a table."""
+
+_VERBATIM = 6
+"""Words up to which a text must be the source's own; longer ones may sum it up."""
 
 
 class Insert(dspy.Module):
@@ -63,7 +67,7 @@ class Insert(dspy.Module):
             call = tools.call(request.tool, request.arguments)
             work.calls.append(call)
             made.append(call)
-            if not (call.failed or call.tool in NAVIGATION or call.output.startswith(NOTHING)):
+            if not (call.failed or call.tool == LISTING or call.output.startswith(NOTHING)):
                 self._insert(work, sources, type_tools, call, missing)
         return dspy.Prediction(calls=made)
 
@@ -86,21 +90,14 @@ class Insert(dspy.Module):
         work.refused += unfit.values()
 
     def _propose(self, work: Work, tools: ToolManager, shown: str, problem: str, missing: str) -> None:
-        """Proposes types that rows need; refused proposals are repaired a bounded number of times."""
+        """Proposes types that rows need."""
         work.step("propose types")
-        for _ in range(work.config.repairs + 1):
-            about = {"types": rendered_types(work.graph.schema), "information": shown, "question": missing}
-            reply = work.ask(self.propose_types, tools=tools.described(), problem=problem, **about)
-            requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
-            # A proposal that was refused may hold now, because a type that it leads to has been made.
-            new = [call for call in requests if not work.is_repeated(call.tool, call.arguments, failed=False)]
-            proposals = [tools.call(request.tool, request.arguments) for request in new]
-            problems = [call.output for call in proposals if call.failed]
-            work.calls += proposals
-            work.refused += problems
-            if not problems:
-                return
-            problem = "\n".join(problems)
+        about = {"types": rendered_types(work.graph.schema), "information": shown, "question": missing}
+        reply = work.ask(self.propose_types, tools=tools.described(), problem=problem, **about)
+        requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
+        proposals = [tools.call(request.tool, request.arguments) for request in requests]
+        work.calls += proposals
+        work.refused += [call.output for call in proposals if call.failed]
 
 
 def _write(work: Work, rows: Sequence[StatedRow], sentences: Sequence[str], origin: Origin) -> dict[int, str]:
@@ -111,7 +108,8 @@ def _write(work: Work, rows: Sequence[StatedRow], sentences: Sequence[str], orig
         end = row.sentence if 0 < row.sentence <= len(sentences) else len(sentences)
         source = "\n".join([sentences[0], *sentences[max(end - _TOGETHER, 1) : end]])
         try:
-            own = [(one, supporting_span(one, source, work.graph)) for one in _updates(row, work.graph.schema)]
+            _check_stated(row, source)
+            own = [(update, sentences[end - 1]) for update in _updates(row, work.graph.schema)]
         except SchemaError as error:
             problems[place] = f"{row.subject} {row.relation} {row.object}: {error}"
             continue
@@ -122,6 +120,18 @@ def _write(work: Work, rows: Sequence[StatedRow], sentences: Sequence[str], orig
         given, spans = [update for update, _ in pairs], [span for _, span in pairs]
         work.applied += work.graph.apply(given, origin, spans=spans)
     return problems
+
+
+def _check_stated(row: StatedRow, source: str) -> None:
+    """Raises SchemaError where a source lacks a word of the subject or the object; half of long texts suffices."""
+    flat = source.casefold().replace(",", "")
+    for text in (without_legal_form(row.subject), row.object):
+        words = re.findall(r"\w+", text.casefold().replace(",", ""))
+        # Words outside of ASCII may have another ending in the source.
+        stems = (rf"{word}\b" if word.isascii() else word[: max(len(word) - 2, 4)] for word in words)
+        count = sum(re.search(rf"\b{stem}", flat) is not None for stem in stems)
+        if not words or count < len(words) * (1.0 if len(words) <= _VERBATIM else 0.5):
+            raise SchemaError(f"{text!r} is not in the sentence")
 
 
 def _updates(row: StatedRow, schema: Schema) -> Iterator[Update]:

@@ -21,7 +21,7 @@ from kg.text import content_tokens
 from programs.beam import BeamQA
 from programs.thoughts.sources import Sources
 from programs.thoughts.work import BasicFact, Work
-from programs.turns import AnyTurn, State
+from programs.turns import AnyTurn, State, is_embedded
 from programs.worlds.graph import GraphConfig, GraphWorld
 from programs.worlds.news.answering import GraphAnswers
 from programs.worlds.texts import TextsWorld
@@ -84,16 +84,17 @@ class Retrieve(dspy.Module):
 
     def _answered(self, work: Work, states: dict[str, Any], question: str) -> AnyTurn | None:
         """The turn of a question: of the graph without a model, of the sentences, or of the graph with a model."""
-        turn: AnyTurn | None = None
-        for name, asks in (("graph", False), ("texts", True), ("graph", dspy.settings.lm is not None)):
-            if name not in states or (name == "graph" and turn is not None and not asks):
+        turn, lm = None, dspy.settings.lm
+        for name, asks in (("graph", False), ("texts", True), ("graph", True)):
+            # An embedded model is hardly ever right about a graph where the parser is not.
+            if name not in states or (name == "graph" and asks and (lm is None or is_embedded(lm))):
                 continue
             work.step(f"ask the {name}: {question}")
             before = [f"{part} {said[0]}." for part, said in zip(work.parts, work.answers, strict=False)]
             written = (
                 question if name == "graph" else " ".join([*before, question])
             )  # a graph's turns follow each other
-            with dspy.context(lm=dspy.settings.lm if asks else None):
+            with dspy.context(lm=lm if asks else None):
                 after: State[Any] = work.within(partial(getattr(self, name).ask, states[name], written))
             if after is None:
                 continue

@@ -25,7 +25,6 @@ class ThoughtsConfig:
 
     Attributes:
         max_iterations: Retrievals, with an insert between two; at least 1.
-        repairs: Repeated attempts after types that were refused, at least 0.
         calls: Tool calls an iteration, at least 1.
         shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
         types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
@@ -35,7 +34,6 @@ class ThoughtsConfig:
     """
 
     max_iterations: int = 4
-    repairs: int = 1
     calls: int = 3
     shown: int = 40
     types: TypePolicy = "never"
@@ -48,8 +46,6 @@ class ThoughtsConfig:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.patience <= 0:
             raise ConfigError(f"patience must be above 0, got {self.patience}")
-        if self.repairs < 0:
-            raise ConfigError(f"repairs must be at least 0, got {self.repairs}")
 
 
 @dataclass(frozen=True)
@@ -107,8 +103,8 @@ class Thoughts:
 TYPE_TOOLS = ("create_node_type", "create_edge_type")
 """Tools that change the schema and return no facts."""
 
-NAVIGATION = ("list_documents",)
-"""Tools whose outputs are no facts."""
+LISTING = "list_documents"
+"""The tool whose output is no fact."""
 
 _SHOWN, _LISTED = 120, 2_000
 """Characters of an output, and of a list of files, that later prompts show."""
@@ -201,12 +197,11 @@ class Work:
         lines = [f"{call.tool}({json.dumps(call.arguments, default=str)}): {_short(call)}" for call in self.calls]
         return "\n".join(lines) if lines else "none"
 
-    def is_repeated(self, tool: str, arguments: dict[str, Any], *, failed: bool = True) -> bool:
-        """Whether a call was made already; calls that failed count if ``failed``."""
-        made = [call for call in self.calls if failed or not call.failed]
-        return any((call.tool, call.arguments) == (tool, arguments) for call in made)
+    def is_repeated(self, tool: str, arguments: dict[str, Any]) -> bool:
+        """Whether a call was made already."""
+        return any((call.tool, call.arguments) == (tool, arguments) for call in self.calls)
 
 
 def _short(call: ToolCall) -> str:
-    flat, most = " ".join(call.output.split()), _LISTED if call.tool in NAVIGATION else _SHOWN
+    flat, most = " ".join(call.output.split()), _LISTED if call.tool == LISTING else _SHOWN
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"

@@ -6,7 +6,6 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from programs.wording.answers import (
-        figures_in,
         is_grounded,
         written_answer,
         written_number,

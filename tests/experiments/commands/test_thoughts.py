@@ -17,52 +17,11 @@ from kg.errors import ConfigError
 from kg.growing import GrowingGraph
 from tests.experiments.openai_server import ScriptedServer
 
-PORTS = """port | tonnes | insurer
-Varna | 1,200 | Meridian Re
-Burgas | 900 | Kestrel Mutual
-"""
+PORTS = "Meridian Re insures the port of Varna, which has the most freight.\n"
 QUESTION = "who insures the port with the most freight?"
-PORT = {
-    "name": "Port",
-    "description": "A place where ships are loaded.",
-    "properties_schema": {
-        "type": "object",
-        "required": ["name"],
-        "properties": {"name": {"type": "string"}, "tonnes": {"type": "number"}},
-    },
-    "example": {"name": "Varna", "tonnes": 5},
-    "justification": "Ports are compared by their freight.",
-}
-EDGE = {
-    "name": "insured_by",
-    "description": "The first is insured by the second.",
-    "source_types": ["Port"],
-    "target_types": ["Thing"],
-    "justification": "No edge leads to an insurer.",
-}
-VARNA = {"type": "Port", "name": "Varna"}
-MERIDIAN = {"type": "Thing", "name": "Meridian Re"}
-UPDATES = [
-    {"op": "AddNode", **VARNA, "properties": {"name": "Varna", "tonnes": 1200}},
-    {"op": "AddNode", "type": "Port", "name": "Burgas", "properties": {"name": "Burgas", "tonnes": 900}},
-    {"op": "AddNode", **MERIDIAN, "properties": {"name": "Meridian Re"}},
-    {"op": "AddEdge", "type": "insured_by", "source": VARNA, "target": MERIDIAN, "properties": {}},
-]
-QUERY = (
-    "SELECT ?n WHERE { ?p a type:Port ; prop:tonnes ?t ; edge:insured_by ?i . ?i rdfs:label ?n } "
-    "ORDER BY DESC(?t) LIMIT 1"
-)
 SCRIPT = (
-    {"calls": json.dumps([{"tool": "inspect_document", "arguments": {"file": "ports.txt"}}])},
-    {
-        "calls": json.dumps(
-            [{"tool": "create_node_type", "arguments": PORT}, {"tool": "create_edge_type", "arguments": EDGE}]
-        )
-    },
-    {"updates": json.dumps(UPDATES)},
-    {"next_step": "retrieve", "missing": ""},
-    {"query": QUERY},
-    {"answer": "Meridian Re"},
+    {"parts": json.dumps([QUESTION])},
+    {"answers": '["Meridian Re"]', "calculation": "", "sentences": "[2]", "sureness": "certain"},
 )
 Ask = Callable[..., tuple[int, dict[str, Any], ScriptedServer]]
 
@@ -89,16 +48,15 @@ def ask(tmp_path: Path, ports: str, monkeypatch: pytest.MonkeyPatch) -> Ask:
     return run
 
 
-def test_a_question_is_answered_from_documents_with_types_of_the_models_own(
+def test_a_question_is_answered_from_documents_and_every_step_is_shown(
     ask: Ask, ports: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, found, server = ask("--documents", ports)
-    assert (code, found["answer"], found["iterations"]) == (0, "Meridian Re", 2)
-    assert [one["name"] for one in found["types"]] == ["Port", "insured_by"]
-    stated = sorted(fact["statement"] for fact in found["facts"])
-    assert stated == ["Varna -> insured_by -> Meridian Re", "Varna: tonnes 1200"]
-    assert {fact["passage"] for fact in found["facts"]} == {"Varna | 1,200 | Meridian Re"}
-    assert 'inspect_document {"file": "ports.txt"}' in capsys.readouterr().out
+    assert (code, found["answer"], found["iterations"]) == (0, "Meridian Re", 1)
+    assert [(fact["statement"], fact["sources"]) for fact in found["facts"]] == [(PORTS.strip(), ["ports.txt"])]
+    shown = capsys.readouterr()
+    assert "Meridian Re" in shown.out
+    assert [step in shown.err for step in ("read the files", "split the question", "ask the texts")] == [True] * 3
     assert not server.replies
     assert [path.name for path in Path(ports).iterdir()] == ["ports.txt"]
 
@@ -108,22 +66,21 @@ def test_the_steps_are_traced_where_tracking_is_on(ask: Ask, ports: str, trackin
     tracker = Tracker(TrackingConfig(tracking_uri))
     [trace] = tracker.client.search_traces(locations=[tracker.experiment_id], run_id=found["run_id"])
     names = [span.name for span in trace.data.spans]
-    for name in ("Predict.forward", "GuardedLM.__call__", "Tool.inspect_document", "GraphStep.forward"):
+    for name in ("Predict.forward", "GuardedLM.__call__", "Retrieve.forward"):
         assert name in names
     assert trace.info.tags["finpath.command"] == "thoughts"
 
 
-def test_facts_and_types_are_written_where_the_graph_is_kept_alone(ask: Ask, ports: str, tmp_path: Path) -> None:
+def test_facts_are_written_where_the_graph_is_kept_alone(ask: Ask, ports: str, tmp_path: Path) -> None:
     path, other = str(tmp_path / "knowledge"), str(tmp_path / "other")
+    Path(ports, "ports.csv").write_text("port,tonnes\nVarna,1200\n", encoding="utf-8")
     _, found, _ = ask("--documents", ports, "--graph", path, "--keep")
-    assert found["answer"] == "Meridian Re"
+    assert found["inserted"]["nodes"] == 1
     with GrowingGraph(path) as kept:
-        assert {kind.name for kind in kept.schema.node_types()} >= {"Port", "Thing"}
-        assert kept.facts() > 0
+        assert [str(node.key.name) for node in kept.nodes("Port")] == ["Varna"]
     with GrowingGraph(other, read_types("open")) as empty:
         types = empty.schema.types
-    _, found, _ = ask("--documents", ports, "--graph", other)
-    assert found["answer"] == "Meridian Re"
+    ask("--documents", ports, "--graph", other)
     with GrowingGraph(other) as unchanged:
         assert (unchanged.schema.types, unchanged.proposed.types, unchanged.facts()) == (types, (), 0)
 
@@ -134,10 +91,10 @@ def test_a_question_without_anything_to_answer_from_is_refused(ask: Ask, capsys:
 
 
 def test_settings_are_of_the_loop_and_of_the_tools() -> None:
-    texts = {"tools": "visit_page", "repairs": "3", "explain": "true", "seconds": "5"}
+    texts = {"tools": "visit_page", "shown": "3", "explain": "true", "seconds": "5"}
     program = thoughts_program(texts)
     assert program.tools.names == ("visit_page",)
-    assert (program.config.repairs, program.config.explain, program.config.types) == (3, True, "auto")
+    assert (program.config.shown, program.config.explain, program.config.types) == (3, True, "auto")
     for key, text in (("calls", "many"), ("colour", "red"), ("seconds", "0")):
         with pytest.raises(ConfigError, match=key):
             thoughts_program({key: text})
