@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from programs.thoughts import KnowledgeGraphOfThoughts, Thoughts
 
 _SETTINGS = (
-    "a setting; may be given several times. Of the loop: max_iterations=4, calls=3, shown=40, patience=300 "
-    "for a question, explain=true, schema=open, investments or a JSON file, types=auto, review or never. Of the tools: "
-    "tools=NAME,NAME, "
+    "a setting; may be given several times. Of the loop: max_iterations=4, calls=3, patience=300 seconds, "
+    "schema=open, investments or a JSON file, types=auto, review or never. Of the tools: tools=NAME,NAME, "
     "search_engine=URL, seconds=30 for a call (docs/guide/thoughts.md)"
 )
 
@@ -95,7 +94,7 @@ def copy_documents(names: Sequence[str], folder: Path) -> Path | None:
 
 def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
     """Returns a result under its stable names."""
-    same = ("answer", "why", "parts", "queries", "explanation", "iterations", "refused")
+    same = ("answer", "why", "parts", "queries", "iterations", "refused")
     return {
         "question": question,
         "abstained": thoughts.answer is None,
@@ -114,7 +113,7 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
     "thoughts",
     epilog="""
     finpath thoughts "who insures the port with the most freight?" --documents ports/ --lm openai/gpt-4o-mini
-    finpath thoughts "how long is the Rhine?" --set tools=visit_page,find_in_page --set explain=true --lm local
+    finpath thoughts "how long is the Rhine?" --set tools=visit_page,find_in_page --lm local
     finpath thoughts "which rules bind Helixon?" --graph knowledge --documents rules.pdf --lm openai/gpt-4o-mini
     """,
 )
@@ -173,22 +172,15 @@ def ask_thoughts(
             thoughts = program(question=question, graph=working).thoughts
             figures = thoughts_figures(question, thoughts)
             turn.outputs, turn.failure = figures, figures["why"] or None
-        _show(thoughts, figures)
+        _show(thoughts)
     write_figures({**figures, "run_id": log.run.id})
     return 0 if figures["answer"] is not None else 1
 
 
-def _show(thoughts: Thoughts, figures: Mapping[str, Any]) -> None:
-    if figures["answer"] is None:
-        show(f"no answer: {figures['why']}")
-    else:
-        show(
-            "\n".join(
-                filter(None, [figures["answer"], thoughts.explanation, *(f"    {fact}" for fact in thoughts.facts)])
-            )
-        )
-        for query in thoughts.queries:
-            show(f"    query: {query}")
+def _show(thoughts: Thoughts) -> None:
+    show(thoughts.answer if thoughts.answer is not None else f"no answer: {thoughts.why}")
+    for line in (*thoughts.facts, *(f"query: {query}" for query in thoughts.queries)):
+        show(f"    {line}")
     used = ", ".join(dict.fromkeys(call.tool for call in thoughts.tool_calls)) or "none"
     applied = thoughts.applied
     say(f"* {thoughts.iterations} iterations; tools: {used}; {applied.nodes} nodes, {applied.edges} edges inserted")

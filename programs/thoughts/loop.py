@@ -55,7 +55,7 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         super().__init__()
         self.tools, self.meaning, self.folder, self.report = tools, meaning, folder, report
         self.config = config if config is not None else ThoughtsConfig()
-        self.retrieve = Retrieve(reader_of, explain=self.config.explain)
+        self.retrieve = Retrieve(reader_of)
         self.insert = Insert()
 
     def forward(self, question: str, graph: GrowingGraph, today: date | None = None) -> dspy.Prediction:

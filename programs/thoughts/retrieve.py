@@ -38,15 +38,14 @@ class Retrieve(dspy.Module):
 
     Args:
         reader_of: Makes the reader of questions about the graph; ``None`` for sentences alone.
-        explain: Whether a language model explains each answer, in one more call.
     """
 
-    def __init__(self, reader_of: ReaderOf | None = None, *, explain: bool = False) -> None:
+    def __init__(self, reader_of: ReaderOf | None = None) -> None:
         super().__init__()
         self.reader_of = reader_of
         self.split = dspy.Predict(SplitQuestion)
-        self.graph = BeamQA(config=GraphConfig(), signature=UnderstandGraph, explain=explain)
-        self.texts = BeamQA(signature=UnderstandTexts, explain=explain)
+        self.graph = BeamQA(config=GraphConfig(), signature=UnderstandGraph)
+        self.texts = BeamQA(signature=UnderstandTexts)
 
     def forward(self, work: Work, sources: Sources) -> dspy.Prediction:
         """Returns ``missing``, the first part of the question without an answer; ``None`` where all have one.
@@ -106,11 +105,11 @@ class Retrieve(dspy.Module):
         return turn
 
 
-def _answer(turn: AnyTurn, sources: Sources) -> tuple[str, tuple[BasicFact, ...], str, str]:
-    """An answer in words, with the rows or the sentences that it rests on, its query and its explanation."""
+def _answer(turn: AnyTurn, sources: Sources) -> tuple[str, tuple[BasicFact, ...], str]:
+    """An answer in words, with the rows or the sentences that it rests on and its query."""
     values = turn.answer if isinstance(turn.answer, tuple) else (turn.words,)
     known = {passage.quoted: BasicFact(passage.text, (passage.document,)) for passage in sources.passages}
     origins = {node.key.name: node.sources for node in sources.graph.nodes()}
     grounds = turn.detail.facts if turn.detail is not None else ()
     facts = (known.get(fact) or BasicFact(fact, origins.get(fact.partition(" -> ")[0], ())) for fact in grounds)
-    return "; ".join(map(str, values)), tuple(facts), str(getattr(turn.detail, "path", "")), turn.explanation
+    return "; ".join(map(str, values)), tuple(facts), str(getattr(turn.detail, "path", ""))

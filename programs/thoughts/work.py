@@ -26,22 +26,18 @@ class ThoughtsConfig:
     Attributes:
         max_iterations: Retrievals, with an insert between two; at least 1.
         calls: Tool calls an iteration, at least 1.
-        shown: Nodes that a prompt shows, those nearest to the question first; at least 1.
         types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
             (:class:`kg.growing.TypeProposals`).
-        explain: Whether the model also explains the answer in sentences, from the facts that it rests on.
         patience: Seconds of a question, above 0; then the step that runs is given up, and what was found is returned.
     """
 
     max_iterations: int = 4
     calls: int = 3
-    shown: int = 40
     types: TypePolicy = "never"
-    explain: bool = False
     patience: float = 300.0
 
     def __post_init__(self) -> None:
-        for name in ("max_iterations", "calls", "shown"):
+        for name in ("max_iterations", "calls"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.patience <= 0:
@@ -78,7 +74,6 @@ class Thoughts:
         applied: The insertions.
         refused: Calls, rows and answers that were refused, one line each.
         facts: The facts that the answer rests on, with their sources.
-        explanation: The answer's explanation in sentences that the facts support; empty where none was asked for.
     """
 
     answer: str | None = None
@@ -90,7 +85,6 @@ class Thoughts:
     applied: Applied = field(default_factory=Applied)
     refused: tuple[str, ...] = ()
     facts: tuple[BasicFact, ...] = ()
-    explanation: str = ""
 
     @property
     def proposed(self) -> tuple[tuple[str, str], ...]:
@@ -106,8 +100,8 @@ TYPE_TOOLS = ("create_node_type", "create_edge_type")
 LISTING = "list_documents"
 """The tool whose output is no fact."""
 
-_SHOWN, _LISTED = 120, 2_000
-"""Characters of an output, and of a list of files, that later prompts show."""
+_NODES, _SHOWN, _LISTED = 40, 120, 2_000
+"""Nodes that a prompt shows, the nearest first; characters of an output, and of a list of files, in later prompts."""
 
 
 class Work:
@@ -122,7 +116,7 @@ class Work:
 
     Attributes:
         parts: The single facts that are asked for.
-        answers: For each part that has one: its answer, its facts, its query and its explanation.
+        answers: For each part that has one: its answer, its facts and its query.
         calls: Every call of a tool, in order.
         refused: Calls, rows and answers that were refused, one line each.
         applied: The insertions.
@@ -140,7 +134,7 @@ class Work:
         self.question, self.graph, self.today, self.config = question, graph, today, config
         self.step = report
         self.parts: list[str] = []
-        self.answers: list[tuple[str, tuple[BasicFact, ...], str, str]] = []
+        self.answers: list[tuple[str, tuple[BasicFact, ...], str]] = []
         self.calls: list[ToolCall] = []
         self.refused: list[str] = []
         self.applied = Applied()
@@ -162,13 +156,12 @@ class Work:
             answer="; ".join(answer for answer, *_ in found) or None,
             why="" if found else "; ".join(self.refused[-3:]) or "nothing was found",
             parts=tuple(self.parts),
-            queries=tuple(query for _, _, query, _ in found if query),
+            queries=tuple(query for _, _, query in found if query),
             iterations=self.iterations,
             tool_calls=tuple(self.calls),
             applied=self.applied,
             refused=tuple(self.refused),
-            facts=tuple(fact for _, facts, *_ in found for fact in facts),
-            explanation=" ".join(explanation for *_, explanation in found if explanation),
+            facts=tuple(fact for _, facts, _ in found for fact in facts),
         )
 
     def within(self, call: Callable[[], Any]) -> Any:
@@ -183,7 +176,7 @@ class Work:
         """Returns a reply, or ``None`` if it is late or cannot be parsed; passes graph, question and day as fields."""
         fields = predict.signature.input_fields
         if "graph" in fields:
-            inputs["graph"] = rendered_graph(self.graph, self.question, self.config.shown)
+            inputs["graph"] = rendered_graph(self.graph, self.question, _NODES)
         given = {"question": self.question, "today": self.today.isoformat()}
         inputs = {**{name: value for name, value in given.items() if name in fields}, **inputs}
         try:

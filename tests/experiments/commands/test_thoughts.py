@@ -91,10 +91,10 @@ def test_a_question_without_anything_to_answer_from_is_refused(ask: Ask, capsys:
 
 
 def test_settings_are_of_the_loop_and_of_the_tools() -> None:
-    texts = {"tools": "visit_page", "shown": "3", "explain": "true", "seconds": "5"}
+    texts = {"tools": "visit_page", "calls": "2", "seconds": "5"}
     program = thoughts_program(texts)
     assert program.tools.names == ("visit_page",)
-    assert (program.config.shown, program.config.explain, program.config.types) == (3, True, "auto")
+    assert (program.config.calls, program.config.types) == (2, "auto")
     for key, text in (("calls", "many"), ("colour", "red"), ("seconds", "0")):
         with pytest.raises(ConfigError, match=key):
             thoughts_program({key: text})
