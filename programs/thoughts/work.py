@@ -28,7 +28,7 @@ class ThoughtsConfig:
         calls: Tool calls an iteration, at least 1.
         types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
             (:class:`kg.growing.TypeProposals`).
-        patience: Seconds of a question, above 0; then the step that runs is given up, and what was found is returned.
+        patience: Seconds of a question, at least 1; then the step that runs is given up, and what was found is returned.
     """
 
     max_iterations: int = 4
@@ -37,11 +37,9 @@ class ThoughtsConfig:
     patience: float = 300.0
 
     def __post_init__(self) -> None:
-        for name in ("max_iterations", "calls"):
+        for name in ("max_iterations", "calls", "patience"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.patience <= 0:
-            raise ConfigError(f"patience must be above 0, got {self.patience}")
 
 
 @dataclass(frozen=True)
@@ -141,9 +139,6 @@ class Work:
         self.iterations = 0
         self._end = time.monotonic() + config.patience
 
-    def __repr__(self) -> str:
-        return f"Work({self.question!r})"
-
     @property
     def is_late(self) -> bool:
         """Whether the time of the question is over."""
@@ -187,14 +182,11 @@ class Work:
 
     def calls_made(self) -> str:
         """Returns the calls of tools with the beginnings of their outputs, for a prompt."""
-        lines = [f"{call.tool}({json.dumps(call.arguments, default=str)}): {_short(call)}" for call in self.calls]
+        outputs = [" ".join(call.output.split())[: _LISTED if call.tool == LISTING else _SHOWN] for call in self.calls]
+        calls = [f"{call.tool}({json.dumps(call.arguments, default=str)})" for call in self.calls]
+        lines = [f"{call}: {output}" for call, output in zip(calls, outputs, strict=True)]
         return "\n".join(lines) if lines else "none"
 
     def is_repeated(self, tool: str, arguments: dict[str, Any]) -> bool:
         """Whether a call was made already."""
         return any((call.tool, call.arguments) == (tool, arguments) for call in self.calls)
-
-
-def _short(call: ToolCall) -> str:
-    flat, most = " ".join(call.output.split()), _LISTED if call.tool == LISTING else _SHOWN
-    return flat if len(flat) <= most else f"{flat[: most - 1]}…"

@@ -135,7 +135,7 @@ def test_a_step_that_takes_too_long_is_given_up(graph: GrowingGraph) -> None:
             time.sleep(30)
             return dspy.Prediction(parts=[], **inputs)
 
-    program = KnowledgeGraphOfThoughts(ToolManager([]), ThoughtsConfig(patience=0.2))
+    program = KnowledgeGraphOfThoughts(ToolManager([]), ThoughtsConfig(patience=1))
     program.retrieve.split = Slow()
     program.retrieve.split.signature = dspy.Signature("question -> parts: list[str]")
     started = time.perf_counter()
