@@ -20,6 +20,7 @@ from kg.news import LONGEST, Passage, stored_passages
 from kg.readers import READERS, read_content
 from kg.text import split_sentences
 from programs.tools import Workspace, read_document, unpack_all
+from programs.worlds.news.reading import ADAPTER, SHOWN
 
 MOST_ROWS = 60
 """Rows of a table that are also sentences, so that a model reads them beside texts."""
@@ -65,14 +66,10 @@ class Sources:
 
     @property
     def are_short(self) -> bool:
-        """Whether a model that answers has been shown all of them."""
+        """Whether any model is shown all of them: a few documents, none of them long."""
         names = {passage.document for passage in self.passages}
         lengths = (sum(len(one.text) for one in self.passages if one.document == name) for name in names)
-        return len(names) <= MOST_DOCUMENTS and all(length <= LONGEST for length in lengths)
-
-
-MOST_DOCUMENTS = 3
-"""Documents that any model is shown."""
+        return len(names) <= SHOWN[ADAPTER][0] and all(length <= LONGEST for length in lengths)
 
 
 def _contents(name: str, path: Path) -> tuple[list[Table], list[str]]:

@@ -26,9 +26,8 @@ class ThoughtsConfig:
     Attributes:
         max_iterations: Retrievals, with an insert between two; at least 1.
         calls: Tool calls an iteration, at least 1.
-        types: Whether new types of nodes and edges can be proposed: ``never``, or by which policy
-            (:class:`kg.growing.TypeProposals`).
-        patience: Seconds of a question, at least 1; then the step that runs is given up, and what was found is returned.
+        types: The policy of new types (:class:`kg.growing.TypeProposals`).
+        patience: Seconds of a question, at least 1; then the step that runs is given up.
     """
 
     max_iterations: int = 4
