@@ -253,7 +253,7 @@ class RunOptions:
 
 
 threads_option = click.option(
-    "--threads", type=POSITIVE, help="conversations, questions or documents at a time (1; 8 with a remote model)"
+    "--threads", type=click.IntRange(1, 999), help="conversations, questions, documents at a time (1; remote: 8)"
 )
 _RUN_OPTIONS: dict[str, Decorator] = {
     "seed": click.option("--seed", type=click.IntRange(min=0), default=0, help="seed of all random choices (0)"),

@@ -43,7 +43,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 
 from experiments.console import SAMPLE_FOLDER
 from kg.errors import ConfigError, DataError, ProgramError
-from kg.reports import Report, document_of
+from kg.reports import EncodableText, Report, document_of
 from kg.search import Answer, Derivation, merge_key
 from optimize.metrics.abstention import read_gold
 
@@ -149,7 +149,7 @@ _Entry = Annotated[str | list[str], BeforeValidator(_names)]
 class ConvFinQAAnnotation(BaseModel):
     """The questions of a conversation, with their gold programs and results, or with gold answers."""
 
-    dialogue_break: list[str] = Field(min_length=1)
+    dialogue_break: list[EncodableText] = Field(min_length=1)
     turn_program: list[str] | None = None
     exe_ans_list: list[_Entry] | None = None
     qa_split: list[Literal["0", "1"]] | None = None

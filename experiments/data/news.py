@@ -1,7 +1,6 @@
 """News documents read from text files and folders.
 
-documents, problems = read_documents(["news/"])
-documents[0].title      # "Helixon to build a plant in Porto"
+read_documents(["news/"])[0][0].title      # "Helixon to build a plant in Porto"
 """
 
 from __future__ import annotations
@@ -61,7 +60,8 @@ def read_questions(path: str) -> list[dict[str, Any]]:
         if line.strip():
             try:
                 entry = json.loads(line) if line.lstrip().startswith("{") else {"question": line.strip()}
-                found.append({key: entry[key] for key in ("id", "question") if key in entry or key == "question"})
-            except (ValueError, KeyError) as error:
+                entry["question"].encode()
+                found.append({key: entry[key] for key in ("id", "question") if key in entry})
+            except (ValueError, KeyError, AttributeError, RecursionError) as error:
                 raise DataError(f"is no question: {error}", file=path, place=f"line {number}") from error
     return found

@@ -35,24 +35,11 @@ from kg.readers.inline_facts import InlineFacts
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BLOCKS = _HEADINGS | frozenset(
-    {
-        *(
-            "address",
-            "article",
-            "aside",
-            "blockquote",
-            "body",
-            "caption",
-            "dd",
-            "div",
-            "dl",
-            "dt",
-            "fieldset",
-            "figure",
-        ),
-        *("footer", "form", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody"),
-        *("td", "tfoot", "th", "thead", "tr", "ul"),
-    }
+    (
+        *("address", "article", "aside", "blockquote", "body", "caption", "dd", "div", "dl", "dt", "fieldset"),
+        *("figure", "footer", "form", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section"),
+        *("table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+    )
 )
 _UNSEEN = frozenset({"script", "style", "head", "title", "template", "noscript", "ix:header"})
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -118,10 +105,10 @@ def read_html(path: Path) -> Content:
     html = load_library("lxml.html", path)
     etree = load_library("lxml.etree", path)
     text, problems = _decoded(path)
-    text = _DECLARATION.sub("", text)
-    if not text.strip():
+    try:
+        root = html.fromstring(_DECLARATION.sub("", text))
+    except etree.ParserError:  # nothing, or a comment alone
         return Content()
-    root = html.fromstring(text)
     facts = InlineFacts.of(root)
     inner = (next(table.iterancestors("table"), None) for table in root.iter("table"))
     page = _Page(path.name, outer={table for table in inner if table is not None})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kg.reports.observation import CellSource, Observation, SentenceSource, Source
     from kg.reports.ontology import Ontology, kind_words, table_context
     from kg.reports.queries import ReportQueryResult, can_validate, query_report, violations
-    from kg.reports.report import CellFact, Report, TablePart, document_of
+    from kg.reports.report import CellFact, EncodableText, Report, TablePart, document_of
     from kg.reports.sentences import FigureMention, read_sentence
     from kg.reports.triples import report_base
     from kg.reports.vocabulary import REPORTS, RESERVED, SCALE_POWERS

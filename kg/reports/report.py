@@ -16,9 +16,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from kg.errors import DataError
 from kg.text import Unit
@@ -152,7 +153,7 @@ class Report:
         """Reads ``id``, ``pre_text``, ``table`` and ``post_text`` of a record and ignores other keys.
 
         Short rows get empty cells at their end. The data's report of problems names such tables (three of 266 training
-        conversations have one). A cell without a value (``null``) is empty; a number is a cell as it is written.
+        conversations have one). A cell without a value (``null``) is empty; a finite number is a cell as it is written.
 
         Raises:
             DataError: A key is missing, a value has the wrong type, or the report is too large.
@@ -163,29 +164,30 @@ class Report:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise DataError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", place=place) from error
-        rows = [["" if cell is None else str(cell) for cell in row] for row in read.table]
-        width = max(map(len, rows), default=0)
-        check_size(width * len(rows), 0, place)
-        table = tuple((*row, *[""] * (width - len(row))) for row in rows)
-        return cls(str(read.id), read.pre_text, table, read.post_text)
+        width = max(map(len, read.table), default=0)
+        check_size(width * len(read.table), 0, place)
+        table = tuple((*row, *[""] * (width - len(row))) for row in read.table)
+        return cls(read.id, read.pre_text, table, read.post_text)
 
 
-def _encodable(text: str) -> str:
-    """A text, unless it holds half of a pair of characters, which JSON allows."""
-    text.encode()
-    return text
+def _written(value: Any) -> Any:
+    """A finite number as text; what is none stays."""
+    return str(value) if type(value) is int or (isinstance(value, float) and isfinite(value)) else value
 
 
-_Text = Annotated[str, AfterValidator(_encodable)]
+EncodableText = Annotated[str, AfterValidator(lambda text: text.encode().decode())]
+"""A text that holds no half of a pair of characters, which JSON allows."""
+
+_Cell = Annotated[EncodableText, BeforeValidator(lambda cell: "" if cell is None else _written(cell))]
 
 
 class _WrittenReport(BaseModel):
     """A report in a file."""
 
-    id: _Text | int
-    pre_text: tuple[_Text, ...]
-    table: list[list[_Text | int | float | None]]
-    post_text: tuple[_Text, ...]
+    id: Annotated[EncodableText, Field(pattern=r"^[^\x00-\x1f]+$"), BeforeValidator(_written)]
+    pre_text: tuple[EncodableText, ...]
+    table: list[list[_Cell]]
+    post_text: tuple[EncodableText, ...]
 
 
 def check_size(cells: int, characters: int, place: str | None = None) -> None:

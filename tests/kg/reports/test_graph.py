@@ -225,9 +225,9 @@ def test_a_missing_key_is_named(key: str) -> None:
     [
         ({"table": "NaN"}, "report 'r': table: .*list"),
         ({"table": [5]}, "table.0: .*list"),
-        ({"table": [[["x"]]]}, "table.0.0"),
         ({"post_text": [None]}, "post_text.0: .*string"),
-        ({"id": ["x"]}, "id"),
+        ({"id": "a\0b"}, "id: .*pattern"),
+        ({"table": [["x", False]]}, "table.0.1: .*string"),
         ({"pre_text": ["\ud800"]}, "pre_text.0: .*surrogates"),
         ({"table": [["1"] * 200] * 2_000}, "has 400000 cells; at most 300000"),
         ({"post_text": ["word " * 1_200_000]}, "has 6000000 characters; at most 5000000"),
