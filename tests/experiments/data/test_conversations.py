@@ -104,7 +104,7 @@ def test_ragged_tables_and_repeated_ids_are_named(tmp_path: Path) -> None:
     ("annotation", "expected"),
     [
         ({"dialogue_break": None}, ["dialogue_break"]),
-        ({"dialogue_break": ["\ud800"] * 3}, ["dialogue_break.0"]),
+        ({"dialogue_break": ["a?", "b?", "\ud800"]}, ["dialogue_break.2"]),
         ({"turn_program": ["120"]}, ["turn_program has 1 entries for 3 questions"]),
         ({"exe_ans_list": [120]}, ["exe_ans_list has 1 entries for 3 questions"]),
         ({"qa_split": [0]}, ["qa_split has 1 entries for 3 questions"]),
