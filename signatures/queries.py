@@ -58,7 +58,7 @@ class GraphQuery(BaseModel):
     """A query over a graph: one of the readings that are shown, or steps."""
 
     reading: int = Field(
-        default=0, ge=0, description="the number of the reading that says just what is asked; 0 if none does: use steps"
+        default=0, description="the number of the reading that says just what is asked; 0 if none does: use steps"
     )
     start: str = Field(
         default=NOTHING,

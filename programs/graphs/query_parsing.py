@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 import dspy
 import numpy as np
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from kg.graphs import FactGraph
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading, telling
 from programs.graphs.query_replies import Shown
-from signatures.queries import CLASS_RELATION, MOST_STEPS, NOTHING, GraphQuery, QueryStep, UnderstandGraph
+from signatures.queries import CLASS_RELATION, NOTHING, GraphQuery, QueryStep, UnderstandGraph
 
 MOST_RELATIONS, MOST_CLASSES, MOST_NAMES, MOST_READINGS, MOST_TEXTS, MOST_TURNS = 60, 30, 40, 8, 8, 4
 _MOST_SUBJECTS, _MOST_COMPARED = 500, 20_000
@@ -31,21 +31,15 @@ def query_signature(
     starts: Sequence[str], relations: Sequence[str], readings: int, signature: type[dspy.Signature] = UnderstandGraph
 ) -> Any:
     """The signature whose replies start at these names, use these relations and choose among so many readings."""
-    start: Any = Literal[tuple(dict.fromkeys((*starts, NOTHING)))]
     relation: Any = Literal[tuple(dict.fromkeys((*relations, CLASS_RELATION, NOTHING)))]
-    told = {name: field.description for name, field in (QueryStep.model_fields | GraphQuery.model_fields).items()}
-    step = create_model(
-        "QueryStep", __base__=QueryStep, relation=(relation, Field(default=NOTHING, description=told["relation"]))
-    )
-    reading: Any = Literal[tuple(range(readings + 1))]
-    steps: Any = list[step]  # type: ignore[valid-type]
-    query = create_model(
-        "GraphQuery",
-        __base__=GraphQuery,
-        reading=(reading, Field(default=0, description=told["reading"])),
-        start=(start, Field(default=NOTHING, description=told["start"])),
-        steps=(steps, Field(default=[], max_length=MOST_STEPS, description=told["steps"])),
-    )
+    step: Any = create_model("QueryStep", __base__=QueryStep, relation=(relation, QueryStep.model_fields["relation"]))
+    types: dict[str, Any] = {
+        "reading": Literal[tuple(range(readings + 1))],
+        "start": Literal[tuple(dict.fromkeys((*starts, NOTHING)))],
+        "steps": list[step],
+    }
+    fields: dict[str, Any] = {name: (type_, GraphQuery.model_fields[name]) for name, type_ in types.items()}
+    query = create_model("GraphQuery", __base__=GraphQuery, **fields)
     return signature.with_updated_fields("query", type_=query)
 
 

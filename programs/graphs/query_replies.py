@@ -82,7 +82,7 @@ class Replies:
         Raises:
             QueryError: A reading is not among those shown, a name is not of the graph, or a step takes no such value.
         """
-        if reply.reading > len(self.shown.readings):
+        if not 0 <= reply.reading <= len(self.shown.readings):
             raise QueryError(f"reading must be at most {len(self.shown.readings)}, got {reply.reading}")
         if reply.reading:
             return self.shown.readings[reply.reading - 1]

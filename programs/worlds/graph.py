@@ -11,12 +11,10 @@
     # Answer:
     Michelle Obama
 
-A graph of typed facts has both kinds of candidates, an index of named triples has paths alone. Paths begin at the
-entities that a question names, or that are given with it. The more probable kind answers; over typed facts, paths
-answer only where their scorer is trained. The program abstains below ``answer_from`` and names what it does not know.
-
-A language model is asked where neither is probable enough: over typed facts it chooses a reading or writes a query of
-typed steps, over an index it controls the search (:mod:`programs.worlds.paths`).
+Typed facts have both kinds of candidates (:class:`QuerySearch`), an index of named triples has paths alone
+(:class:`programs.worlds.paths.PathSearch`). Paths begin at the entities that a question names, or that are given. The
+more probable kind answers; over typed facts, paths answer only where their scorer is trained. The program abstains
+below ``answer_from`` and names what it does not know. A language model is asked where neither is probable enough.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -39,22 +36,15 @@ from kg.graphs import INVERSE, EntityContext, FactGraph, GraphContext
 from kg.parsing import DialogueTurn, Parse, QuestionReader, Reading
 from kg.paths import EntityPathAnswer, LearnedRelationScorer, PathConfig, PathRanker, QuestionGraph, Topics, widened
 from kg.paths import answer_question as answer_by_beam
-from kg.search import Answer, SearchStatistics
-from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution, ScoredCandidates
-from programs.graphs import Replies, ReplyConfidence, parse_answer, query_signature, shown_of
-from programs.lm import stated
-from programs.turns import AnyTurn, Failure, GraphDetail, Kept, Resolution, State, Turn, trace_of
-from programs.worlds.base import Search, World
-from programs.worlds.paths import PathControl
-from signatures.queries import UnderstandGraph, UnderstandPaths
+from programs.aggregate import Choice, EvidenceConfig, EvidencePlan, Execution
+from programs.graphs import Replies, ReplyConfidence, Shown, parse_answer, query_signature, shown_of
+from programs.turns import AnyTurn, Failure, GraphDetail, Kept, Resolution, State
+from programs.worlds.base import World
+from programs.worlds.paths import GraphSearch, GraphTurn, PathSearch
+from signatures.queries import UnderstandGraph
 from signatures.understand import Understanding
 
-GraphTurn = Turn[Answer | tuple[str, ...], GraphDetail]
-"""A turn about any graph: a number, yes or no, or names and values."""
-
 _MOST_IN_PLAY, _MOST_NEIGHBOURS = 3, 30
-_LEAST = 1e-9
-_NO_PATHS = EntityPathAnswer((), (), (), (), SearchStatistics(0, 0, 0, 0))
 
 
 @dataclass(frozen=True)
@@ -134,18 +124,13 @@ class GraphWorld(World):
         """See :meth:`programs.worlds.base.World.start`; earlier questions are read again, for what they refer to."""
         state = GraphState(self)
         for turn in turns:
-            past: tuple[DialogueTurn, ...] = ()
-            if self.reader is not None:
-                reading = self.search(state, turn.question).reading
-                graph = self.reader.graph
-                same = (parse for parse in reading.parses if parse_answer(graph, parse) == turn.answer)
-                past = (_past(reading, next(same, None) if turn.answer is not None else None),)
+            past = QuerySearch(state, turn.question).past(turn) if self.reader is not None else ()
             state = replace(state, turns=(*state.turns, turn), past=(*state.past, *past))
         return state
 
-    def search(self, state: GraphState, question: str) -> GraphSearch:
+    def search(self, state: GraphState, question: str) -> PathSearch | QuerySearch:
         """See :meth:`programs.worlds.base.World.search`."""
-        return GraphSearch(state, question)
+        return PathSearch(state, question) if self.reader is None else QuerySearch(state, question)
 
     def answered(self, question: str) -> GraphTurn:
         """The turn of one question without a language model."""
@@ -160,54 +145,29 @@ class GraphState(State[GraphWorld]):
     past: tuple[DialogueTurn, ...] = ()
 
 
-class GraphSearch(Search):
-    """The search for one question about any graph.
+class QuerySearch(GraphSearch):
+    """The search for one question over typed facts: a parser's queries, and the paths that support or replace them.
 
-    Args:
-        state: The conversation before it.
-        question: The question.
-
-    Attributes:
-        reading: The question as the parser reads it; without parses over an index.
-        topics: The entities from which paths are searched.
-        result: The paths.
+    A language model chooses a reading or writes a query of typed steps.
     """
 
     signature = UnderstandGraph
-    tolerated: tuple[type[Exception], ...] = (AdapterParseError, DSPyLMError, LMError)
+    tolerated = (AdapterParseError, DSPyLMError, LMError)
 
     state: GraphState
 
     def __init__(self, state: GraphState, question: str) -> None:
-        world = state.world
-        self.state, self.world, self.question = state, world, question
-        if world.reader is None:  # a model controls the search; its errors are not passed over
-            self.signature, self.tolerated = UnderstandPaths, ()
+        world, reader = state.world, state.world.reader
+        assert reader is not None
+        self.reader, self.graph = reader, reader.graph
         self.today = world.config.today if world.config.today is not None else date.today()
-        self.reading = Reading(question, question, (), 0.0)
-        if world.reader is not None:
-            self.reading = world.reader.read(question, state.past, today=self.today)
-        self.topics, self.result, self._earlier = Topics(), _NO_PATHS, tuple[int, ...]()
-        if world.paths is not None and self.reading.asks not in ("count", "yes or no"):
-            self._search_paths(world.paths)
-        self.reading = replace(self.reading, confidence=self._supported())
-        self.candidates = (*self.reading.parses, *self.result.relation_paths)
-        self._control = PathControl(question, self.topics.entities, self.result, world.config)
+        self.reading = reader.read(question, state.past, today=self.today)
         self._parse: Parse | None = None
-        self._names: tuple[str, ...] = self.result.chosen
-        self._answers: list[tuple[str, str, float, float]] = []
-
-    def _search_paths(self, paths: GraphReader) -> None:
-        world, turns = self.world, self.state.turns
-        self.topics = world.index.topics(self.reading.canonical, world.topics)
-        if world.reader is None and not self.topics.entities and not self.topics.unknown:
-            # A question that names no entity is about the last answer.
-            answered = [number for number, turn in enumerate(turns) if turn.answer is not None][-1:]
-            self._earlier = tuple(answered)
-            names = tuple(name for number in answered for name in (turns[number].answer or ()))
-            self.topics = Topics(names[: world.config.beam_width])
-        if self.topics.entities:
-            self.result = paths.search(world.index, self.reading.canonical, self.topics.entities, world.config)
+        text, is_open = self.reading.canonical, self.reading.asks not in ("count", "yes or no")
+        topics = world.index.topics(text, world.topics) if world.paths is not None and is_open else Topics()
+        super().__init__(state, question, text, topics)
+        self.reading = replace(self.reading, confidence=self._supported())
+        self.candidates = (*self.reading.parses, *self.candidates)
 
     def _supported(self) -> float:
         """The parser's confidence, higher where facts single out its answer among the entities of a path.
@@ -221,158 +181,76 @@ class GraphSearch(Search):
         return 1 - (1 - reading.confidence) * (1 - math.exp(result.answers[0][1]))
 
     def _nodes(self, parse: Parse) -> tuple[str, ...]:
-        graph = self.world.graph.graph  # type: ignore[union-attr]
-        return tuple(dict.fromkeys(graph.name(node) for node in parse.nodes))
-
-    @property
-    def _path_confidence(self) -> float:
-        """The probability of the beam's answer; 0 over typed facts without training, where the parser knows more."""
-        paths = self.world.paths
-        is_fitted = paths is not None and bool(paths.scorer.trained_on or paths.ranker)
-        if not self.result.answers or (self.world.reader is not None and not is_fitted):
-            return 0.0
-        return math.exp(self.result.answers[0][1]) if is_fitted else self.result.untrained_confidence
+        return tuple(dict.fromkeys(self.graph.name(node) for node in parse.nodes))
 
     @cached_property
-    def _shown(self) -> Any:
-        return shown_of(self.question, self.world.graph, self.reading, self.state.past)  # type: ignore[arg-type]
+    def _shown(self) -> Shown:
+        return shown_of(self.question, self.reader, self.reading, self.state.past)
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
         """Whether the candidates leave the question to a language model, and there is something to show."""
-        if self.world.reader is None:
-            return lm is not None and bool(self.result.relation_paths)
-        confidence = max(self.reading.confidence, self._path_confidence)
-        return lm is not None and confidence < self.world.config.trust and self.has_names
-
-    @property
-    def has_names(self) -> bool:
-        """Whether the graph has names and relations that a query could use."""
-        return bool(self._shown.starts) and bool(self._shown.relations)
+        sure = max(self.reading.confidence, self.path_confidence)
+        return lm is not None and sure < self.world.config.trust and bool(self._shown.starts and self._shown.relations)
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
-        if self.world.reader is None:
-            return self._control.prompt()
         shown = self._shown
         narrow = query_signature(shown.starts, list(shown.relations), len(shown.readings), predict.signature)
         return {**shown.inputs, "signature": narrow}
 
-    def reply(self, predict: Any, **inputs: Any) -> Any:
-        """See :meth:`programs.worlds.base.Search.reply`; a controller is asked once a depth."""
-        return predict(**inputs) if self.world.reader is not None else self._control.reply(predict, **inputs)
-
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
         """See :meth:`programs.worlds.base.Search.understanding`."""
-        description, says = self.reading.canonical, {}
-        if self.world.reader is not None:
-            written = reply.query.model_dump_json(exclude_defaults=True) if reply is not None else "none"
-        else:
-            written = "; ".join(map(str, self._control.picked.values())) or "none"
-            says = {"confidence": stated(reply.confidence), "says_none": not self._control.picked}
-        understanding = Understanding(description=description, calculation=written, refused=list(refused))
-        return understanding.model_copy(update=says)
+        written = reply.query.model_dump_json(exclude_defaults=True) if reply is not None else "none"
+        return Understanding(description=self.reading.canonical, calculation=written, refused=list(refused))
 
     def execute(self, reply: Any, refused: Sequence[str] = ()) -> Execution:
         """See :meth:`programs.worlds.base.Search.execute`; a query without nodes means that the graph has no answer."""
-        understanding = self.understanding(reply, refused)
-        if self.world.reader is None:
-            return Execution(understanding)
-        parse = Replies(self.world.reader.graph, self._shown, self.today).parse(reply.query)
-        return Execution(understanding.model_copy(update={"says_none": parse.is_empty}), parse)
+        parse = Replies(self.graph, self._shown, self.today).parse(reply.query)
+        understanding = self.understanding(reply, refused).model_copy(update={"says_none": parse.is_empty})
+        return Execution(understanding, parse)
 
     def combine(self, execution: Execution | None) -> Choice:
-        """The parser's first query, the beam's entities, or what a model names: the most probable of these."""
-        understanding = execution.understanding if execution is not None else None
-        model = str(dspy.settings.lm.model) if dspy.settings.lm is not None else ""
-        sure, lead = self._path_confidence, dict[str, tuple[str, float]]()
+        """The parser's first query, that of a model, or the beam's entities: the most probable of these."""
+        sure, lead = self.path_confidence, dict[str, tuple[str, float]]()
         if execution is not None and execution.candidate is not None:
-            self.reading, sure = ReplyConfidence.of(model).joined(self.reading, execution.candidate), 0.0
-        elif understanding is not None and self.world.reader is None:
-            sure = understanding.confidence
-            lead = {name: (str(path), path.score) for name, path in self._control.picked.items()}
-            self._names = tuple(lead)
+            confidences = ReplyConfidence.of(str(dspy.settings.lm.model))
+            self.reading, sure = confidences.joined(self.reading, execution.candidate), 0.0
         if self.reading.parses and self.reading.confidence >= sure:
             self._parse, sure = self.reading.parses[0], self.reading.confidence
-            self._names = self._nodes(self._parse)
-            path = _path(self.world.graph.graph, self._parse)  # type: ignore[union-attr]
-            lead = dict.fromkeys(self._names, (path, math.log(max(sure, _LEAST))))
-        pairs = zip(self.result.paths, self.result.answers, strict=True)
-        beam = {path.answer: (str(path), path.score, math.exp(score)) for path, (_, score) in pairs}
-        self._answers = [(name, *beam.get(name, way)[:2], sure) for name, way in lead.items()]
-        rest = 1 - sure if lead else 1.0
-        self._answers += [
-            (name, path, score, rest * share) for name, (path, score, share) in beam.items() if name not in lead
-        ]
-        is_none = not self._names and self._parse is None
-        return Choice(
-            self.candidates, ScoredCandidates(() if is_none else (sure,), 1 - sure), understanding=understanding
-        )
+            self.names = self._nodes(self._parse)
+            lead = dict.fromkeys(self.names, (_path(self.graph, self._parse), math.log(max(sure, 1e-9))))
+        return self.choice(sure, lead, execution, is_none=not self.names and self._parse is None)
 
     def turn(self, choice: Choice, config: EvidenceConfig) -> GraphTurn:
         """See :meth:`programs.worlds.base.Search.turn`."""
-        confidence = choice.scores.candidates[0] if choice.scores.candidates else 0.0
-        answers = confidence >= self.world.config.answer_from or config.answer == "always"
-        self._parse = self._parse if answers else None
-        graph = self.world.reader.graph if self.world.reader is not None else None
-        trace = trace_of(self.result.statistics)
-        trace["backtrack_count"] += self._control.backtracks
-        detail = GraphDetail(reasoning_trace=trace, topics=self.topics)
-        turn = GraphTurn(self.question, confidence=confidence, understanding=choice.understanding, detail=detail)
-        if graph is not None:
-            context = _context(graph, self.reading, self._parse)
-            turn = replace(turn, resolution=_resolution(graph, self.reading), context=context)
-        elif self._earlier:
-            resolution = Resolution(self.question, self.question, self.topics.entities, self._earlier)
-            turn = replace(turn, resolution=resolution)
-        if not choice.scores.candidates or not answers:
-            failure, message = self.nearest()
-            return replace(turn, failure=failure, message=message)
-        most = max(self.world.config.output_top_k, len(self._names))
-        detail = replace(
-            detail,
-            nodes=self._names,
-            answers=tuple((name, share) for name, _, _, share in self._answers[:most]),
-            raw_paths=tuple((path, score) for _, path, score, _ in self._answers[:most]),
-        )
-        if graph is None or self._parse is None:
-            left_out = self.result.left_out if self._names == self.result.chosen else 0
-            words = ", ".join(self._names) + (f" and {left_out} more" if left_out else "")
-            return replace(turn, answer=self._names, words=words, detail=replace(detail, left_out=left_out))
-        facts = tuple(facts_of(self._parse.query, graph, self._parse.nodes))
-        detail = replace(detail, path=_path(graph, self._parse), facts=facts)
-        answer = parse_answer(graph, self._parse)
-        return replace(turn, answer=answer, words=_words(graph, self._parse), detail=detail)
+        turn, reading = super().turn(choice, config), self.reading
+        self._parse = parse = self._parse if turn.failure is None else None
+        turn = replace(turn, context=_context(self.graph, reading, parse))
+        if reading.referents or reading.canonical != reading.question:
+            referents = tuple(map(self.graph.name, reading.referents))
+            turn = replace(turn, resolution=Resolution(reading.question, reading.canonical, referents))
+        if parse is None:
+            return turn
+        facts = tuple(facts_of(parse.query, self.graph, parse.nodes))
+        detail = replace(turn.detail or GraphDetail(), path=_path(self.graph, parse), facts=facts, left_out=0)
+        return replace(turn, answer=parse_answer(self.graph, parse), words=_words(self.graph, parse), detail=detail)
 
-    def grounds(self, turn: AnyTurn) -> dict[str, str]:
-        """See :meth:`programs.worlds.base.Search.grounds`."""
-        detail = turn.detail or GraphDetail()
-        facts = detail.facts or tuple(path for path, _ in detail.raw_paths)
-        return {"calculation": detail.path or "none", "facts": "\n".join(facts[:_MOST_NEIGHBOURS])}
-
-    def nearest(self) -> tuple[Failure, str]:
-        """Why there is no answer: words that nothing fits, or the likeliest path, which one may ask for in words."""
-        reading, result = self.reading, self.result
-        if reading.unknown:
-            words = ", ".join(map(repr, reading.unknown))
+    def nearest(self, path: str = "", sure: float = 0.0) -> tuple[Failure, str]:  # noqa: ARG002
+        """See :meth:`GraphSearch.nearest`; first come the words that nothing in the graph fits, then a query."""
+        if self.reading.unknown:
+            words = ", ".join(map(repr, self.reading.unknown))
             return "picked_none", f"the graph does not say: nothing in it fits {words}"
-        if self._control.shown and not self._names:
-            return "picked_none", f"the model took none of {self._control.shown} paths"
-        if reading.parses or result.paths:
-            parse = next(iter(reading.parses), None)
-            path = _path(self.world.graph.graph, parse) if parse is not None else str(result.paths[0])  # type: ignore[union-attr]
-            share = f"{max(reading.confidence, self._path_confidence):.0%}"
-            message = f'it is not certain what is asked: the likeliest path, "{path}", has a confidence of {share}'
-            return "picked_none", message
-        if self.topics.entities:
-            return "empty_beam", "no path from the topics leads to an answer"
-        if self.topics.unknown:
-            return "no_topic", f"the graph has no entity {', '.join(map(repr, self.topics.unknown))}"
-        return "no_topic" if self.world.reader is None else "picked_none", "the question names no entity of the graph"
+        query = next((_path(self.graph, parse) for parse in self.reading.parses), "")
+        return super().nearest(query, self.reading.confidence)
+
+    def past(self, turn: GraphTurn) -> tuple[DialogueTurn]:
+        """A turn of an earlier conversation as the reader sees it: with the query of its answer, if that is read."""
+        same = (parse for parse in self.reading.parses if parse_answer(self.graph, parse) == turn.answer)
+        return (_past(self.reading, next(same, None) if turn.answer is not None else None),)
 
     def after(self, turn: AnyTurn, choice: Choice) -> GraphState:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.after`."""
-        past = (_past(self.reading, self._parse),) if self.world.reader is not None else ()
-        return replace(self.state, turns=(*self.state.turns, turn), past=(*self.state.past, *past))
+        return replace(self.state.after(turn), past=(*self.state.past, _past(self.reading, self._parse)))
 
 
 def _path(graph: FactGraph, parse: Parse) -> str:
@@ -382,13 +260,6 @@ def _path(graph: FactGraph, parse: Parse) -> str:
 def _past(reading: Reading, best: Parse | None) -> DialogueTurn:
     guess = reading.parses[0] if reading.parses and best is None else None
     return DialogueTurn(reading.canonical, reading.asks, best, reading.named, reading.confidence, guess)
-
-
-def _resolution(graph: FactGraph, reading: Reading) -> Resolution | None:
-    """The nodes that a question refers to; ``None`` for one that refers to none."""
-    referents = tuple(graph.name(node) for node in reading.referents)
-    is_alone = reading.canonical == reading.question and not referents
-    return None if is_alone else Resolution(reading.question, reading.canonical, referents)
 
 
 def _words(graph: FactGraph, parse: Parse) -> str:
@@ -406,11 +277,7 @@ def _value(graph: FactGraph, node: int, unit: str) -> str:
     value = graph.values[node]
     if value.number is None or value.text[-1:].isalpha():  # "3rd"
         return graph.name(node)
-    return f"{_grouped(value.number)} {value.unit or unit}".strip()
-
-
-def _grouped(number: Decimal) -> str:
-    return f"{number:,f}"
+    return f"{value.number:,f} {value.unit or unit}".strip()
 
 
 def _context(graph: FactGraph, reading: Reading, best: Parse | None) -> GraphContext:
