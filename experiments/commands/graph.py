@@ -49,6 +49,7 @@ def ontology_group() -> None:
     epilog="""
     finpath graph show income.csv notes.md > report.ttl
     finpath graph show MRLW/2020/page_49.pdf > report.ttl
+    finpath graph show MRLW/2020/page_49.pdf --html report.html    # a picture
     finpath graph show --program beam    # the ontology of a program
     finpath graph show knowledge --history    # of `finpath ingest`
     """,
@@ -64,26 +65,40 @@ def ontology_group() -> None:
 @data_option
 @program_option
 @click.option("--history", is_flag=True, help="the updates of a growing graph, with sources and replaced values")
+@click.option("--html", type=OUT_FILE, metavar="FILE", help="draw a report's graph or an ontology into this file")
 @json_option
-def show_graph(about: tuple[str, ...], data: str, program: str, history: bool, write_figures: WriteFigures) -> None:
-    """Shows the graph of a report, or an ontology, as Turtle; or what a growing graph holds."""
-    from experiments.facade import kind_of
+def show_graph(
+    about: tuple[str, ...], data: str, program: str, history: bool, html: str | None, write_figures: WriteFigures
+) -> None:
+    """Shows the graph of a report, or an ontology, as Turtle or as a picture; or what a growing graph holds."""
+    from experiments.facade import kind_of, resolve_report
+    from kg.reports import build_report_graph
 
     if about and kind_of(about) == "growing graph":
+        if html:
+            raise ConfigError("html is of a report or an ontology, got a growing graph")
         _show_growing(about[0], write_figures, history=history)
         return
     if history:
         raise ConfigError("history is of a growing graph: name its folder")
+    ontology = _ontology(program)
     if about:
-        graph = _graph_of(about, data, program)
-        turtle, report = graph.to_turtle(), graph.report.id
-        say(f"{len(graph.graph)} triples, {len(graph.observations)} figures of {report}")
+        own = resolve_report(about, data)
+        graph = build_report_graph(own.report, ontology)
+        turtle, title = graph.to_turtle(), graph.report.id
+        say(f"{len(graph.graph)} triples, {len(graph.observations)} figures of {title}")
         counts = {"triples": len(graph.graph), "figures": len(graph.observations), "coverage": graph.coverage}
-        figures: dict[str, Any] = {"report": report, **counts}
+        figures: dict[str, Any] = {"report": title, **counts}
     else:
-        ontology = _ontology(program)
-        turtle, figures = ontology.to_turtle(), _ontology_figures(ontology)
-    show(turtle.rstrip())
+        turtle, title = ontology.to_turtle(), f"ontology of {program}"
+        figures = _ontology_figures(ontology)
+    if html:
+        from experiments.ui.pictures import graph_page, ontology_edges, report_edges
+
+        places = (own.describe(one.source) for one in graph.observations) if about else ()
+        write_text(html, graph_page(title, report_edges(graph, places) if about else ontology_edges(ontology)))
+    else:
+        show(turtle.rstrip())
     write_figures({**figures, "turtle": turtle})
 
 

@@ -43,6 +43,18 @@ def test_a_report_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "not in the ontology: zorblax wuggles" in capsys.readouterr().out
 
 
+def test_a_report_is_drawn_with_the_places_of_its_figures(tmp_path: Path) -> None:
+    table, page = tmp_path / "income.csv", tmp_path / "graph.html"
+    table.write_text('item,2020\nnet sales,120\n</script><b>costs,"1,100"\n')
+    assert _run("graph", "show", str(table), "--html", str(page)) == 0
+    text = page.read_text()
+    nodes, edges = (json.JSONDecoder().raw_decode(text.split(f"{name} = ")[1])[0] for name in ("nodes", "edges"))
+    [figure] = [number for number, (name, _) in enumerate(nodes) if name == "120 net_sales"]
+    assert 'cell B2, row "net sales", column "2020": [120]' in nodes[figure][1]
+    assert any((relation, end) == ("net_sales", figure) for _, relation, end in edges)
+    assert text.count("</script>") == 1
+
+
 def test_an_ontology_is_built_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, turtle, out = _file(tmp_path, GOOD, 7), tmp_path / "ontology.ttl", tmp_path / "out.json"
     assert _run("ontology", "build", source, "--out", str(turtle), "--json", str(out)) == 0
