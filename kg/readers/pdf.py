@@ -12,22 +12,13 @@ A page that is an image has no text, and becomes a problem.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from kg.readers.content import (
-    Content,
-    Place,
-    PlacedSentence,
-    RawCell,
-    RawTable,
-    clean,
-    context_of,
-    sentences_of,
-)
+from kg.readers.content import Content, Place, PlacedSentence, RawCell, RawTable, clean, context_of, sentences_of
 from kg.readers.grid import Extent, arrange, is_figure
 from kg.readers.pdf_pages import FramedTable, RawPage, raw_pages
 from kg.text import YEAR, find_dates
@@ -46,7 +37,7 @@ _PAGE_NUMBER = re.compile(r"(?:page\s+)?[-–—\s]*\d{1,4}[-–—\s]*", re.IGN
 
 
 @dataclass(frozen=True)
-class _Cell:
+class PageCell:
     """Words on one line without a wide gap, and their box."""
 
     text: str
@@ -58,11 +49,11 @@ class _Cell:
     @property
     def is_value(self) -> bool:
         """Whether it belongs right of a label: a figure, a sign, or a date."""
-        is_dated = bool(_DATED.search(self.text)) and bool(find_dates(self.text)) and len(self.text) <= 40
+        is_dated = len(self.text) <= 40 and bool(_DATED.search(self.text)) and bool(find_dates(self.text))
         return is_figure(self.text) or bool(_SIGN.fullmatch(self.text)) or is_dated
 
 
-_Line = list[_Cell]
+_Line = list[PageCell]
 
 
 def read_pdf(path: Path) -> Content:
@@ -90,12 +81,12 @@ def _read_page(page: RawPage, file: str, above: list[str]) -> Content:
         return Content(problems=(problem,))
     framed = [_Framed.of(one, page.number, file) for one in page.framed if _is_framed(one)]
     lines = list(_lines([word for word in page.words if not any(_is_inside(word, one.box) for one in framed)]))
-    blocks: list[_Block | _Framed] = sorted([*_blocks(lines), *framed], key=lambda one: one.top)
-    return _content(blocks, page.number, file, page.height, above)
+    blocks: list[PageBlock | _Framed] = sorted([*page_blocks(lines), *framed], key=lambda one: one.top)
+    return page_content(blocks, lambda cells: Place(file, page=page.number, box=_around(cells)), page.height, above)
 
 
 @dataclass(frozen=True)
-class _Block:
+class PageBlock:
     """Lines that are a paragraph, or a table."""
 
     lines: list[_Line]
@@ -103,6 +94,7 @@ class _Block:
 
     @property
     def top(self) -> float:
+        """The upper edge of its first line."""
         return self.lines[0][0].top
 
 
@@ -162,7 +154,7 @@ def _lines_of_words(words: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, 
         yield line
 
 
-def _cells(words: Sequence[dict[str, Any]]) -> Iterator[_Cell]:
+def _cells(words: Sequence[dict[str, Any]]) -> Iterator[PageCell]:
     """The cells of a line: words cut at wide gaps, and at signs of currency."""
     kept = _without_leaders(sorted(words, key=lambda word: word["x0"]))
     run: list[dict[str, Any]] = []
@@ -183,10 +175,10 @@ def _without_leaders(words: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]
             yield from found
 
 
-def _cell(words: Sequence[dict[str, Any]]) -> _Cell:
+def _cell(words: Sequence[dict[str, Any]]) -> PageCell:
     text = _LEADERS.sub("", " ".join(word["text"] for word in words))
     left, top = min(word["x0"] for word in words), min(word["top"] for word in words)
-    return _Cell(text, left, top, max(word["x1"] for word in words), max(word["bottom"] for word in words))
+    return PageCell(text, left, top, max(word["x1"] for word in words), max(word["bottom"] for word in words))
 
 
 def _is_row(line: _Line) -> bool:
@@ -200,7 +192,7 @@ def _gap(upper: _Line, lower: _Line) -> float:
     return (lower[0].top - max(cell.bottom for cell in upper)) / height if height else 0.0
 
 
-def _blocks(lines: Sequence[_Line]) -> Iterator[_Block]:
+def page_blocks(lines: Sequence[_Line]) -> Iterator[PageBlock]:
     """The paragraphs and tables of a page."""
     place = 0
     waiting: list[_Line] = []
@@ -216,7 +208,8 @@ def _blocks(lines: Sequence[_Line]) -> Iterator[_Block]:
         while heads < min(len(waiting), _MOST_HEADERS) and _is_header(waiting[-1 - heads], edge):
             heads += 1
         yield from _paragraphs(waiting[: len(waiting) - heads])
-        yield _Block([*waiting[len(waiting) - heads :], *_rejoined(lines[place:end])], is_table=True)
+        block = [*waiting[len(waiting) - heads :], *_rejoined(lines[place:end])]
+        yield PageBlock(block, is_table=len(block) > 1)
         waiting, place = [], end
     yield from _paragraphs(waiting)
 
@@ -250,54 +243,59 @@ def _rejoined(lines: Sequence[_Line]) -> list[_Line]:
             first, then = above[0], line[0]
             text = f"{first.text} {then.text}"
             box = (min(first.left, then.left), first.top, max(first.right, then.right), then.bottom)
-            found[-1] = [_Cell(text, *box), *line[1:]]
+            found[-1] = [PageCell(text, *box), *line[1:]]
         else:
             found.append(line)
     return found
 
 
-def _goes_on(label: _Cell, below: _Cell) -> bool:
+def _goes_on(label: PageCell, below: PageCell) -> bool:
     return not label.text.endswith(":") and below.left <= label.right and below.text[:1].islower()
 
 
-def _paragraphs(lines: Sequence[_Line]) -> Iterator[_Block]:
+def _paragraphs(lines: Sequence[_Line]) -> Iterator[PageBlock]:
     paragraph: list[_Line] = []
     for above, line in pairwise([None, *lines]):
         assert line is not None
         if above is not None and _gap(above, line) > _PARAGRAPH_GAP / 2:
-            yield _Block(paragraph, is_table=False)
+            yield PageBlock(paragraph, is_table=False)
             paragraph = []
         paragraph.append(line)
     if paragraph:
-        yield _Block(paragraph, is_table=False)
+        yield PageBlock(paragraph, is_table=False)
 
 
-def _content(blocks: Sequence[_Block | _Framed], page: int, file: str, height: float, above: list[str]) -> Content:
+def page_content(
+    blocks: Sequence[PageBlock | _Framed],
+    place_of: Callable[[Sequence[PageCell]], Place],
+    height: float,
+    above: list[str],
+) -> Content:
+    """The tables and sentences of a page; ``above`` has the paragraphs since the last table, and goes on."""
     tables: list[RawTable] = []
     sentences: list[PlacedSentence] = []
     for block in blocks:
-        if isinstance(block, _Block) and not block.is_table:
+        if isinstance(block, PageBlock) and not block.is_table:
             cells = [cell for line in block.lines for cell in line]
             text = clean(" ".join(cell.text for cell in cells))
             at_edge = cells[0].top < 0.1 * height or cells[-1].bottom > 0.9 * height
             if at_edge and _PAGE_NUMBER.fullmatch(text):
                 continue
             above.append(text)
-            sentences += sentences_of(text, Place(file, page=page, box=_around(cells)))
+            sentences += sentences_of(text, place_of(cells))
             continue
-        rows = block.rows if isinstance(block, _Framed) else [_extents(line, page, file) for line in block.lines]
-        place = Place(file, page=page, sheet=f"table {len(tables) + 1}")
+        rows = block.rows if isinstance(block, _Framed) else [_extents(line, place_of) for line in block.lines]
+        begun = next(one.cell.place for row in rows for one in row)
+        place = replace(begun, box=None, sheet=f"table {len(tables) + 1}")
         tables.append(RawTable(place, tuple(map(tuple, arrange(rows))), context_of(above)))
         above.clear()
     return Content(tuple(tables), tuple(sentences))
 
 
-def _extents(line: _Line, page: int, file: str) -> list[Extent]:
-    return [
-        Extent(RawCell(cell.text, Place(file, page=page, box=_around([cell]))), cell.left, cell.right) for cell in line
-    ]
+def _extents(line: _Line, place_of: Callable[[Sequence[PageCell]], Place]) -> list[Extent]:
+    return [Extent(RawCell(cell.text, place_of([cell])), cell.left, cell.right) for cell in line]
 
 
-def _around(cells: Sequence[_Cell]) -> tuple[int, int, int, int]:
+def _around(cells: Sequence[PageCell]) -> tuple[int, int, int, int]:
     left, top = min(cell.left for cell in cells), min(cell.top for cell in cells)
     return _points((left, top, max(cell.right for cell in cells), max(cell.bottom for cell in cells)))

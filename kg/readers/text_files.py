@@ -1,4 +1,4 @@
-"""Text files: tables of separated values, pipe tables and sentences of Markdown, and sentences of plain text.
+"""Text files: tables of separated values, pipe tables and sentences of Markdown, and those of plain text by its spaces.
 
 >>> read_csv(Path("income.csv")).tables[0].rows[1][0].text
 'net sales'
@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from kg.readers.content import (
     sentences_of,
 )
 from kg.readers.grid import arrange_cells
+from kg.readers.pdf import PageCell, page_blocks, page_content
+
+_CELL = re.compile(r"\S+(?: \S+)*")
 
 
 def read_csv(path: Path) -> Content:
@@ -117,20 +121,15 @@ def _plain_inline(token: Any) -> str:
 
 
 def read_plain_text(path: Path) -> Content:
-    """The sentences of a plain text; a paragraph ends at an empty line."""
-    sentences: list[PlacedSentence] = []
+    """The tables of a plain text, whose cells have a tab or two spaces between them, and its sentences.
+
+    A paragraph ends at an empty line; lines without letters and digits are rules.
+    """
     text, problems = decoded(path)
-    for line, paragraph in _paragraphs(text):
-        sentences += sentences_of(paragraph, Place(path.name, line))
-    return Content((), tuple(sentences), problems)
-
-
-def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    begun, lines = 1, list[str]()
-    for number, line in enumerate([*text.splitlines(), ""], start=1):
-        if line.strip():
-            begun = begun if lines else number
-            lines.append(line)
-        elif lines:
-            yield begun, " ".join(lines)
-            lines = []
+    lines = [
+        [PageCell(cell[0], cell.start(), number, cell.end(), number + 1) for cell in _CELL.finditer(line)]
+        for number, line in enumerate(text.replace("\t", "\t ").expandtabs().splitlines(), start=1)
+        if any(map(str.isalnum, line))
+    ]
+    content = page_content(list(page_blocks(lines)), lambda cells: Place(path.name, int(cells[0].top)), len(lines), [])
+    return replace(content, problems=problems)

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from experiments.commands import main as cli
-from experiments.facade import resolve_report
 from kg.errors import ConfigError, DataError
 from kg.readers import OwnReport, read_files
 from kg.readers.content import Place
@@ -135,6 +134,21 @@ def test_html_with_spans_and_a_table_for_layout(tmp_path: Path) -> None:
     assert own.problems == ()
 
 
+def test_a_table_of_spaces_in_a_plain_text(tmp_path: Path) -> None:
+    table = "Income (US$ million)\n\n              2020     2021\nCopper       612.4    874.1\n"
+    path = _file(
+        tmp_path,
+        "a.txt",
+        table + "             -----    -----\nTax          (4.1)        -\n\nWe mined  12 ores\nin 2020.\n",
+    )
+    own = read_files([path])
+    assert own.report.table == (("", "2020", "2021"), ("Copper", "612.4", "874.1"), ("Tax", "(4.1)", "-"))
+    assert own.report.sentences == ("Income (US$ million)", "We mined 12 ores in 2020.")
+    assert own.place(CellSource(2, 1, 0, 5)) == Place("a.txt", 6, "")
+    tabs = read_files([_file(tmp_path, "b.txt", "Revenue\t2020\t2019\nSales\t5\t4\n")])
+    assert tabs.report.table[1] == ("Sales", "5", "4")
+
+
 def test_several_tables_are_one_report_and_keep_their_own_headers(tmp_path: Path) -> None:
     second = "in thousands,2018,2017\nCash,7,8\n"
     files = [_file(tmp_path, "income.csv", INCOME), _file(tmp_path, "balance.csv", second)]
@@ -185,14 +199,6 @@ def test_a_library_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ConfigError, match=r"needs openpyxl, which is not installed: pip install openpyxl"):
         read_files([_file(tmp_path, "a.xlsx", "")])
-
-
-def test_an_id_is_found_as_before() -> None:
-    found = resolve_report(["MRLW/2020/page_49.pdf"], "sample:dev")
-    assert found.report.id == "MRLW/2020/page_49.pdf"
-    assert found.describe(CellSource(1, 1, 0, 1)).startswith("table, row 2")
-    with pytest.raises(DataError, match="one report or files"):
-        resolve_report(["MRLW", "other"], "sample:dev")
 
 
 def test_asking_about_files(tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]) -> None:

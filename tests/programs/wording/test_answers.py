@@ -16,7 +16,6 @@ from kg.search.derivation import Derivation
 from kg.search.steps import Answer, Number, Step
 from programs import BeamQA
 from programs.answer import currency_sign, spoken_answer
-from programs.conversation import ConversationQA
 from programs.turns import Turn
 from programs.wording import is_grounded, written_answer, written_number
 from programs.worlds.report import ReportReader
@@ -103,15 +102,6 @@ def test_the_sign_is_the_reports_own() -> None:
     assert currency_sign(Report("e", (), (("", "2009"), ("sales", "€ 5")), ("it cost $ 5 , $ 6 and $ 7 .",))) == "€"
     assert currency_sign(Report("p", ("it cost £ 5 .",), (), ())) == "£"
     assert currency_sign(Report("n", ("it cost 5 .",), (), ())) == ""
-
-
-def test_it_comes_with_the_turn() -> None:
-    program = ConversationQA.unfitted(build_ontology([REPORT]))
-    [turn] = program(report=REPORT, questions=["what were revenues in 2009?"]).turns
-    assert turn.answer is not None
-    assert turn.derivation is not None
-    assert turn.words
-    assert turn.words == spoken_answer(turn.derivation, turn.answer, INDEX.observations, "$")
 
 
 @pytest.mark.parametrize(
