@@ -93,9 +93,8 @@ class KnowledgeGraphOfThoughts(dspy.Module):
             missing: str | None = self.retrieve(work=work, sources=sources).missing
             # Tools over files that were shown as a whole have nothing to add.
             can_add = set(self.tools.names) - set(FILE_TOOLS if sources.are_short else ())
-            if missing is None or not can_add or dspy.settings.lm is None:
-                return
-            if work.is_late or work.iterations >= self.config.max_iterations:
+            is_last = work.iterations >= self.config.max_iterations or dspy.settings.lm is None
+            if missing is None or not can_add or is_last:
                 return
             given = {"tools": self.tools, "type_tools": type_tools, "missing": missing}
             if not self.insert(work=work, sources=sources, **given).calls:

@@ -32,6 +32,9 @@ from signatures.thoughts import SplitQuestion
 ReaderOf = Callable[[FactGraph], QuestionReader]
 """Makes the reader of questions about a graph."""
 
+QUOTED_FROM = 0.7
+"""The least confidence in what an embedded model quotes; chosen on twenty questions about files of a writer."""
+
 
 class Retrieve(dspy.Module):
     """Retrieves the answer of a question from a graph and sentences that may hold it.
@@ -64,7 +67,7 @@ class Retrieve(dspy.Module):
             states["texts"] = TextsWorld(answers).start()
         for part in work.parts[len(work.answers) :]:
             turn = self._answered(work, states, part)
-            if turn is None or turn.answer is None:
+            if turn is None:
                 return dspy.Prediction(missing=part)
             work.answers.append(_answer(turn, sources))
         return dspy.Prediction(missing=None)
@@ -83,26 +86,30 @@ class Retrieve(dspy.Module):
 
     def _answered(self, work: Work, states: dict[str, Any], question: str) -> AnyTurn | None:
         """The turn of a question: of the graph without a model, of the sentences, or of the graph with a model."""
-        turn, lm = None, dspy.settings.lm
+        lm = dspy.settings.lm
+        quotes = lm is not None and is_embedded(lm)
         for name, asks in (("graph", False), ("texts", True), ("graph", True)):
             # An embedded model is hardly ever right about a graph where the parser is not.
-            if name not in states or (name == "graph" and asks and (lm is None or is_embedded(lm))):
+            if name not in states or (name == "graph" and asks and (lm is None or quotes)):
                 continue
             work.step(f"ask the {name}: {question}")
             before = [f"{part} {said[0]}." for part, said in zip(work.parts, work.answers, strict=False)]
-            written = (
-                question if name == "graph" else " ".join([*before, question])
-            )  # a graph's turns follow each other
+            # A graph has its own turns before, unless one of them was answered elsewhere.
+            written = question if name == "graph" else " ".join([*before, question])
             with dspy.context(lm=lm if asks else None):
                 after: State[Any] = work.within(partial(getattr(self, name).ask, states[name], written))
             if after is None:
                 continue
             turn = after.turns[-1]
-            if turn.failure is None:
+            if turn.failure is None and (turn.confidence or 0.0) >= (
+                QUOTED_FROM if name == "texts" and quotes else 0.0
+            ):
                 states[name] = after
+                if name == "texts":
+                    states.pop("graph", None)
                 return turn
-            work.refused.append(f"the {name}: {turn.message}"[:300])
-        return turn
+            work.refused.append(f"the {name}: {turn.message or f'{turn.words!r} is not certain'}"[:300])
+        return None
 
 
 def _answer(turn: AnyTurn, sources: Sources) -> tuple[str, tuple[BasicFact, ...], str]:

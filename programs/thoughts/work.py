@@ -138,11 +138,6 @@ class Work:
         self.iterations = 0
         self._end = time.monotonic() + config.patience
 
-    @property
-    def is_late(self) -> bool:
-        """Whether the time of the question is over."""
-        return time.monotonic() > self._end
-
     def result(self) -> Thoughts:
         """Returns the record of the question; it has an answer where all parts have one."""
         found = self.answers if self.parts and len(self.answers) == len(self.parts) else []
