@@ -94,7 +94,6 @@ class Retrieve(dspy.Module):
                 continue
             work.step(f"ask the {name}: {question}")
             before = [f"{part} {said[0]}." for part, said in zip(work.parts, work.answers, strict=False)]
-            # A graph has its own turns before, unless one of them was answered elsewhere.
             written = question if name == "graph" else " ".join([*before, question])
             with dspy.context(lm=lm if asks else None):
                 after: State[Any] = work.within(partial(getattr(self, name).ask, states[name], written))
