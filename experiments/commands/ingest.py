@@ -125,13 +125,13 @@ def ingest_documents(
             show(f"{use_types(opened, types)} types are new or changed")
         advisor, threads = Advisor(opened), threads or (lm.default_threads if lm is not None else 1)
         entries = _ingest(advisor, news, replies, threads, log, problems)
-        insights, facts = advisor.reflect(today.date()), opened.facts()
+        facts = opened.facts()
     for problem in problems:
         say(f"left out: {problem}")
     for entry in entries:
         show(_described(entry))
-    show(f"{facts} facts in {graph}, {insights} new insights")
-    write_figures({**_figures(entries), "problems": problems, "facts": facts, "insights": insights})
+    show(f"{facts} facts in {graph}")
+    write_figures({**_figures(entries), "problems": problems, "facts": facts})
     return 1 if problems else 0
 
 
@@ -174,7 +174,7 @@ def _ingest(
         return None
 
     entries = []
-    ordered = sorted(news, key=lambda document: document.published)
+    ordered = sorted(news, key=lambda document: (document.published, document.name))
     with progress(len(ordered), "document") as bar:
         for document, reply in zip(ordered, concurrently(read, enumerate(ordered), threads), strict=True):
             try:

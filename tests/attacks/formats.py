@@ -134,7 +134,7 @@ def _saved_with(name: str) -> Callable[[Path], object]:
 
 @cache
 def _program() -> Any:
-    return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1))
+    return ConversationQA.unfitted(build_ontology([REPORT]))
 
 
 def _conversation() -> Any:

@@ -11,9 +11,12 @@ import pytest
 from pyoxigraph import Store
 
 from experiments.commands import main as cli
-from experiments.data import read_documents
+from experiments.data import read_documents, recorded_replies
+from experiments.facade import open_graph
+from kg.growing import graph_triples
 from kg.growing.graph import GrowingGraph
 from kg.news import stored_facts
+from programs.advisor import Advisor, ReadDocuments
 from tests.demonstrations import ADVISOR as SAMPLE
 from tests.demonstrations import HAS_READER, make_database, needs_reader
 from tests.experiments.openai_server import ScriptedServer
@@ -36,7 +39,7 @@ def test_documents_of_the_sample_enter_once_with_recorded_replies(
     ingested: tuple[Path, dict[str, Any]], graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = ingested[1]
-    assert (first["documents"], first["known"], first["insights"], first["refused"]) == (12, 0, 10, [])
+    assert (first["documents"], first["known"], first["refused"]) == (12, 0, [])
     assert (first["stated_facts"], first["stated_events"]) == (62, 18)
     code, again = run(tmp_path, *INGEST, "--graph", graph)
     assert "are replayed from recorded replies of a language model" in capsys.readouterr().err
@@ -44,11 +47,22 @@ def test_documents_of_the_sample_enter_once_with_recorded_replies(
     assert again["facts"] == first["facts"]
 
 
+def test_portions_of_documents_give_the_facts_of_the_whole(graph: str, tmp_path: Path) -> None:
+    documents, replies = sorted(read_documents(["sample:news"])[0], key=lambda one: one.published), recorded_replies()
+    portions = str(tmp_path / "portions")
+    for portion in (documents[:4], documents[2:5], documents[5:]):
+        with open_graph(portions, new=True) as opened:
+            for document in portion:
+                Advisor(opened).ingest(document, ReadDocuments.recorded(replies[document.name]))
+    facts = [set(graph_triples(GrowingGraph(path, read_only=True))) for path in (graph, portions)]
+    assert facts[0] == facts[1]
+
+
 def test_without_a_model_sentences_are_kept_and_the_command_that_gets_one_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, found = run(tmp_path, "ingest", str(SAMPLE / "documents"), "--graph", str(tmp_path / "knowledge"))
-    assert (code, found["documents"], found["stated_facts"], found["insights"]) == (0, 12, 0, 0)
+    assert (code, found["documents"], found["stated_facts"]) == (0, 12, 0)
     assert "their sentences are kept" in (said := capsys.readouterr().err)
     assert "finpath ingest FILE... --graph FOLDER --lm" in said
 
@@ -61,7 +75,7 @@ def test_a_model_states_the_facts_and_events_of_a_document(tmp_path: Path) -> No
     with ScriptedServer([script]) as server:
         lm = ("--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0", "--no-track")
         code, found = run(tmp_path, "ingest", document, "--graph", graph, *lm, "--today", "2026-11-20")
-        assert (code, found["stated_facts"], found["stated_events"], found["insights"]) == (0, 5, 2, 1)
+        assert (code, found["stated_facts"], found["stated_events"]) == (0, 5, 2)
         assert found["refused"] == ["09-osprey-dividend.txt: the document does not have 'Helixon Inc.'"]
         assert run(tmp_path, "ingest", document, "--graph", graph, *lm)[1]["known"] == 1
     assert len(server.heard) == 1
@@ -107,19 +121,18 @@ def test_what_cannot_be_answered_does_not_enter_the_graph(
     assert cli.main(["brief", str(tmp_path / "none"), "--database", str(tmp_path), "--user", "ann"]) == 1
 
 
-def test_a_document_is_undone_by_its_name(graph: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_document_is_undone_by_its_name(graph: str, tmp_path: Path) -> None:
     before = run(tmp_path, "graph", "show", graph, "--history")[1]
     assert "Osprey Rail Ltd" in before["companies"]
     assert "09-osprey-dividend.txt" in {entry["document"] for entry in before["history"]}
     last = before["history"][-1]["number"]
     assert run(tmp_path, "ingest", "--undo", str(last), "--graph", graph)[1]["undone"] == [last]
     code, found = run(tmp_path, "ingest", "--undo", "09-osprey-dividend.txt", "--graph", graph)
-    assert (code, len(found["undone"])) == (0, 3)
-    assert "insights by rules" in capsys.readouterr().out
+    assert (code, len(found["undone"])) == (0, 2)
     with GrowingGraph(graph, read_only=True) as opened:
         assert not [fact for fact in stored_facts(opened) if fact.subject == "Osprey Rail Ltd"]
     assert cli.main(["ingest", "--undo", "nowhere.txt", "--graph", graph]) == 1
-    assert run(tmp_path, *INGEST, "--graph", graph)[1]["known"] == 11
+    assert run(tmp_path, *INGEST, "--graph", graph)[1]["known"] == 10
 
 
 def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,12 +141,13 @@ def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys
     folder.mkdir()
     (folder / "positions.csv").write_text(
         "user_id,symbol,shares,avg_cost,added_at\nzelda-quist,HLXN,987654,7654.321,1999-01-02\n"
-        "zelda-quist,XQZW,13131,5.5,1999-01-03\n",
+        "zelda-quist,XQZW,13131,5.5,1999-01-03\nnobody,NONE,1,1,1999-01-03\n",
         encoding="utf-8",
     )
     (folder / "watchlist.csv").write_text("user_id,symbol,added_at\nzelda-quist,BRMB,1999-03-04\n", encoding="utf-8")
     make_database(tmp_path / "portfolio.db", folder)
     words = (graph, "--database", str(tmp_path / "portfolio.db"), "--today", "2026-11-20")
+    run(tmp_path, "brief", *words, "--user", "nobody")  # which derives insights
     before = _content(graph)
     _, found = run(tmp_path, "brief", *words, "--user", "zelda-quist")
     assert {row["symbol"] for row in found["briefings"]} == {"HLXN", "BRMB"}

@@ -34,7 +34,7 @@ REPORT = Report("a", (), (("", "2020", "2019"), ("revenue", "$ 5", "$ 4"), ("cos
 
 @pytest.fixture
 def program() -> ConversationQA:
-    return ConversationQA.unfitted(build_ontology([REPORT], min_reports=1), config=DerivationConfig(beam_width=4))
+    return ConversationQA.unfitted(build_ontology([REPORT]), config=DerivationConfig(beam_width=4))
 
 
 @pytest.fixture

@@ -94,6 +94,16 @@ def test_yes_and_no_need_a_cited_sentence(read: Callable[..., TextAnswer]) -> No
     assert read(answers=["No"]).values == read(answers=["No"], sentences=[99]).values == ()
     found = read(answers=["No"], sentences=[5])
     assert (found.values, found.passages[0].document) == (("no",), "ferry-2")
+    assert read(own("no"), answers=["No"], sentences=[5]).values == ("no",)
+
+
+def test_yes_and_no_answer_questions_for_them_alone(read: Callable[..., TextAnswer]) -> None:
+    """As the span reader reads the question, so a model that yields to a planted text says no to nothing else."""
+    assert (
+        read(own("$71 million"), answers=["No"], sentences=[5]).why
+        == "the question asks for a value, not for yes or no"
+    )
+    assert read(own("no"), answers=["$71 million"], sentences=[5]).why == "the question asks for yes or no"
 
 
 def test_a_calculation_is_done_with_the_amounts_of_sentences(read: Callable[..., TextAnswer]) -> None:
