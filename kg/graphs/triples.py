@@ -277,8 +277,7 @@ def read_store(store: EndpointStore, most: int) -> Iterator[Triple]:
     """
     read = 0
     while True:
-        where = "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }"
-        rows = select_triples(store, where, f" ORDER BY ?s ?p ?o LIMIT {_PAGE} OFFSET {read}")
+        rows = _page(store, read)
         yield from rows
         read += len(rows)
         if len(rows) < _PAGE:
@@ -287,19 +286,12 @@ def read_store(store: EndpointStore, most: int) -> Iterator[Triple]:
             raise DataError(f"the store must hold fewer than {most:,} triples, and it holds more")
 
 
-def select_triples(store: EndpointStore, where: str, end: str = "") -> list[Triple]:
-    """The triples ``?s ?p ?o`` that fit a SPARQL pattern.
-
-    Args:
-        store: The store.
-        where: The pattern.
-        end: An order and a limit.
-
-    Raises:
-        DataError: The store cannot be reached.
-    """
+def _page(store: EndpointStore, start: int) -> list[Triple]:
+    """The triples of a store from a place in their order on."""
     columns = "?s ?p ?o (isLiteral(?o) AS ?l) (isBlank(?s) AS ?a) (isBlank(?o) AS ?b) (DATATYPE(?o) AS ?d)"
-    rows = store.texts(f"SELECT DISTINCT {columns} (LANG(?o) AS ?t) WHERE {{ {where} }}{end}")
+    where = "{ { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
+    page = f"ORDER BY ?s ?p ?o LIMIT {_PAGE} OFFSET {start}"
+    rows = store.texts(f"SELECT DISTINCT {columns} (LANG(?o) AS ?t) WHERE {where} {page}")
     if any(len(row) != _COLUMNS or None in row[:3] for row in rows):
         raise DataError("the endpoint's reply has other columns than those of the query")
     return [

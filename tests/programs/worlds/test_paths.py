@@ -84,12 +84,8 @@ def test_every_entity_that_the_chosen_path_reaches_is_an_answer() -> None:
     )
     assert "USA -> president -> Joe Biden -> spouse -> Jill Biden" in [path for path, _ in result.detail.raw_paths[:2]]
     assert all(score <= 0 for _, score in result.detail.raw_paths)
-    assert set(result.detail.reasoning_trace) == {
-        "total_paths_explored",
-        "completed_paths",
-        "max_depth_reached",
-        "backtrack_count",
-    }
+    keys = {"total_paths_explored", "completed_paths", "max_depth_reached", "backtrack_count"}
+    assert result.detail.reasoning_trace.keys() == keys
     assert result.detail.reasoning_trace["max_depth_reached"] == 2
     assert (result.failure, result.usage.lm_calls) == (None, 0)
 
@@ -100,11 +96,7 @@ def test_the_spouse_of_the_44th_president_is_one_person() -> None:
     turn = program_of()(question=question, graph=index).turn
     assert turn.answer == ("Michelle Obama",)
     assert turn.detail.raw_paths[0][0] == "USA -> president -> Barack Obama -> spouse -> Michelle Obama"
-    for question in (
-        "who is the captain of the USA?",
-        "who is the tailor of the 44th president of the USA?",
-        "the USA?",
-    ):
+    for question in ("the captain of the USA?", "who is the tailor of the 44th president of the USA?", "the USA?"):
         assert program_of()(question=question, graph=index).turn.confidence < 0.6 < turn.confidence
 
 
