@@ -41,17 +41,7 @@ _PART = "finpath-part"
 _NEW = 60.0
 """Seconds for which a temporary file, or a folder without a lock, stays: its writer may be between two steps."""
 
-UNREADABLE = (
-    OSError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    RuntimeError,
-    NotImplementedError,
-    ValueError,
-    LookupError,
-)
+UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, LookupError)
 """Errors of :mod:`zipfile` for a damaged archive; a RuntimeError is of an encrypted file, an IndexError of no name."""
 
 OLD = "old"

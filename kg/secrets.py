@@ -11,8 +11,8 @@ import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from html.entities import codepoint2name
 from typing import Any
-from urllib.parse import quote
 
 _NAME = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?|PAT)($|_)", re.IGNORECASE)
 _USER = re.compile(r"(?<=://)[^/@\s'\"]*@")
@@ -23,34 +23,48 @@ def without_secrets(value: Any) -> Any:
     """Plain data with the name of a key in place of its value in every text, and whole characters alone.
 
     The values of environment variables that a name calls a key are replaced, as they are and as a server may echo
-    them: in base64, also inside a longer text, in hexadecimal and with percent signs.
+    them: in base64, also inside a longer text, in hexadecimal, and with escapes of JSON, addresses or HTML.
     """
     named = {name: text for name, text in os.environ.items() if _NAME.search(name) and len(text) >= _SHORTEST}
     return _mapped(value, _pattern(tuple(sorted(named.items(), key=lambda item: -len(item[1])))))
 
 
+_Pattern = tuple[re.Pattern[str], tuple[str, ...]]
+
+
 @lru_cache(maxsize=8)
-def _pattern(secrets: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
-    """A pattern of all forms of the secrets, and the name of each form in lower case."""
-    names = {form.lower(): name for name, secret in reversed(secrets) for form in _forms(secret)}
-    forms = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return (re.compile(forms, re.IGNORECASE) if forms else None), names
+def _pattern(secrets: tuple[tuple[str, str], ...]) -> _Pattern | None:
+    """A pattern with a group for each secret, which matches its forms, and the names of the secrets."""
+    if not secrets:
+        return None
+    groups = (f"({'|'.join(_forms(secret))})" for _, secret in secrets)
+    return re.compile("|".join(groups), re.IGNORECASE), tuple(name for name, _ in secrets)
 
 
 def _forms(secret: str) -> Iterator[str]:
+    """Patterns of a secret in each encoding."""
     raw = secret.encode("utf-8", errors="surrogateescape")
-    yield from (secret, quote(raw, safe=""), quote(raw), raw.hex())
+    yield "".join(map(_escaped, secret))
+    yield "[: -]?".join(f"{byte:02x}" for byte in raw)
     for before in range(3):  # bytes before it in the text that is encoded: their letters, and the last, are not its own
         text = base64.b64encode(bytes(before) + raw).decode().rstrip("=")
         text = text[before + 1 if before else 0 : None if (before + len(raw)) % 3 == 0 else -1]
-        yield from (text, text.translate({ord("+"): "-", ord("/"): "_"}))
+        yield text.replace("+", "[+-]").replace("/", "[/_]")
 
 
-def _mapped(value: Any, secrets: tuple[re.Pattern[str] | None, dict[str, str]]) -> Any:
+def _escaped(letter: str) -> str:
+    """A pattern of a character, as it is or with an escape of JSON, Python, an address or HTML."""
+    code, raw = ord(letter), letter.encode("utf-8", errors="surrogateescape")
+    forms = [rf"\\*{re.escape(letter)}", rf"\\+u{code:04x}", rf"&\#0*{code};", rf"&\#x0*{code:x};"]
+    forms += ["".join(rf"%(?:25)*{byte:02x}" for byte in raw), "".join(rf"\\+x{byte:02x}" for byte in raw)]
+    return f"(?:{'|'.join([*forms, f'&{codepoint2name[code]};'] if code in codepoint2name else forms)})"
+
+
+def _mapped(value: Any, secrets: _Pattern | None) -> Any:
     if isinstance(value, str):
-        pattern, names = secrets
-        if pattern is not None:
-            value = pattern.sub(lambda found: f"[{names[found[0].lower()]}]", value)
+        if secrets is not None:
+            pattern, names = secrets
+            value = pattern.sub(lambda match: f"[{names[match.lastindex - 1]}]", value)
         return _USER.sub("[…]@", value).encode("utf-8", errors="replace").decode("utf-8")
     if isinstance(value, dict):
         return {_mapped(key, secrets): _mapped(part, secrets) for key, part in value.items()}

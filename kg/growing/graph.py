@@ -39,11 +39,7 @@ class GrowingGraph(GraphDatabase):
     """
 
     def __init__(
-        self,
-        path: str | Path | None = None,
-        schema: Schema | None = None,
-        *,
-        read_only: bool = False,
+        self, path: str | Path | None = None, schema: Schema | None = None, *, read_only: bool = False
     ) -> None:
         super().__init__(path, read_only=read_only)
         self.writing = threading.RLock()

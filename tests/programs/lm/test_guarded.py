@@ -210,9 +210,8 @@ def test_short_values_and_other_variables_are_left_alone(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "echo",
     [
-        SECRET,
-        quote(SECRET, safe=""),
-        SECRET.encode().hex().upper(),
+        *(SECRET, quote(SECRET, safe=""), SECRET.encode().hex().upper()),
+        *("".join(form.format(ord(one)) for one in SECRET) for form in ("%{:02x}", "\\u{:04x}", "&#{};", "{:02x}:")),
         *(base64.b64encode(f"{before}{SECRET}:x".encode()).decode() for before in ("", "a", "ab", "user:")),
         base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
     ],
