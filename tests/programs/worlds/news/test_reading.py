@@ -48,7 +48,7 @@ def near() -> list[NearDocument]:
 
 def own(*values: str) -> TextAnswer:
     """What the span reader would answer."""
-    return TextAnswer(values, confidence=0.9, shares={compared(value): 0.9 for value in values})
+    return TextAnswer(values, confidence=0.9, shares={compared(value): 0.95 for value in values})
 
 
 @pytest.fixture
@@ -98,11 +98,7 @@ def test_yes_and_no_need_a_cited_sentence(read: Callable[..., TextAnswer]) -> No
 
 
 def test_yes_and_no_answer_questions_for_them_alone(read: Callable[..., TextAnswer]) -> None:
-    """As the span reader reads the question, so a model that yields to a planted text says no to nothing else."""
-    assert (
-        read(own("$71 million"), answers=["No"], sentences=[5]).why
-        == "the question asks for a value, not for yes or no"
-    )
+    assert "not for yes or no" in read(own("$71 million"), answers=["No"], sentences=[5]).why
     assert read(own("no"), answers=["$71 million"], sentences=[5]).why == "the question asks for yes or no"
 
 
@@ -117,8 +113,9 @@ def test_a_calculation_is_done_with_the_amounts_of_sentences(read: Callable[...,
 def test_doubt_and_another_answer_of_the_span_reader_lower_the_confidence(read: Callable[..., TextAnswer]) -> None:
     reply = {"answers": ["$71 million"], "sentences": [5]}
     alone, agreed = read(**reply), read(own("$71 million"), **reply)
-    against = read(own("$64 million"), **reply)
-    assert agreed.confidence > alone.confidence > against.confidence
+    assert agreed.confidence > alone.confidence
+    assert read(own("about $71 million"), **reply).values == ("$71 million",)
+    assert read(own("$64 million"), **reply).why == "the span reader reads '$64 million'"
     assert read(**reply, sureness="likely").confidence < alone.confidence
     assert read(**reply, sureness="unsure").values == ()
 
