@@ -44,6 +44,7 @@ from experiments.saved import (
     with_program_settings,
 )
 from experiments.tracking import (
+    MODEL_TAG,
     DataInput,
     RunKind,
     Tracker,
@@ -80,7 +81,6 @@ class CompileJob:
         params: Settings, as the run shows them.
         fit: Returns the program; it is given a function that shows a line to the user.
         lm: The language model that the served program asks.
-        is_model: Whether the program is logged as a model.
         kind: The kind of the run.
         seed: Of everything random.
     """
@@ -91,7 +91,6 @@ class CompileJob:
     params: Mapping[str, object]
     fit: Callable[[Callable[[str], None]], Fit]
     lm: LMConfig | None = None
-    is_model: bool = True
     kind: RunKind = "compile"
     seed: int = 0
 
@@ -153,9 +152,9 @@ def compile_program(
         run.log_metrics(figures)
         run.log_text(printed.name, printed.read_text(encoding="utf-8", errors="replace"))
         run.log_folder(saved.folder, "program")
-        if tracker is not None and job.is_model:
+        if tracker is not None:
             say("* log the program as a model")
-            run.log_tags({"finpath.model_uri": log_model(tracker, run, saved, job.lm)})
+            run.log_tags({MODEL_TAG: log_model(tracker, run, saved, job.lm)})
         if task is None:
             return Compiled(saved, fit, figures)
         say(f"* evaluate {name} on {task.name}")
@@ -264,7 +263,6 @@ def report_job(
         },
         fit=fit,
         lm=lm,
-        is_model=bool(optimizers),
         seed=seed,
     )
 

@@ -31,7 +31,7 @@ from experiments.console import figures_table, progress, say, write_answer
 from experiments.data import ConversationRecord, LoadedData
 from experiments.lms import reach_lm
 from experiments.runs import REPORT_TAG, RunRecord
-from experiments.saved import SavedProgram
+from experiments.saved import SavedProgram, model_of
 from experiments.task import Description, EvaluationConfig, Scored, Task
 from experiments.tracking import (
     REVISION_TAG,
@@ -297,9 +297,11 @@ def evaluate(
         work = _Work(saved, task, items, config, about, run, settings, journal)
         if stopped is None:
             run.log_params(about.params)
-            run.log_data(about.data)
         else:
             work.load(stopped)
+        run.log_data(about.data)
+        if tracker is not None:
+            run.log_model_input(model_of(tracker, saved, config.lm.name if config.lm is not None else "none"))
         try:
             work.answer_all()
         except BaseException:
@@ -307,6 +309,8 @@ def evaluate(
                 work.log_end()
             raise
         figures = work.log_end()
+        if config.limit is None:
+            run.log_records(about.data, [work.record(scored) for scored in work.all()])
     journal.remove()
     turns = {(scored.item, scored.index): scored.turn for scored in work.all()}
     return Evaluation(name, figures, [scored.score for scored in work.all()], turns)
@@ -410,8 +414,8 @@ class _Work:
             with traced(self.run, f"{item.id} turn {index + 1}") if self.config.traces else nullcontext() as span:
                 scored = self._scored(item, index, next(answers))
                 if span is not None:
-                    facts = self.task.trace(scored)
                     tags = {"finpath.program": self.saved.name, "finpath.correct": str(scored.right).lower()}
+                    facts = self._facts(scored)
                     write_trace(span, self.run, item.id, index, replace(facts, tags={**tags, **facts.tags}))
             turns.append(scored)
         return turns
@@ -419,6 +423,16 @@ class _Work:
     def _scored(self, item: Any, index: int, turn: Any) -> Scored:
         """Scores a turn; those of the journal are scored again."""
         return Scored(item.id, index, turn, *self.task.score(item, index, turn))
+
+    def _facts(self, scored: Scored) -> TraceFacts:
+        facts = self.task.trace(scored)
+        return replace(facts, inputs={**facts.inputs, "conversation": scored.item, "turn": scored.index + 1})
+
+    def record(self, scored: Scored) -> dict[str, Any]:
+        """Returns a turn as a record of MLflow's data sets: the inputs of its trace, and its gold."""
+        facts = self._facts(scored)
+        gold = {name: value for name, value in facts.expected.items() if value is not None}
+        return {"inputs": facts.inputs, "expectations": gold}
 
     def log_end(self) -> dict[str, Any]:
         """Logs the items that are done, all of them or a part; returns their figures."""

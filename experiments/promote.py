@@ -15,8 +15,8 @@ from typing import Any
 
 from experiments.compare import compare
 from experiments.runs import RunRecord
-from experiments.saved import find_program, log_model
-from experiments.tracking import Run, Tracker
+from experiments.saved import find_program, log_model, model_of
+from experiments.tracking import MODEL_TAG, Run, Tracker
 from kg.errors import TrackingError
 from optimize.metrics import Comparison
 
@@ -134,21 +134,11 @@ def _register(tracker: Tracker, model_uri: str, name: str, tags: dict[str, str])
 
 
 def _model_of(record: RunRecord, tracker: Tracker) -> str:
-    """The URI of the logged model that was evaluated; a program that was not compiled here is logged now."""
-    if "finpath.model_uri" in record.tags:
-        return record.tags["finpath.model_uri"]
-    for tag in ("mlflow.parentRunId", "finpath.compiled_by"):
-        with suppress(KeyError, TrackingError):  # compiled in another store, or a part of another kind of run
-            return tracker.find(record.tags[tag], kinds=("compile",)).tags["finpath.model_uri"]
+    """The URI of the model that was evaluated; the files of a program that was not compiled here are logged now."""
+    uri = record.tags.get(MODEL_TAG, "")
+    if uri and tracker.client.list_logged_model_artifacts(uri.rpartition("/")[2]):
+        return uri
     saved = find_program(record.params["program"], tracker)
-    scorer = saved.program.scorer
-    hashes = {"ontology": saved.program.ontology.sha256, "scorer": scorer.sha256 if scorer is not None else "none"}
-    for name, sha256 in hashes.items():
-        if record.tags.get(f"finpath.{name}_sha256") != sha256:
-            raise TrackingError(
-                f"the program {saved.name} is not the one that the run {record.name} evaluated: its {name} is another"
-            )
-    run = Run(tracker, record.id, record.name)
-    uri = log_model(tracker, run, saved)
-    run.log_tags({"finpath.model_uri": uri})
-    return uri
+    if uri != f"models:/{model_of(tracker, saved, record.params.get('lm.name', 'none'))}":
+        raise TrackingError(f"the program {saved.name} is not the one that the run {record.name} evaluated")
+    return log_model(tracker, Run(tracker, record.id, record.name), saved)

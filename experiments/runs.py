@@ -53,12 +53,12 @@ class RunReader:
     Attributes:
         config: The store, as :class:`experiments.tracking.TrackingConfig` describes it.
         client: MLflow's client on it.
-        experiment_id: The experiment's id.
+        experiment: Returns the id of the experiment of a kind of run.
     """
 
     config: Any
     client: Any
-    experiment_id: Any
+    experiment: Any
 
     def find(self, reference: str, kinds: Sequence[str] = ("evaluate",)) -> RunRecord:
         """The run that ``reference`` means.
@@ -100,7 +100,7 @@ class RunReader:
         records: list[RunRecord] = []
         for kind in kinds:
             runs = self.client.search_runs(
-                [self.experiment_id],
+                [self.experiment(kind)],
                 filter_string=" and ".join([*where, f"tags.`{KIND_TAG}` = '{kind}'"]),
                 max_results=limit,
                 order_by=["attributes.start_time DESC"],

@@ -61,6 +61,9 @@ REPORT_KINDS = ("beam", "agent")
 
 _UNTRAINED = "untrained"
 _NO_NAME = re.compile(r"[/:.%\"']")
+_KEY_TAG = "finpath.program_sha256"
+_DEMONSTRATIONS = 8
+"""Demonstrations of a prompt that MLflow shows; it takes no text of 100,000 characters."""
 
 
 @dataclass(frozen=True)
@@ -396,54 +399,86 @@ def _tuples(value: Any) -> Any:
     return {key: _tuples(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
+def model_of(tracker: Tracker, saved: SavedProgram, lm_name: str = "none") -> str:
+    """Returns the id of a program's model in MLflow; the first time it gets an entry without files.
+
+    Args:
+        tracker: The tracking store.
+        saved: The program; its files, its settings and the language model determine the model.
+        lm_name: The name of the language model.
+    """
+    from mlflow.entities import LoggedModelStatus
+
+    parts = [saved.config.get("files", saved.name), saved.changes, lm_name]
+    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+    client, place = tracker.client, tracker.experiment("compile")
+    for model in client.search_logged_models([place], filter_string=f"tags.`{_KEY_TAG}` = '{key}'", max_results=1):
+        return str(model.model_id)
+    name = " ".join([saved.name, *([lm_name] if lm_name != "none" else []), *saved.changes])
+    params = {"program": saved.name, "kind": str(saved.config.get("kind")), "lm.name": lm_name}
+    model = client.create_logged_model(place, _NO_NAME.sub("-", name), tags={_KEY_TAG: key}, params=params)
+    return str(client.finalize_logged_model(model.model_id, LoggedModelStatus.READY).model_id)
+
+
 def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig | None = None) -> str:
-    """Logs a saved program as a model of a run: its folder, and the code that serves it in place of a pickle.
+    """Logs a saved program as a model: its folder, the code that serves it in place of a pickle, and its prompts.
 
     The run may have ended; its status stays as it is, also where this is stopped.
 
     Args:
         tracker: The tracking store.
-        run: The run.
+        run: The run that the model is an output of.
         saved: The program.
         lm: The language model that the served program asks; its budget is left out.
 
     Returns:
         Its URI, ``models:/m-…``.
     """
-    from experiments.tracking import describe_environment, quiet_mlflow
+    from experiments.tracking import at_store, describe_environment
 
-    quiet_mlflow()
-    import mlflow
-    from mlflow.entities import LoggedModelOutput
-
-    name, params = _NO_NAME.sub("-", run.name) or "model", tracker.client.get_run(run.id).data.params
+    model_id = model_of(tracker, saved, lm.name if lm is not None else "none")
     packages = describe_environment().packages
-    # MLflow's start_run would make a finished run a running one, and a kill would leave it so.
-    model = tracker.client.create_logged_model(tracker.experiment_id, name, source_run_id=run.id, params=params)
-    previous, logger = mlflow.get_tracking_uri(), logging.getLogger("mlflow")
+    logger = logging.getLogger("mlflow")
     level = logger.level
-    mlflow.set_tracking_uri(tracker.config.uri)
-    try:
-        with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
-            logger.setLevel(logging.ERROR)
-            warnings.simplefilter("ignore")  # MLflow's advice on types
-            folder = saved.folder
-            if "files" not in saved.config:  # a shipped program with nothing fitted has no folder
-                folder = save_program(saved.program, Path(temporary) / "program")
+    with at_store(tracker), tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
+        import mlflow
+        from mlflow.entities import LoggedModelOutput
+
+        warnings.simplefilter("ignore")  # MLflow's advice on types
+        folder = saved.folder
+        if "files" not in saved.config:  # a shipped program with nothing fitted has no folder
+            folder = save_program(saved.program, Path(temporary) / "program")
+        logger.setLevel(logging.ERROR)
+        try:
             logged = mlflow.pyfunc.log_model(
-                name=name,
-                model_id=model.model_id,
+                model_id=model_id,
                 python_model=str(Path(__file__).with_name("serve.py")),
                 artifacts={"program": str(folder)},
                 model_config={"lm": asdict(replace(lm, budget=None)) if lm is not None else None},
                 pip_requirements=[f"{package}=={packages[package]}" for package in packages if package != "datasets"],
                 signature=False,
             )
-    finally:
-        logger.setLevel(level)
-        mlflow.set_tracking_uri(previous)
-    tracker.client.log_outputs(run.id, [LoggedModelOutput(model.model_id, step=0)])
+        finally:
+            logger.setLevel(level)
+        _register_prompts(tracker, saved, model_id)
+    tracker.client.log_outputs(run.id, [LoggedModelOutput(model_id, step=0)])
     return str(logged.model_uri)
+
+
+def _register_prompts(tracker: Tracker, saved: SavedProgram, model_id: str) -> None:
+    """Registers the program's prompts as MLflow shows them, a new version of each one that has changed."""
+    import dspy
+
+    client, place = tracker.client, tracker.experiment("compile")
+    for predictor, predict in saved.program.named_predictors():
+        fields = predict.signature.input_fields.items()
+        blanks = {field: f"{{{{{field}}}}}" for field, about in fields if about.annotation is not dspy.History}
+        template = dspy.ChatAdapter().format(predict.signature, predict.demos[:_DEMONSTRATIONS], blanks)
+        name = f"{saved.config['kind']}.{predictor.partition('.')[2]}"
+        prompt = client.load_prompt(f"prompts:/{name}@latest", allow_missing=True)
+        if prompt is None or prompt.template != template:
+            prompt = client.register_prompt(name, template, tags={"_mlflow_experiment_ids": f",{place},"})
+        client.link_prompt_version_to_model(prompt.name, str(prompt.version), model_id)
 
 
 def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) -> ConversationQA:

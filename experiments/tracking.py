@@ -26,6 +26,7 @@ import subprocess
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import metadata
@@ -38,11 +39,14 @@ from kg.errors import TrackingError
 from kg.files import locked
 from kg.secrets import without_secrets
 from programs.turns import plain
+from programs.worlds.base import Search
 
 RunKind = Literal["compile", "evaluate", "compare", "kgqa", "ask"]
 
 PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
 """The packages whose versions can change a result."""
+
+MODEL_TAG = "finpath.model_uri"
 
 REVISION_TAG = "mlflow.source.git.commit"
 """MLflow's own tag for the revision of the code."""
@@ -98,7 +102,7 @@ class TrackingConfig:
 
     Attributes:
         uri: An MLflow tracking URI; a ``sqlite:///`` path is relative to the working folder.
-        experiment: Name of the MLflow experiment.
+        experiment: Name of the MLflow experiments, one for each kind of run: ``finpath-evaluate``.
     """
 
     uri: str = "sqlite:///mlflow.db"
@@ -138,10 +142,16 @@ class DataInput:
 
 
 class Run:
-    """A run that is being written; made by :meth:`Tracker.run`. Without a tracker it logs nothing, and has no id."""
+    """A run that is being written; made by :meth:`Tracker.run`. Without a tracker it logs nothing, and has no id.
 
-    def __init__(self, tracker: Tracker | None, run_id: str | None, name: str) -> None:
-        self.tracker, self.id, self.name = tracker, run_id, name
+    Attributes:
+        model_id: The model in MLflow that metrics are about, with the data set; MLflow's page of models sorts by them.
+    """
+
+    def __init__(self, tracker: Tracker | None, run_id: str | None, name: str, kind: RunKind = "evaluate") -> None:
+        self.tracker, self.id, self.name, self.kind = tracker, run_id, name, kind
+        self.model_id: str | None = None
+        self._data: tuple[str, str] | None = None
         self._tables: list[dict[str, str]] = []
 
     def log_params(self, params: Mapping[str, object]) -> None:
@@ -161,7 +171,9 @@ class Run:
             for key, value in metrics.items()
             if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         }
-        self._log("log_batch", metrics=[Metric(key, value, now, 0) for key, value in numbers.items()])
+        about = (self.model_id, *self._data) if self.model_id and self._data else ()
+        entities = [Metric(key, value, now, 0, *(() if "/" in key else about)) for key, value in numbers.items()]
+        self._log("log_batch", metrics=entities)
 
     def log_tags(self, tags: Mapping[str, str]) -> None:
         """Logs hashes, versions and other searchable facts."""
@@ -184,7 +196,8 @@ class Run:
 
         source = json.dumps({"name": data.name, "sha256": data.sha256})
         profile = json.dumps({"conversations": data.conversations})
-        dataset = Dataset(data.name, data.sha256[:16], "finpath", source, profile=profile)
+        self._data = data.name, data.sha256[:16]
+        dataset = Dataset(*self._data, "finpath", source, profile=profile)
         inputs = [DatasetInput(dataset, [InputTag("mlflow.data.context", data.context)])]
         for attempt in range(_ATTEMPTS):
             try:
@@ -194,6 +207,24 @@ class Run:
                 # MLflow looks a data set up and then adds it: two runs that begin at once on the same one collide.
                 if "IntegrityError" not in str(error) or attempt == _ATTEMPTS - 1:
                     raise
+
+    def log_model_input(self, model_id: str) -> None:
+        """The model that the run evaluates; the metrics that follow are linked to it."""
+        from mlflow.entities import LoggedModelInput
+
+        self.model_id = model_id
+        self._log("log_inputs", models=[LoggedModelInput(model_id)])
+        self.log_tags({MODEL_TAG: f"models:/{model_id}"})
+
+    def log_records(self, data: DataInput, records: Sequence[Mapping[str, Any]]) -> None:
+        """Makes turns with their gold a data set of evaluations in MLflow, to which its pages add; once for a file."""
+        if self.tracker is None:
+            return
+        client, place, tags = self.tracker.client, self.tracker.experiment(self.kind), {"sha256": data.sha256}
+        if any(known.name == data.name and known.tags == tags for known in client.search_datasets([place])):
+            return
+        with at_store(self.tracker):
+            client.create_dataset(data.name, [place], tags).merge_records(plain(records))
 
     def log_table(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Rows, empty where a key is missing: MLflow's own table view shows them, ``Tracker.table`` reads them back."""
@@ -236,7 +267,7 @@ class Tracker(RunReader):
         new = self.config.new_store
         try:
             # Two processes that create the tables at once would both fail.
-            with locked(new.with_name(f".{new.name}.lock"), remove=True) if new else contextlib.nullcontext():
+            with locked(new.with_name(f".{new.name}.lock"), remove=True) if new else nullcontext():
                 client = MlflowClient(self.config.uri, registry_uri=self.config.uri)
                 client.search_experiments(max_results=1)
         # The last two are of a database without its driver, and of an address that is none.
@@ -262,12 +293,12 @@ class Tracker(RunReader):
         if reason is not None:
             raise TrackingError(f"the tracking store {path} cannot be written: {reason}")
 
-    @cached_property
-    def experiment_id(self) -> str:
-        """The experiment's id; it is created where it is not there."""
+    @cache  # noqa: B019 - a tracker lives as long as its command
+    def experiment(self, kind: str) -> str:
+        """The id of the experiment of a kind of run; it is created where it is not there."""
         from mlflow.exceptions import MlflowException
 
-        name = self.config.experiment
+        name = f"{self.config.experiment}-{kind}"
         if self.client.get_experiment_by_name(name) is None:
             with contextlib.suppress(MlflowException):  # another process may have created it meanwhile
                 self.client.create_experiment(name)
@@ -309,14 +340,15 @@ class Tracker(RunReader):
             known = self.client.get_run(resumed).info
             if known.status == "FINISHED":
                 raise TrackingError(f"the run {resumed} was finished by another process")
-            run = Run(self, resumed, known.run_name or "")
+            run = Run(self, resumed, known.run_name or "", kind)
             run.log_tags(own)
             self.client.update_run(resumed, status="RUNNING")
         else:
             self.check()
             if parent is not None and parent.id is not None:
                 own["mlflow.parentRunId"] = parent.id
-            run = Run(self, self.client.create_run(self.experiment_id, run_name=name, tags=own).info.run_id, name)
+            created = self.client.create_run(self.experiment(kind), run_name=name, tags=own)
+            run = Run(self, created.info.run_id, name, kind)
         status = "FINISHED"
         try:
             yield run
@@ -336,7 +368,7 @@ def open_run(
     tracker: Tracker | None, kind: RunKind, name: str, **options: Any
 ) -> contextlib.AbstractContextManager[Run]:
     """Returns a run of ``tracker``, or for ``None`` one that logs nothing."""
-    return contextlib.nullcontext(Run(None, None, name)) if tracker is None else tracker.run(kind, name, **options)
+    return nullcontext(Run(None, None, name)) if tracker is None else tracker.run(kind, name, **options)
 
 
 def quiet_mlflow() -> None:
@@ -370,30 +402,47 @@ def autologged(run: Run, **settings: bool) -> Iterator[None]:
     if run.tracker is None:
         yield
         return
+    with at_store(run.tracker):
+        import mlflow
+
+        try:
+            with _recorded(run.tracker, settings), mlflow.start_run(run_id=run.id) if settings else nullcontext():
+                yield
+        finally:
+            mlflow.flush_trace_async_logging()
+            mlflow.dspy.autolog(disable=True, silent=True)
+
+
+@contextlib.contextmanager
+def at_store(tracker: Tracker) -> Iterator[None]:
+    """Makes a tracker's store that of MLflow's own functions while the context lasts."""
     quiet_mlflow()
-    import dspy
     import mlflow
 
     previous = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(run.tracker.config.uri)
+    mlflow.set_tracking_uri(tracker.config.uri)
+    try:
+        yield
+    finally:
+        mlflow.set_tracking_uri(previous)
+
+
+def _recorded(tracker: Tracker, settings: Mapping[str, bool]) -> contextlib.AbstractContextManager[None]:
+    """Returns DSPy's context with MLflow's callback, with these settings of ``mlflow.dspy.autolog``."""
+    import dspy
+    import mlflow
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # MLflow's advice on types
         mlflow.dspy.autolog(silent=True, **settings)
         from mlflow.dspy.callback import MlflowCallback
-    if run.tracker.config.local_file is not None:
+    if tracker.config.local_file is not None:
         mlflow.tracing.enable()
         _write_whole_traces()
     # MLflow adds its callback to DSPy's settings, which a context that is open already does not see.
     callbacks = [callback for callback in dspy.settings.callbacks if not isinstance(callback, MlflowCallback)]
-    try:
-        with dspy.context(callbacks=[*callbacks, _readable_spans()]), contextlib.ExitStack() as stack:
-            if settings:
-                stack.enter_context(mlflow.start_run(run_id=run.id))
-            yield
-    finally:
-        mlflow.flush_trace_async_logging()
-        mlflow.dspy.autolog(disable=True, silent=True)
-        mlflow.set_tracking_uri(previous)
+    context: contextlib.AbstractContextManager[None] = dspy.context(callbacks=[*callbacks, _readable_spans()])
+    return context
 
 
 def _write_whole_traces() -> None:
@@ -422,9 +471,23 @@ def _readable_spans() -> Any:
     spans: Any = MlflowCallback()
     start, end = getattr(spans, "_start_span", None), getattr(spans, "_end_span", None)
     if start and end:  # another version of MLflow may lack them: its traces hold whole objects
-        spans._start_span = lambda call, inputs, **more: start(call, inputs=readable(inputs), **more)
-        spans._end_span = lambda call, outputs, *rest: end(call, readable(outputs), *rest)
+        spans._start_span = lambda call, name, span_type, inputs, **more: start(
+            call,
+            name="search" if (of_world := name.endswith("World.forward")) else name.removesuffix(".forward"),
+            span_type="RETRIEVER" if of_world else span_type,
+            inputs=readable({"question": inputs["question"]} if of_world else inputs),
+            **more,
+        )
+        spans._end_span = lambda call, outputs, *rest: end(call, _retrieved(outputs), *rest)
     return spans
+
+
+def _retrieved(value: Any) -> Any:
+    """Returns the candidates of a search as documents, which MLflow shows as those of a retriever."""
+    if not isinstance(value, Search):
+        return readable(value)
+    texts = [json.dumps(readable(candidate), ensure_ascii=False) for candidate in value.candidates[:_OBJECTS]]
+    return [{"page_content": text, "id": str(place)} for place, text in enumerate(texts, start=1)]
 
 
 def readable(value: Any) -> Any:
@@ -451,7 +514,7 @@ def traced(run: Run, title: str) -> Iterator[Any]:
     import mlflow
     from mlflow.entities.trace_location import MlflowExperimentLocation
 
-    destination = MlflowExperimentLocation(run.tracker.experiment_id)
+    destination = MlflowExperimentLocation(run.tracker.experiment(run.kind))
     with mlflow.start_span(title, "CHAIN", trace_destination=destination, run_id=run.id) as span:
         yield span
 
@@ -489,6 +552,7 @@ def write_trace(span: Any, run: Run, item: str, index: int, facts: TraceFacts) -
     # MLflow's pages put the session into an address.
     mlflow.update_current_trace(
         tags={CONVERSATION_TAG: item, TURN_TAG: str(index), "finpath.run": str(run.id), **facts.tags},
+        model_id=run.model_id,
         session_id=_NO_SESSION.sub("-", f"{str(run.id)[:8]}-{item}"),
         request_preview=str(facts.inputs.get("question") or ""),
         response_preview=str(facts.outputs.get("answer") or facts.outputs.get("failure") or ""),

@@ -20,13 +20,14 @@ from dataclasses import replace
 from typing import Any
 
 import dspy
+from dspy.utils.callback import with_callbacks
 
 from kg.calculations import DerivationConfig
 from kg.errors import ConfigError
 from kg.reports import Report
 from programs.aggregate import MODEL_DECIDES, Aggregate, EvidenceConfig, EvidencePlan, Execution, name_of
 from programs.answer import Answer
-from programs.turns import LONGEST_MESSAGE, AnyTurn, Kept, Turn, failure_of, metered, plain
+from programs.turns import LONGEST_MESSAGE, Turn, failure_of, metered, plain
 from programs.understand import Understand
 from programs.worlds import graph_world, texts_world
 from programs.worlds.base import Search, World
@@ -117,10 +118,6 @@ class BeamQA(dspy.Module):
         read = report if isinstance(report, Report) else as_report(report)
         return ReportWorld(read, self.reader, self.config, **about)
 
-    def start(self, world: World, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> Any:
-        """See :meth:`programs.worlds.base.World.start`."""
-        return world.start(turns, kept)
-
     def ask(self, state: Any, question: str, *, always: bool = False) -> Any:
         """The state after one more question; an error of the model or the data becomes a failed turn.
 
@@ -133,7 +130,7 @@ class BeamQA(dspy.Module):
         evidence = self.evidence_for(dspy.settings.lm, always=always)
         with metered() as measured:
             try:
-                search = state.world.search(state, question)
+                search = _search(state.world, state, question)
                 choice = self.aggregate(search, evidence, self._understood(search, evidence))
                 after = search.after(self.answer(search, choice, evidence), choice)
             except Exception as error:  # noqa: BLE001 - failure_of raises all but the model's and the data's again
@@ -170,3 +167,9 @@ class BeamQA(dspy.Module):
         except search.tolerated as error:
             return Execution(search.understanding(None, [f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]]))
         return execution
+
+
+@with_callbacks  # type: ignore[untyped-decorator]
+def _search(world: World, state: Any, question: str) -> Search:
+    """The search of a world, of which DSPy's callbacks are told as of a module's call."""
+    return world.search(state, question)

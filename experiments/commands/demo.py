@@ -28,6 +28,7 @@ def run_demo(out: str, write_figures: WriteFigures) -> None:
     from experiments.data import load_conversations
     from experiments.evaluation import ReportQuestions, evaluate
     from experiments.pages import describe_comparison
+    from experiments.promote import promote
     from experiments.saved import find_program
     from optimize.optimizers import parse_optimizers
 
@@ -43,6 +44,8 @@ def run_demo(out: str, write_figures: WriteFigures) -> None:
     shipped = evaluate(find_program("beam"), dev, tracker=tracker, run_name=f"shipped beam on {dev.name}")
     say("* compare the three on the same turns")
     comparison = compare([tracker.find(run_id) for run_id in (*run_ids, shipped.figures["run_id"])], tracker)
+    say("* promote the best")
+    promote(tracker.find(shipped.figures["run_id"]), tracker, against=tracker.find(run_ids[-1]))
     show("\n" + describe_comparison(comparison, 4))
     show("\nnext: finpath inspect compiled --failed --limit 5, or finpath mlflow")
     write_figures(comparison.figures())

@@ -125,7 +125,7 @@ def serve_mlflow(host: str, port: int) -> int:
 
     tracker = open_tracker()
     quiet_mlflow()
-    uri, place = tracker.config.uri, tracker.experiment_id
+    uri, place = tracker.config.uri, tracker.experiment("evaluate")
     if uri.startswith(("http://", "https://")):
         say(f"finpath: the store is a server with pages of its own: {uri}")
         return 1

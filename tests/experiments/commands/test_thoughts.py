@@ -64,7 +64,7 @@ def test_a_question_is_answered_from_documents_and_every_step_is_shown(
 def test_the_steps_are_traced_where_tracking_is_on(ask: Ask, ports: str, tracking_uri: str) -> None:
     _, found, _ = ask("--documents", ports)
     tracker = Tracker(TrackingConfig(tracking_uri))
-    [trace] = tracker.client.search_traces(locations=[tracker.experiment_id], run_id=found["run_id"])
+    [trace] = tracker.client.search_traces(locations=[tracker.experiment("ask")], run_id=found["run_id"])
     names = [span.name for span in trace.data.spans]
     for name in ("Predict.forward", "GuardedLM.__call__", "Retrieve.forward"):
         assert name in names

@@ -68,7 +68,10 @@ def wait_for_lines(folder: Path, count: int) -> None:
 
 
 def traced_turns(tracker: Tracker, record: RunRecord) -> list[tuple[str, str]]:
-    tags = [one.info.tags for one in tracker.client.search_traces(locations=[tracker.experiment_id], run_id=record.id)]
+    tags = [
+        one.info.tags
+        for one in tracker.client.search_traces(locations=[tracker.experiment("evaluate")], run_id=record.id)
+    ]
     return [(one["finpath.conversation"], one["finpath.turn"]) for one in tags]
 
 
