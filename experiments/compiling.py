@@ -49,7 +49,6 @@ from experiments.tracking import (
     RunKind,
     Tracker,
     autologged,
-    describe_environment,
     metric_name,
     open_run,
 )
@@ -147,7 +146,7 @@ def compile_program(
         with traced, _printed_to(printed) as tell:
             fit = job.fit(tell)
         figures = {**fit.figures, "compile_seconds": time.perf_counter() - begun, "run_id": run.id}
-        origin = {**job.origin, "run_id": run.id, "python": describe_environment().python}
+        origin = {**job.origin, "run_id": run.id}
         saved = load_program(save_program(fit.program, out if out is not None else here / "program", origin), name)
         run.log_metrics(figures)
         run.log_text(printed.name, printed.read_text(encoding="utf-8", errors="replace"))

@@ -277,7 +277,7 @@ def evaluate(
     items = {item.id: item for item in task.items(config.limit)}
     about = task.describe(saved, config)
     saved = replace(saved, program=about.program)
-    shaped = json.dumps({**about.key, "finpath": describe_environment().version}, sort_keys=True, default=str)
+    shaped = json.dumps({**about.key, "finpath": describe_environment()["finpath"]}, sort_keys=True, default=str)
     key = hashlib.sha256(shaped.encode()).hexdigest()[:32]
     asks = config.lm is not None or getattr(saved.program, "needs_lm", False)
     settings = reach_lm(config.lm, saved.program) if asks else {"lm": None}
@@ -373,7 +373,7 @@ class _Work:
                 raise TrackingError(f"the journal {self.journal.path} cannot be resumed: {rule}") from error
             self._spent_before = line["spent"]
         self._resumed = len(self.all())
-        before, now = stopped.tags.get(REVISION_TAG), describe_environment().git_revision
+        before, now = stopped.tags.get(REVISION_TAG), describe_environment()["git_revision"]
         if before != now:
             say(f"note: the code has changed since the stop ({before or 'unknown'} then, {now or 'unknown'} now)")
         self.run.log_tags({"finpath.resumed": f"with {self._resumed} turns done by revision {before or 'unknown'}"})

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import re
 import tempfile
@@ -138,15 +137,12 @@ def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
         program = program.deepcopy()  # DSPy's optimizers leave whole examples in it, with reports and gold answers
         tidy_demonstrations(program)
     program.save(str(folder / STATE))
-    environment = describe_environment()
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     config = {
         "format": 1,  # of the folder's layout
         **own,
         **origin,
-        "finpath": environment.version,
-        "git_revision": environment.git_revision,
-        "packages": environment.packages,
+        **describe_environment(),
         "files": {path.relative_to(folder).as_posix(): _sha256(path) for path in files},
     }
     (folder / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -437,9 +433,7 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig | No
     from experiments.tracking import at_store, describe_environment
 
     model_id = model_of(tracker, saved, lm.name if lm is not None else "none")
-    packages = describe_environment().packages
-    logger = logging.getLogger("mlflow")
-    level = logger.level
+    packages = describe_environment()["packages"]
     with at_store(tracker), tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
         import mlflow
         from mlflow.entities import LoggedModelOutput
@@ -448,18 +442,14 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig | No
         folder = saved.folder
         if "files" not in saved.config:  # a shipped program with nothing fitted has no folder
             folder = save_program(saved.program, Path(temporary) / "program")
-        logger.setLevel(logging.ERROR)
-        try:
-            logged = mlflow.pyfunc.log_model(
-                model_id=model_id,
-                python_model=str(Path(__file__).with_name("serve.py")),
-                artifacts={"program": str(folder)},
-                model_config={"lm": asdict(replace(lm, budget=None)) if lm is not None else None},
-                pip_requirements=[f"{package}=={packages[package]}" for package in packages if package != "datasets"],
-                signature=False,
-            )
-        finally:
-            logger.setLevel(level)
+        logged = mlflow.pyfunc.log_model(
+            model_id=model_id,
+            python_model=str(Path(__file__).with_name("serve.py")),
+            artifacts={"program": str(folder)},
+            model_config={"lm": asdict(replace(lm, budget=None)) if lm is not None else None},
+            pip_requirements=[f"{package}=={packages[package]}" for package in packages if package != "datasets"],
+            signature=False,
+        )
         _register_prompts(tracker, saved, model_id)
     tracker.client.log_outputs(run.id, [LoggedModelOutput(model_id, step=0)])
     return str(logged.model_uri)

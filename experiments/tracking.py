@@ -74,26 +74,17 @@ def metric_name(name: str) -> str:
     return f"details/{name}" if _DETAIL.fullmatch(name) else name
 
 
-@dataclass(frozen=True)
-class Environment:
-    """Versions, and the commit of finpath's checkout; ``None`` if finpath is installed or git is missing."""
-
-    version: str
-    python: str
-    packages: dict[str, str]
-    git_revision: str | None
-
-
 @cache
-def describe_environment() -> Environment:
-    """The environment of this process; a revision whose files were changed ends in ``-dirty``."""
+def describe_environment() -> dict[str, Any]:
+    """Versions, and the commit of finpath's checkout, ``-dirty`` where files were changed; ``None`` without git."""
     packages, folder, revision = {name: metadata.version(name) for name in PACKAGES}, Path(__file__).parents[1], None
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     if (folder / ".git").exists():
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
             revision = done.stdout.strip()
-    return Environment(metadata.version("finpath"), platform.python_version(), packages, revision)
+    versions = {"finpath": metadata.version("finpath"), "python": platform.python_version()}
+    return {**versions, "packages": packages, "git_revision": revision}
 
 
 @dataclass(frozen=True)
@@ -220,11 +211,12 @@ class Run:
         """Makes turns with their gold a data set of evaluations in MLflow, to which its pages add; once for a file."""
         if self.tracker is None:
             return
-        client, place, tags = self.tracker.client, self.tracker.experiment(self.kind), {"sha256": data.sha256}
-        if any(known.name == data.name and known.tags == tags for known in client.search_datasets([place])):
+        client, place = self.tracker.client, self.tracker.experiment(self.kind)
+        kept = [(dataset.name, dataset.tags.get("sha256")) for dataset in client.search_datasets([place])]
+        if (data.name, data.sha256) in kept:
             return
         with at_store(self.tracker):
-            client.create_dataset(data.name, [place], tags).merge_records(plain(records))
+            client.create_dataset(data.name, [place], {"sha256": data.sha256}).merge_records(plain(records))
 
     def log_table(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Rows, empty where a key is missing: MLflow's own table view shows them, ``Tracker.table`` reads them back."""
@@ -330,12 +322,10 @@ class Tracker(RunReader):
         Raises:
             TrackingError: The store cannot be written, or another process has finished the resumed run.
         """
-        versions = dataclasses.asdict(describe_environment())
-        revision = versions.pop("git_revision")
-        versions["packages"] = json.dumps(versions["packages"])
-        own = {f"finpath.{name}": text for name, text in versions.items()}
+        versions = describe_environment()
+        own = {f"finpath.{name}": json.dumps(versions[name]) for name in ("finpath", "python", "packages")}
         own |= {KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
-        own |= {REVISION_TAG: revision} if revision else {}
+        own |= {REVISION_TAG: revision} if (revision := versions["git_revision"]) else {}
         if resumed is not None:
             known = self.client.get_run(resumed).info
             if known.status == "FINISHED":
@@ -376,6 +366,7 @@ def quiet_mlflow() -> None:
     settings = {
         "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "false",  # MLflow's own default runs what it loads
         "MLFLOW_DISABLE_TELEMETRY": "true",
+        "MLFLOW_LOGGING_LEVEL": "ERROR",
         "GIT_PYTHON_REFRESH": "quiet",
         "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
         "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # standard output is for results

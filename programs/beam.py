@@ -171,5 +171,5 @@ class BeamQA(dspy.Module):
 
 @with_callbacks  # type: ignore[untyped-decorator]
 def _search(world: World, state: Any, question: str) -> Search:
-    """The search of a world, of which DSPy's callbacks are told as of a module's call."""
+    """The search of a world, which DSPy's callbacks see as the call of a module."""
     return world.search(state, question)

@@ -47,6 +47,7 @@ def test_a_logged_report_program_answers_as_the_saved_one(tracker: Tracker, tmp_
     assert [one["confidence"] for one in answers] == [one.confidence for one in turns]
     assert answers[0]["sources"] == ["row 2, column 2"]
     json.dumps(answers)
+    assert "beam.understand.predict" in {prompt.name for prompt in tracker.client.search_prompts()}
 
 
 def test_a_program_that_is_not_saved_is_logged_with_a_folder_of_its_own(tracker: Tracker) -> None:

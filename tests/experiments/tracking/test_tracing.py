@@ -60,6 +60,11 @@ def test_a_trace_has_question_gold_and_verdict(make_saved: Make, data: LoadedDat
     assert (told["answer"].value, told["program"].value) == ("3", "3")
     assert info.tags["finpath.correct"] == "false"
     assert info.tags["finpath.stage"] == "not_in_beam"
+    [linked] = tracker.client.get_run(record.id).inputs.model_inputs
+    metrics = tracker.client.get_logged_model(linked.model_id).metrics
+    assert {metric.key: metric.dataset_name for metric in metrics}["exe_accuracy"] == data.name
+    [kept] = tracker.client.search_datasets([tracker.experiment("evaluate")])
+    assert kept.name == data.name
 
 
 @dataclass(frozen=True)
@@ -85,11 +90,9 @@ def test_calls_and_errors_are_on_spans_of_their_own(tracker: Tracker) -> None:
     assert call.inputs == {"args": [figures], "note": "?"}
 
 
-@pytest.mark.parametrize(("kept", "count"), [(False, 0), (True, 5)])
-def test_traces_are_kept_as_asked(make_saved: Make, data: LoadedData, tracker: Tracker, kept: bool, count: int) -> None:
-    saved = make_saved(costs="4", revenue=None)
-    evaluate(saved, ReportQuestions(data), EvaluationConfig(traces=kept), tracker=tracker)
-    assert len(traces_of(tracker, tracker.find("latest"))) == count
+def test_traces_are_not_kept_where_they_are_refused(make_saved: Make, data: LoadedData, tracker: Tracker) -> None:
+    evaluate(make_saved(costs="4"), ReportQuestions(data), EvaluationConfig(traces=False), tracker=tracker)
+    assert traces_of(tracker, tracker.find("latest")) == []
 
 
 FILMS = "Alien\tdirected by\tRidley Scott\nDuel\tdirected by\tSteven Spielberg\n"
@@ -121,6 +124,8 @@ def test_ask_and_chat_write_traces_of_their_questions(
         "who directed Duel?",
     ]
     assert {one.info.tags["finpath.answered"] for one in found} == {"true"}
+    [search] = [span for span in found[0].data.spans if span.span_type == "RETRIEVER"]
+    assert (search.name, [document["id"] for document in search.outputs][:1]) == ("search", ["1"])
     monkeypatch.setattr("sys.stdin", io.StringIO("who directed Alien?\n/why\n"))
     assert cli.main(["chat", films]) == 0
     [one] = traces(tracking_uri)
