@@ -414,9 +414,7 @@ class _Work:
             with traced(self.run, f"{item.id} turn {index + 1}") if self.config.traces else nullcontext() as span:
                 scored = self._scored(item, index, next(answers))
                 if span is not None:
-                    tags = {"finpath.program": self.saved.name, "finpath.correct": str(scored.right).lower()}
-                    facts = self._facts(scored)
-                    write_trace(span, self.run, item.id, index, replace(facts, tags={**tags, **facts.tags}))
+                    write_trace(span, self.run, item.id, index, self._facts(scored))
             turns.append(scored)
         return turns
 
@@ -426,7 +424,9 @@ class _Work:
 
     def _facts(self, scored: Scored) -> TraceFacts:
         facts = self.task.trace(scored)
-        return replace(facts, inputs={**facts.inputs, "conversation": scored.item, "turn": scored.index + 1})
+        tags = {"finpath.program": self.saved.name, "finpath.correct": str(scored.right).lower(), **facts.tags}
+        inputs = {**facts.inputs, "conversation": scored.item, "turn": scored.index + 1}
+        return replace(facts, inputs=inputs, tags=tags)
 
     def record(self, scored: Scored) -> dict[str, Any]:
         """Returns a turn as a record of MLflow's data sets: the inputs of its trace, and its gold."""

@@ -61,8 +61,7 @@ REPORT_KINDS = ("beam", "agent")
 _UNTRAINED = "untrained"
 _NO_NAME = re.compile(r"[/:.%\"']")
 _KEY_TAG = "finpath.program_sha256"
-_DEMONSTRATIONS = 8
-"""Demonstrations of a prompt that MLflow shows; it takes no text of 100,000 characters."""
+_DEMONSTRATIONS = 8  # MLflow takes no prompt of 100,000 characters
 
 
 @dataclass(frozen=True)
@@ -411,8 +410,7 @@ def model_of(tracker: Tracker, saved: SavedProgram, lm_name: str = "none") -> st
     for model in client.search_logged_models([place], filter_string=f"tags.`{_KEY_TAG}` = '{key}'", max_results=1):
         return str(model.model_id)
     name = " ".join([saved.name, *([lm_name] if lm_name != "none" else []), *saved.changes])
-    params = {"program": saved.name, "kind": str(saved.config.get("kind")), "lm.name": lm_name}
-    model = client.create_logged_model(place, _NO_NAME.sub("-", name), tags={_KEY_TAG: key}, params=params)
+    model = client.create_logged_model(place, _NO_NAME.sub("-", name), tags={_KEY_TAG: key})
     return str(client.finalize_logged_model(model.model_id, LoggedModelStatus.READY).model_id)
 
 

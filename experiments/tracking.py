@@ -133,11 +133,7 @@ class DataInput:
 
 
 class Run:
-    """A run that is being written; made by :meth:`Tracker.run`. Without a tracker it logs nothing, and has no id.
-
-    Attributes:
-        model_id: The model in MLflow that metrics are about, with the data set; MLflow's page of models sorts by them.
-    """
+    """A run that is being written; made by :meth:`Tracker.run`. Without a tracker it logs nothing, and has no id."""
 
     def __init__(self, tracker: Tracker | None, run_id: str | None, name: str, kind: RunKind = "evaluate") -> None:
         self.tracker, self.id, self.name, self.kind = tracker, run_id, name, kind

@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import Any
 
 import dspy
-from dspy.utils.callback import with_callbacks
 
 from kg.calculations import DerivationConfig
 from kg.errors import ConfigError
@@ -169,7 +168,7 @@ class BeamQA(dspy.Module):
         return execution
 
 
-@with_callbacks  # type: ignore[untyped-decorator]
+@dspy.utils.with_callbacks  # type: ignore[untyped-decorator]
 def _search(world: World, state: Any, question: str) -> Search:
     """The search of a world, which DSPy's callbacks see as the call of a module."""
     return world.search(state, question)
