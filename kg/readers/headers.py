@@ -23,10 +23,11 @@ Row = Sequence[RawCell]
 
 _SCALE = re.compile(r"\b(?:thousand|million|billion)s\b|\$000|000s", re.IGNORECASE)
 _SHORT_SCALE = re.compile(
-    r"(?<![a-z])(?:us|c|a|hk)?[$€£¥]\s?['’]?(000s?|k|mn?|mm|mio|bn?)(?![a-z0-9])|\((000)['’]?s?(?: omitted)?\)",
+    r"(?<![a-z])(?:(?:us|c|a|hk|nz|s|r)?[$€£¥]|aud|cad|chf|cny|dkk|eur|gbp|inr|jpy|nok|sek|usd|zar)"
+    r"\s?['’]?(000s?|k|thousands?|mn?|mm|mio|millions?|bn?|billions?)(?![a-z0-9])|\((000)['’]?s?(?: omitted)?\)",
     re.IGNORECASE,
 )
-_SHORT = {"0": "thousands", "k": "thousands", "m": "millions", "b": "billions"}
+_SHORT = {"0": "thousands", "k": "thousands", "t": "thousands", "m": "millions", "b": "billions"}
 
 
 def split_tables(rows: Sequence[Row]) -> list[list[Row]]:
@@ -88,12 +89,13 @@ def _end_of_table(rows: Sequence[Row], start: int) -> int:
 def _begins_table(row: Row, apart: bool) -> bool:
     if not _filled(row):
         return False
-    if row[0].text and not _is_about_scale(row[0].text):
+    if row[0].text and not is_about_scale(row[0].text):
         return apart and _is_dated(row)
     return any(date.year is not None for text in _filled(row) for date in find_dates(text))
 
 
-def _is_about_scale(label: str) -> bool:
+def is_about_scale(label: str) -> bool:
+    """Whether a title or note may state the scale of a table."""
     return label.startswith("(") or bool(_SCALE.search(label))
 
 
@@ -106,7 +108,7 @@ def _with_one_header(rows: Sequence[Row]) -> list[Row]:
         if (
             not filled
             or _has_data(row)
-            or (count and row[0].text and not (_is_about_scale(row[0].text) or _is_dated(row)))
+            or (count and row[0].text and not (is_about_scale(row[0].text) or _is_dated(row)))
         ):
             break
         count += 1

@@ -7,15 +7,15 @@
     'income.csv, line 2, cell B2, row "net sales", column "2020": [4120]'
 
 The report holds the tables one below the other, each with its own header. Every figure has its file, sheet and cell. A
-table without figures or with one column becomes a problem that names file and line. Files without any table or text are
-an error.
+table without figures becomes a problem that names file and line; one column of prose becomes sentences. Files without
+any table or text are an error.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -23,8 +23,8 @@ from typing import Any
 from rdflib import Graph
 
 from kg.errors import DataError, FinpathError
-from kg.readers.content import MOST_BYTES, Content, Place, PlacedSentence, RawCell, RawTable
-from kg.readers.headers import is_lone, scale_notes, split_tables
+from kg.readers.content import MOST_BYTES, Content, Place, PlacedSentence, RawCell, RawTable, sentences_of
+from kg.readers.headers import is_about_scale, is_lone, scale_notes, split_tables
 from kg.readers.long_form import pivoted
 from kg.reports import CellFact, CellSource, Report, Source, TablePart, build_ontology, build_report_graph
 
@@ -147,7 +147,7 @@ def read_files(paths: Sequence[str | Path]) -> OwnReport:
             sentences += notes
             if problem is not None:
                 problems.append(problem)
-            else:
+            elif kept.rows:
                 tables.append(kept)
     if not tables and not sentences:
         why = "; ".join(problems) or "they are empty"
@@ -206,10 +206,13 @@ def _as_table(table: RawTable) -> tuple[RawTable, list[PlacedSentence], str | No
     except DataError as error:
         problem = f"{table.place}: {error.rule}"
     labels = [cell.text for cell in rows[0]] if rows else []
-    context = (*reversed(titles), *table.context)
-    kept = RawTable(table.place, tuple(rows), (*context, *scale_notes([*labels, *context])))
+    context = sorted((*reversed(titles), *table.context), key=lambda text: not is_about_scale(text))
+    kept = RawTable(table.place, tuple(rows), (*scale_notes([*labels, *context]), *context))
     if problem is not None:
         return kept, [*notes, *tail], problem
+    if widest == 1 and any(map(_is_prose, rows)):  # a sheet of comments
+        cells = [cell for row in rows for cell in row if cell.text]
+        return replace(kept, rows=()), [one for cell in cells for one in sentences_of(cell.text, cell.place)], None
     if widest < 2:
         problem = f"{table.place}: is no table: it has {widest} column{'s' * (widest != 1)}, it must have 2"
     elif len(rows) < 2:
@@ -220,7 +223,7 @@ def _as_table(table: RawTable) -> tuple[RawTable, list[PlacedSentence], str | No
 
 
 def _is_prose(row: Sequence[RawCell]) -> bool:
-    return len(row[0].text.split()) > 5
+    return any(len(cell.text.split()) > 5 for cell in row)
 
 
 def _joined(name: str, tables: list[RawTable], sentences: list[PlacedSentence], problems: list[str]) -> OwnReport:

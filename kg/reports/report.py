@@ -46,7 +46,7 @@ class TablePart:
 
     Attributes:
         start: Its first row.
-        context: Its title and notes, which may state "in millions".
+        context: Its title and notes, nearest first, which may state "in millions".
     """
 
     start: int
@@ -140,7 +140,7 @@ class Report:
         )
         table = _trimmed(tuple(tuple(self.table[row][column] for column in columns) for row in rows))
         if self.parts:
-            return Report(self.id, part.context, table, (), facts=facts)
+            return Report(self.id, part.context[::-1], table, (), facts=facts)
         return Report(self.id, self.pre_text, table, self.post_text, facts=facts)
 
     @property

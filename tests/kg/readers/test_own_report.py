@@ -149,6 +149,16 @@ def test_a_table_of_spaces_in_a_plain_text(tmp_path: Path) -> None:
     assert tabs.report.table[1] == ("Sales", "5", "4")
 
 
+def test_a_scale_above_several_titles_and_a_column_of_prose(tmp_path: Path) -> None:
+    text = "EUR m,\nGroup accounts,\nAlpha plc,\nUnaudited,\n,2020\nSales,5\n"
+    prose = "Comments\nThe group had 1846 employees in 2020.\n"
+    own = read_files([_file(tmp_path, "a.csv", text), _file(tmp_path, "b.csv", prose)])
+    graph = build_report_graph(own.report, build_ontology([own.report]))
+    [sales] = [one for one in graph.observations if one.label == "Sales" and not one.in_header]
+    assert (sales.quantity.scale, own.problems) == (1_000_000, ())
+    assert own.report.sentences[-1] == "The group had 1846 employees in 2020."
+
+
 def test_several_tables_are_one_report_and_keep_their_own_headers(tmp_path: Path) -> None:
     second = "in thousands,2018,2017\nCash,7,8\n"
     files = [_file(tmp_path, "income.csv", INCOME), _file(tmp_path, "balance.csv", second)]
