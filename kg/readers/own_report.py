@@ -46,14 +46,8 @@ READERS = {
 _FIGURE = re.compile(r"\d")
 _LONGEST = 160
 _MALFORMED = (
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-    MemoryError,
-    SyntaxError,
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+    *(RecursionError, MemoryError, SyntaxError),
 )
 """Errors of the libraries that read a format, for a file that breaks its rules."""
 

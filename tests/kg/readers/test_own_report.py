@@ -151,11 +151,10 @@ def test_a_table_of_spaces_in_a_plain_text(tmp_path: Path) -> None:
 
 def test_a_scale_above_several_titles_and_a_column_of_prose(tmp_path: Path) -> None:
     text = "EUR m,\nGroup accounts,\nAlpha plc,\nUnaudited,\n,2020\nSales,5\n"
-    prose = "Comments\nThe group had 1846 employees in 2020.\n"
-    own = read_files([_file(tmp_path, "a.csv", text), _file(tmp_path, "b.csv", prose)])
-    graph = build_report_graph(own.report, build_ontology([own.report]))
-    [sales] = [one for one in graph.observations if one.label == "Sales" and not one.in_header]
-    assert (sales.quantity.scale, own.problems) == (1_000_000, ())
+    prose = _file(tmp_path, "b.csv", "Comments\nThe group had 1846 employees in 2020.\n")
+    own = read_files([_file(tmp_path, "a.csv", text), prose])
+    sales = build_report_graph(own.report, build_ontology([own.report])).observations[1]
+    assert (sales.label, sales.quantity.scale, own.problems) == ("Sales", 1_000_000, ())
     assert own.report.sentences[-1] == "The group had 1846 employees in 2020."
 
 
