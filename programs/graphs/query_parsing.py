@@ -1,7 +1,7 @@
 """The prompt by which a language model parses a question to the algebra of :mod:`kg.parsing`.
 
     >>> shown = shown_of("who made Alien?", reader, reading, past)
-    >>> query_signature(shown.starts, list(shown.relations), len(shown.readings))
+    >>> query_signature(shown)
 
 The reply chooses one of the beam's readings, or has a start and relations of the graph, which the signature lists. Its
 values must be names of the graph, numbers, dates or results of earlier steps (:mod:`programs.graphs.query_replies`).
@@ -27,15 +27,14 @@ _MOST_SUBJECTS, _MOST_COMPARED = 500, 20_000
 """Subjects of a relation whose texts are read, and nodes of a graph whose names are compared with a question."""
 
 
-def query_signature(
-    starts: Sequence[str], relations: Sequence[str], readings: int, signature: type[dspy.Signature] = UnderstandGraph
-) -> Any:
-    """The signature whose replies start at these names, use these relations and choose among so many readings."""
-    relation: Any = Literal[tuple(dict.fromkeys((*relations, CLASS_RELATION, NOTHING)))]
+def query_signature(shown: Shown, signature: type[dspy.Signature] = UnderstandGraph) -> Any:
+    """The signature whose replies start at the names, use the relations and choose among the readings of a prompt."""
+    kept = (CLASS_RELATION,) if shown.classes else ()
+    relation: Any = Literal[tuple(dict.fromkeys((*shown.relations, *kept, NOTHING)))]
     step: Any = create_model("QueryStep", __base__=QueryStep, relation=(relation, QueryStep.model_fields["relation"]))
     types: dict[str, Any] = {
-        "reading": Literal[tuple(range(readings + 1))],
-        "start": Literal[tuple(dict.fromkeys((*starts, NOTHING)))],
+        "reading": Literal[tuple(range(len(shown.readings) + 1))],
+        "start": Literal[tuple(dict.fromkeys((*shown.starts, NOTHING)))],
         "steps": list[step],
     }
     fields: dict[str, Any] = {name: (type_, GraphQuery.model_fields[name]) for name, type_ in types.items()}
@@ -56,6 +55,9 @@ def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequ
     relations, names = _nearest(reader, question), _names(graph, question, reading, past)
     classes = {one.names[0]: number for number, one in enumerate(graph.classes[:MOST_CLASSES])}
     readings, recent = reading.parses[:MOST_READINGS], past[-MOST_TURNS:]
+    guesses = [f"{number}. {telling(one, graph)}" for number, one in enumerate(readings, 1)]
+    if guesses and reading.unknown:
+        guesses.append(f"no reading uses: {', '.join(reading.unknown)}")
     answers = {
         f"answer {number}": turn.parse.nodes
         for number, turn in enumerate(recent, 1)
@@ -63,10 +65,10 @@ def shown_of(question: str, reader: QuestionReader, reading: Reading, past: Sequ
     }
     inputs = {
         "relations": "\n".join(_example(graph, relation) for relation in relations.values()),
-        "classes": "; ".join(f"{name} ({len(graph.classes[one].members)})" for name, one in classes.items()),
+        "classes": "; ".join(f"{name} ({len(graph.classes[one].members)})" for name, one in classes.items()) or "none",
         "entities": "; ".join(names) or "none",
         "history": "\n".join(_line(graph, number, turn) for number, turn in enumerate(recent, 1)) or "none",
-        "readings": "\n".join(f"{number}. {telling(one, graph)}" for number, one in enumerate(readings, 1)) or "none",
+        "readings": "\n".join(guesses) or "none",
         "question": question,
     }
     return Shown(names, classes, relations, answers, readings, inputs)

@@ -194,9 +194,7 @@ class QuerySearch(GraphSearch):
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""
-        shown = self._shown
-        narrow = query_signature(shown.starts, list(shown.relations), len(shown.readings), predict.signature)
-        return {**shown.inputs, "signature": narrow}
+        return {**self._shown.inputs, "signature": query_signature(self._shown, predict.signature)}
 
     def understanding(self, reply: Any, refused: Sequence[str]) -> Understanding:
         """See :meth:`programs.worlds.base.Search.understanding`."""
