@@ -449,6 +449,9 @@ def log_model(tracker: Tracker, run: Run, saved: SavedProgram, lm: LMConfig | No
             signature=False,
         )
         _register_prompts(tracker, saved, model_id)
+    place = tracker.experiment("compile")
+    for empty in tracker.client.search_logged_models([place], f"name = 'dspy' AND source_run_id = '{run.id}'"):
+        tracker.client.delete_logged_model(empty.model_id)  # MLflow's own for any compile by DSPy
     tracker.client.log_outputs(run.id, [LoggedModelOutput(model_id, step=0)])
     return str(logged.model_uri)
 

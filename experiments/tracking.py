@@ -428,8 +428,7 @@ def _recorded(tracker: Tracker, settings: Mapping[str, bool]) -> contextlib.Abst
         _write_whole_traces()
     # MLflow adds its callback to DSPy's settings, which a context that is open already does not see.
     callbacks = [callback for callback in dspy.settings.callbacks if not isinstance(callback, MlflowCallback)]
-    context: contextlib.AbstractContextManager[None] = dspy.context(callbacks=[*callbacks, _readable_spans()])
-    return context
+    return dspy.context(callbacks=[*callbacks, _readable_spans()])  # type: ignore[no-any-return]
 
 
 def _write_whole_traces() -> None:

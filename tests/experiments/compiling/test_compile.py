@@ -89,6 +89,8 @@ def test_prompts_evaluations_and_calls_are_on_the_run(
     assert scores[0].value == pytest.approx(100 * compiled.fit.figures["val_score_0_start"], abs=0.1)
     assert tracker.client.search_traces(locations=[tracker.experiment("compile")], run_id=run.id)
     assert "BETTERTOGETHER" in tracker.download(f"runs:/{run.id}/printed.log").read_text("utf-8")
+    models = tracker.client.search_logged_models([tracker.experiment("compile")])
+    assert [f"models:/{model.model_id}" for model in models] == [run.tags["finpath.model_uri"]]
     inputs = tracker.client.get_run(run.id).inputs.dataset_inputs
     assert train.sha256[:16] in [one.dataset.digest for one in inputs]
 
