@@ -40,7 +40,7 @@ _ARTICLES, _NO_WORD = re.compile(r"\b(?:a|an|the)\b"), re.compile(r"[^\w\s.%-]")
 def read_tasks() -> list[dict[str, Any]]:
     """The questions: ``id``, ``question``, ``files`` and ``answers``, of which each is right; none if nothing is."""
     file = unpacked("tasks") / "thoughts" / "tasks.jsonl"
-    tasks = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    tasks = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     return [{**task, "files": [str(file.parent / name) for name in task.get("files", ())]} for task in tasks]
 
 
@@ -64,7 +64,8 @@ def is_same_answer(answer: str, right: str) -> bool:
     number = _number(right)
     if number is not None:
         return _number(answer) == number
-    given, wanted = (sorted(map(_normal, re.split(r"[;,\n]| and ", text))) for text in (answer, right))
+    flat = (re.sub(r",(?=\d{3}\b)", "", text) for text in (answer, right))
+    given, wanted = (sorted(map(_normal, re.split(r"[;,\n]| and ", text))) for text in flat)
     return [part for part in given if part] == [part for part in wanted if part]
 
 

@@ -64,7 +64,7 @@ class Retrieve(dspy.Module):
             states["graph"] = GraphWorld(reader, config=self.graph.config).start()
         if sources.passages:
             answers = GraphAnswers(sources.graph, texts=SpanAnswers(sources.passages))
-            states["texts"] = TextsWorld(answers).start()
+            states["texts"] = TextsWorld(answers, shows_all=True).start()
         for part in work.parts[len(work.answers) :]:
             turn = self._answered(work, states, part)
             if turn is None:

@@ -1,4 +1,4 @@
-r"""Documents of a folder as text, page by page, and the search in them.
+r"""Documents of a folder as text, page by page, and the lines of them that hold some words.
 
     >>> tools = DocumentTools(Workspace(Path("reports")))
     >>> tools.inspect_document("ports.csv")
@@ -11,16 +11,13 @@ pypdf, python-docx, openpyxl and lxml read the formats; two of them come with th
 
 from __future__ import annotations
 
-import csv
 import importlib
-import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kg.errors import ConfigError, DataError, FinpathError
-from kg.readers import check_unpacked, pdf_texts
-from kg.text import WordIndex, search_words
+from kg.errors import ConfigError, DataError
+from kg.readers import check_unpacked, pdf_texts, read_content
 from programs.tools.workspace import Workspace
 
 PAGE = 6_000
@@ -29,18 +26,13 @@ PAGE = 6_000
 NOTHING = "nothing found"
 """The beginning of the output of a tool that looked for something and found nothing."""
 
-PASSAGE, MOST_PASSAGES, MOST_FILES = 600, 6, 500
-"""Characters of a passage of the search, the passages that it shows, and the documents that it reads."""
-
 MOST_LINES, _LONGEST_LINE, _MOST_LISTED = 12, 400, 200
 
-MOST_CELLS, MOST_COLUMNS = 300_000, 1_000
-"""Cells of a table, empty ones included, and columns of a row in a Word file."""
+MOST_COLUMNS = 1_000
+"""Columns of a row in a Word file."""
 
 MOST_TAGS = 300_000
 """Tags that a page of the web may have."""
-
-_SEPARATORS = ",;\t|"
 
 
 class DocumentTools:
@@ -52,9 +44,6 @@ class DocumentTools:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._files: tuple[str, ...] = ()
-        self._passages: list[tuple[str, str]] = []
-        self._index = WordIndex([])
 
     def list_documents(self) -> str:
         """Lists the files of the folder with their sizes in bytes."""
@@ -69,38 +58,6 @@ class DocumentTools:
     def find_in_document(self, file: str, text: str) -> str:
         """Finds the lines of a file of the folder that hold some words, with the numbers of their pages."""
         return lines_with(read_document(self._workspace.file(file)), text)
-
-    def search_documents(self, query: str) -> str:
-        """Finds passages of all documents of the folder by the words of a query; a document's name counts too."""
-        self._read()
-        best = self._index.best(search_words(query), MOST_PASSAGES)
-        return "\n\n".join("[{}]\n{}".format(*self._passages[place]) for place in best) or NOTHING
-
-    def _read(self) -> None:
-        """Reads all documents where the folder changed; one that cannot be read is left out."""
-        files = tuple(name for name in self._workspace.names() if name.endswith(READABLE))[:MOST_FILES]
-        if files == self._files:
-            return
-        self._files, self._passages = files, []
-        for name in files:
-            try:
-                text = read_document(self._workspace.file(name))
-            except FinpathError:
-                continue
-            self._passages += [(name, part) for part in _passages(text)]
-        self._index = WordIndex(search_words(part) + search_words(name) for name, part in self._passages)
-
-
-def _passages(text: str) -> Iterator[str]:
-    """Yields lines in groups; the first line of a document, such as a table's header, begins its first group."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if lines and sum(map(len, lines)) + len(line) > PASSAGE:
-            yield "\n".join(lines)
-            lines = []
-        lines.append(line)
-    if any(line.strip() for line in lines):
-        yield "\n".join(lines)
 
 
 def pages_of(text: str, size: int = PAGE) -> list[str]:
@@ -238,30 +195,12 @@ def _cells(row: Any, path: Path) -> list[str]:
     return [" ".join(cell.text.split()) for cell in row.cells]
 
 
-def _excel(path: Path) -> str:
-    library = _library("openpyxl")
-    check_unpacked(path)
-    with path.open("rb") as file:  # openpyxl leaves a file open that it cannot read
-        book = library.load_workbook(file, read_only=True, data_only=True)
-        sheets = ((sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets)
-        return "\n".join(f"[sheet {title}]\n{_table(rows, path)}" for title, rows in sheets)
-
-
-def _csv(path: Path) -> str:
-    text = _text(path)
-    separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
-    return _table(csv.reader(io.StringIO(text, newline=""), delimiter=separator), path)
-
-
-def _table(rows: Any, path: Path) -> str:
-    """The rows of a table that are not empty, one line each."""
-    left, lines = MOST_CELLS, []
-    for row in rows:
-        left -= max(len(row), 1)
-        if left < 0:
-            raise DataError(f"has more than {MOST_CELLS} cells", file=path.name)
-        if any(cell not in (None, "") for cell in row):
-            lines.append(" | ".join("" if cell is None else str(cell) for cell in row))
+def _tables(path: Path) -> str:
+    """The rows of a file's tables, one line each, below the names of their sheets."""
+    lines: list[str] = []
+    for table in read_content(path).tables:
+        lines += [f"[{table.place.sheet}]"] if table.place.sheet else []
+        lines += [" | ".join(cell.text for cell in row) for row in table.rows if any(cell.text for cell in row)]
     return "\n".join(lines)
 
 
@@ -282,11 +221,7 @@ def _library(name: str) -> Any:
 _READERS: dict[str, Callable[[Path], str]] = {
     ".pdf": _pdf,
     ".docx": _word,
-    ".xlsx": _excel,
-    **dict.fromkeys((".csv", ".tsv"), _csv),
+    **dict.fromkeys((".csv", ".tsv", ".xlsx"), _tables),
     **dict.fromkeys((".html", ".htm"), lambda path: html_text(path.read_bytes())),
     **dict.fromkeys((".md", ".txt", ".json", ".jsonl", ".xml"), _text),
 }
-
-READABLE = tuple(_READERS)
-"""The endings of the files that can be read."""

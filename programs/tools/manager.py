@@ -26,6 +26,7 @@ from kg.errors import ConfigError
 from kg.growing import EdgeType, NodeType, TypeProposals
 from kg.text import nearest
 from programs.tools.documents import DocumentTools
+from programs.tools.search import SearchAgent
 from programs.tools.web import WebLimits, WebTools
 from programs.tools.workspace import Workspace
 from programs.turns import ToolCall
@@ -94,6 +95,9 @@ class TypeTools:
         return _CREATED[self._proposals.propose(new, differs_from or ())].format(name)
 
 
+AGENT, AGENT_SECONDS = "search_agent", 600.0
+"""The tool that asks a language model itself, and the time that it may take at least."""
+
 LONGEST_OUTPUT = 20_000
 """Characters of an output; a longer one is cut and marked."""
 
@@ -134,7 +138,8 @@ class ToolManager:
             refusal = f"there is no tool {name!r}; {nearest(name, self._tools)}"
             return ToolCall(name, dict(arguments), refusal, 0.0, failed=True)
         started = time.perf_counter()
-        output, failed = _timed(tool, dict(arguments), self._seconds)
+        seconds = self._seconds if name != AGENT else max(self._seconds, AGENT_SECONDS)
+        output, failed = _timed(tool, dict(arguments), seconds)
         if len(output) > LONGEST_OUTPUT:
             output = f"{output[:LONGEST_OUTPUT]}\n[cut: {len(output)} characters in all]"
         return ToolCall(name, dict(arguments), output, time.perf_counter() - started, failed=failed)
@@ -219,7 +224,9 @@ def _web(settings: ToolSettings) -> WebTools:
     return WebTools(settings.web, workspace, settings.search_engine or "")
 
 
-FILE_TOOLS = ("list_documents", "inspect_document", "find_in_document", "search_documents")
+_ENGINE = "be the address of a SearXNG server"
+
+FILE_TOOLS = ("list_documents", "inspect_document", "find_in_document")
 """The tools over the files of a folder."""
 
 _KINDS: tuple[tuple[str, str, Callable[[Any], object], tuple[str, ...]], ...] = (
@@ -229,8 +236,9 @@ _KINDS: tuple[tuple[str, str, Callable[[Any], object], tuple[str, ...]], ...] = 
         lambda settings: DocumentTools(Workspace(settings.folder)),
         FILE_TOOLS,
     ),
-    ("web", "limit requests", _web, ("visit_page", "find_in_page")),
-    ("search_engine", "be the address of a SearXNG server", _web, ("web_search",)),
+    ("web", "limit requests", _web, ("visit_page", "find_in_page", "archived_page")),
+    ("search_engine", _ENGINE, _web, ("web_search",)),
+    ("search_engine", _ENGINE, lambda settings: SearchAgent(_web(settings)), (AGENT,)),
     (
         "types",
         "take proposals of types",

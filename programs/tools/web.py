@@ -179,6 +179,9 @@ class _Backend(httpcore.AnyIOBackend):
         return addresses
 
 
+ARCHIVE = "https://web.archive.org"
+"""The Wayback Machine of the Internet Archive."""
+
 MOST_RESULTS = 8
 """Results of the search engine that are shown."""
 
@@ -190,10 +193,13 @@ class WebTools:
         limits: The limits of a request.
         workspace: A folder whose HTML files are pages too, by their names.
         engine: The address of a SearXNG server.
+        archive: The address of a Wayback Machine.
     """
 
-    def __init__(self, limits: WebLimits, workspace: Workspace | None = None, engine: str = "") -> None:
-        self._limits, self._workspace = limits, workspace
+    def __init__(
+        self, limits: WebLimits, workspace: Workspace | None = None, engine: str = "", archive: str = ARCHIVE
+    ) -> None:
+        self._limits, self._workspace, self._archive = limits, workspace, archive
         self._engine = f"{engine.rstrip('/')}/search"
 
     def web_search(self, query: str) -> str:
@@ -215,6 +221,10 @@ class WebTools:
     def find_in_page(self, address: str, text: str) -> str:
         """Finds the lines of a page of the web, or of an HTML file of the folder, that hold some words."""
         return lines_with(self._text(address), text)
+
+    def archived_page(self, address: str, day: str) -> str:
+        """Reads a page of the web as it was near a day, written as 2024-05-31, from the Internet Archive."""
+        return page_of(read_page(f"{self._archive}/web/{day.replace('-', '')}id_/{address}", self._limits), 1)
 
     def _text(self, address: str) -> str:
         if self._workspace is not None and "://" not in address:

@@ -52,12 +52,13 @@ class TextsWorld(World):
     Args:
         answers: The answers without a language model.
         name: The graph's name.
+        shows_all: Whether a model of an API is shown documents however far they are from a question.
     """
 
     kind: ClassVar[str] = "texts"
 
-    def __init__(self, answers: GraphAnswers, name: str = "") -> None:
-        self.answers, self.name = answers, name
+    def __init__(self, answers: GraphAnswers, name: str = "", *, shows_all: bool = False) -> None:
+        self.answers, self.name, self.shows_all = answers, name, shows_all
         self.lock = RLock()
 
     def start(self, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> State[TextsWorld]:  # noqa: ARG002
@@ -108,9 +109,9 @@ class TextSearch(Search):
     @cached_property
     def _near(self) -> list[NearDocument]:
         with self.world.lock:
-            return self.world.answers.texts.library.near(
-                self.question, *SHOWN[API if self._quoter is None else ADAPTER]
-            )
+            most, least = SHOWN[API if self._quoter is None else ADAPTER]
+            least = 0.0 if self.world.shows_all and self._quoter is None else least
+            return self.world.answers.texts.library.near(self.question, most, least)
 
     @property
     def _model(self) -> AnswerConfidence:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -134,7 +135,7 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
     values = [text for one in reply.answers or () if (text := str(one).strip().strip(_MARKS))]
     written = (reply.calculation or "").strip()
     sources = [shown[one - 1] for one in dict.fromkeys(reply.sentences or ()) if 0 < one <= len(shown)]
-    answer = _calculated(written, sources, shown) if written else _values(values, sources, shown)
+    answer = _calculated(written, values, sources, shown) if written else _values(values, sources, shown)
     _check(answer.values if not written else (), own)
     features = {
         "likely": float(reply.sureness == "likely"),
@@ -187,8 +188,8 @@ def _values(values: Sequence[str], cited: Sequence[Passage], shown: Sequence[Pas
     return TextAnswer(tuple(value for value, _ in kept), tuple(passage for _, passage in kept))
 
 
-def _calculated(written: str, cited: Sequence[Passage], shown: Sequence[Passage]) -> TextAnswer:
-    """Returns the result of a calculation with the sentences of its parts.
+def _calculated(written: str, values: Sequence[str], cited: Sequence[Passage], shown: Sequence[Passage]) -> TextAnswer:
+    """Returns the result of a calculation with the sentences of its parts, after other answers that sentences have.
 
     Raises:
         ValueError: It is no calculation, or a sentence lacks a part.
@@ -200,8 +201,11 @@ def _calculated(written: str, cited: Sequence[Passage], shown: Sequence[Passage]
         used.append(passage)
         return value
 
-    value = calculate(written, lookup)
-    return TextAnswer((value,), tuple(dict.fromkeys(used)), steps=f"{written} = {value}")
+    value, others = calculate(written, lookup), list[str]()
+    for text in values:
+        with suppress(ValueError):
+            others += [lookup(text)] if compared(text) != compared(value) else []
+    return TextAnswer((*others, value), tuple(dict.fromkeys(used)), steps=f"{written} = {value}")
 
 
 def _located(text: str, cited: Sequence[Passage], shown: Sequence[Passage]) -> tuple[str, Passage]:

@@ -8,16 +8,18 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
+import dspy
 import pytest
 
 from kg.errors import ConfigError, DataError
 from programs.tools.manager import ToolSettings, load_tools
+from programs.tools.search import STEPS, SearchAgent
 from programs.tools.web import WebLimits, WebTools, is_public, read_page
 
 OWN = WebLimits(seconds=2, size=2_000, redirects=2, private=True)
@@ -32,6 +34,7 @@ class _Web(BaseHTTPRequestHandler):
             "/page": lambda: self._say("text/html; charset=utf-8", "<h1>Varna</h1><script>x()</script><p>A port.</p>"),
             "/image": lambda: self._say("image/png", "\x89PNG"),
             "/large": lambda: self._say("text/plain", "x" * 5_000),
+            "/web/20240531id_/http://wire.example/1": lambda: self._say("text/plain", "Varna was fined 3 million."),
             "/broken/search": lambda: self._say("application/json", "{"),
         }.get(parts.path)
         if parts.path == "/loop":
@@ -85,6 +88,36 @@ def test_a_search_engine(web: str) -> None:
     for name in ("inspect_document", "web_search", "create_node_type"):
         with pytest.raises(ConfigError, match="got None"):
             load_tools([name], ToolSettings())
+
+
+def test_the_search_agent_searches_reads_and_sums_up(web: str, scripted_lm: Callable[..., dspy.LM]) -> None:
+    def step(tool: str, **arguments: str) -> dict[str, str]:
+        return {"next_thought": "on", "next_tool_name": tool, "next_tool_args": json.dumps(arguments)}
+
+    page = f"{web}/page"
+    script = [
+        step("web_search", query="fine of Varna"),
+        step("archived_page", address="http://wire.example/1", day="2024-05-31"),
+        step("visit_page", address=page),
+        step("find_in_page", address=page, text="port"),
+        step("finish"),
+        {"reasoning": "read", "summary": "Varna is a port.", "addresses": json.dumps([page, "http://never.read"])},
+    ]
+    agent = SearchAgent(WebTools(OWN, engine=web, archive=web))
+    with dspy.context(lm=scripted_lm(script), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        found = agent(question="Was Varna fined?")
+    assert (found.summary, found.addresses) == ("Varna is a port.", [page])
+    seen = [found.trajectory[f"observation_{place}"] for place in range(4)]
+    assert seen[0].startswith("Insurer fined")
+    assert seen[1:] == ["Varna was fined 3 million.", "Varna\nA port.", "[page 1] A port."]
+
+
+def test_the_search_agent_has_a_budget_of_steps(web: str, scripted_lm: Callable[..., dspy.LM]) -> None:
+    again = {"next_thought": "on", "next_tool_name": "web_search", "next_tool_args": '{"query": "Varna"}'}
+    script = [*[again] * STEPS, {"reasoning": "none", "summary": "nothing", "addresses": "[]"}]
+    agent = SearchAgent(WebTools(OWN, engine=web))
+    with dspy.context(lm=scripted_lm(script), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+        assert agent.search_agent("Was Varna fined?").startswith("nothing found")
 
 
 def test_a_page_is_read_as_text_and_redirects_are_followed(web: str) -> None:
