@@ -4,8 +4,7 @@
     python benchmarks/thoughts.py --lm openai/reader --lm-set api_base=http://127.0.0.1:8765/v1 --only bridge-2 storm-1
 
 The 23 questions (the archive ``tasks``) are in GAIA's style: several files (CSV, HTML, text, Excel, nested archives),
-several steps, and an answer that is compared as GAIA does. Two of them have no answer in their files. Files and
-questions were written for finpath, so no language model has seen them.
+several steps, and an answer that is compared as GAIA does. Two of them have no answer in their files.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from experiments.data import read_types  # noqa: E402
 from experiments.lms import reach_lm  # noqa: E402
 from kg.growing import GrowingGraph  # noqa: E402
 
-_ARTICLES, _NO_WORD = re.compile(r"\b(?:a|an|the)\b"), re.compile(r"[^\w\s.%-]")
+_ARTICLES, _NO_WORD, _UNIT = map(re.compile, (r"\b(?:a|an|the)\b", r"[^\w\s.%-]", r"(?<=\d) [^\W\d]+$"))
 
 
 def read_tasks() -> list[dict[str, Any]]:
@@ -77,7 +76,7 @@ def _normal(text: str) -> str:
 
 def _number(text: str) -> Decimal | None:
     try:
-        number = Decimal(text.strip().rstrip(".%").lstrip("$€£").replace(",", "").strip())
+        number = Decimal(_UNIT.sub("", text.strip()).rstrip(".%").lstrip("$€£").replace(",", "").strip())
     except InvalidOperation:
         return None
     return number if number.is_finite() else None

@@ -38,8 +38,8 @@ class UnderstandTexts(Understand):
     )
     calculation: str = dspy.OutputField(
         desc="where no sentence has the answer, or a part of it, but amounts or days of the sentences give it: these, "
-        "as they are written, with + - * / between, such as $340 million - $300 million, or count(one; another); "
-        "round((3 + 4) / 2, 1) where the question says how to round; else empty"
+        "as they are written, with + - * / between, such as $340 million - $300 million, or count(one; another); else "
+        "empty"
     )
     sentences: list[int] = dspy.OutputField(desc="the numbers of the sentences that say so")
     sureness: Sureness = dspy.OutputField()

@@ -39,6 +39,7 @@ class SplitQuestion(dspy.Signature):
 
     question: str = dspy.InputField()
     parts: list[str] = dspy.OutputField()
+    decimals: int = dspy.OutputField(desc="places to which the question says to round: 0, 1, 2; -1 if it says nothing")
 
 
 class DefineToolCalls(dspy.Signature):

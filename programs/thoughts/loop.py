@@ -5,11 +5,9 @@
     >>> thoughts.answer, thoughts.iterations, thoughts.applied.nodes
     ('Meridian Re', 1, 5)
 
-The rows of tables and the sentences of files are there before anything is asked, and need no model. *Retrieve* is
-:class:`programs.beam.BeamQA` over both. Where it finds no answer, *insert* calls tools and writes what they return as
-sentences and as rows, which are checked against the schema. Where the settings allow it, the model proposes types that
-the schema lacks. The question itself never enters the graph. After Besta et al. 2025, arXiv:2504.02670; no code that a
-model writes is run.
+The rows and sentences of files are there before anything is asked. *Retrieve* is :class:`programs.beam.BeamQA` over
+both. Where it finds no answer, *insert* calls tools and writes what they return. The question itself never enters the
+graph. After Besta et al. 2025, arXiv:2504.02670; no code that a model writes is run.
 """
 
 from __future__ import annotations
@@ -96,6 +94,5 @@ class KnowledgeGraphOfThoughts(dspy.Module):
             is_last = work.iterations >= self.config.max_iterations or dspy.settings.lm is None
             if missing is None or not can_add or is_last:
                 return
-            given = {"tools": self.tools, "type_tools": type_tools, "missing": missing}
-            if not self.insert(work=work, sources=sources, **given).calls:
+            if not self.insert(work, sources, self.tools, type_tools, missing).calls:
                 return

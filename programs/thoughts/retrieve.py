@@ -1,13 +1,15 @@
 """The RETRIEVE branch: the one program over the graph and the sentences, which asks a model for what is lacking alone.
 
 A question that asks for several facts is split; its parts are the turns of one conversation. A part about rows of the
-graph is parsed without a model. Of sentences the span reader reads those nearest, and a language model where it is set
-and needed. What neither answers, the model may ask of the graph by a query of typed steps.
+graph is parsed without a model. Sentences are read by the span reader, and by a language model where it is needed. What
+neither answers, a model of an API may ask of the graph by a query of typed steps.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Any
 
@@ -31,6 +33,8 @@ from signatures.thoughts import SplitQuestion
 
 ReaderOf = Callable[[FactGraph], QuestionReader]
 """Makes the reader of questions about a graph."""
+
+MOST_DECIMALS, _FRACTION = 9, re.compile(r"\d+(?:,\d{3})*\.\d+")
 
 QUOTED_FROM = 0.7
 """The least confidence in what an embedded model quotes; chosen on twenty questions about files of a writer."""
@@ -69,20 +73,20 @@ class Retrieve(dspy.Module):
             turn = self._answered(work, states, part)
             if turn is None:
                 return dspy.Prediction(missing=part)
-            work.answers.append(_answer(turn, sources))
+            work.answers.append(_answer(turn, sources, work.decimals))
         return dspy.Prediction(missing=None)
 
     def _parts(self, work: Work) -> list[str]:
-        """The facts that a question asks for; itself where a model names others or one alone."""
-        reply = None
-        if dspy.settings.lm is not None:
-            work.step("split the question")
-            reply = work.ask(self.split)
-        parts = list(map(str, reply.parts)) if reply is not None else []
-        own = set(content_tokens(work.question))
+        """The facts that a question asks for; itself where a model names others or one alone, or one is rounded."""
+        if dspy.settings.lm is None:
+            return [work.question]
+        work.step("split the question")
+        reply = work.ask(self.split)
+        parts, own = list(map(str, reply.parts)) if reply is not None else [], set(content_tokens(work.question))
+        work.decimals = reply.decimals if reply is not None else -1
         words = [set(content_tokens(part)) for part in parts]
         fits = all(some and 2 * len(some & own) > len(some) for some in words)
-        return parts if len(parts) > 1 and fits else [work.question]
+        return parts if len(parts) > 1 and fits and work.decimals < 0 else [work.question]
 
     def _answered(self, work: Work, states: dict[str, Any], question: str) -> AnyTurn | None:
         """The turn of a question: of the graph without a model, of the sentences, or of the graph with a model."""
@@ -111,11 +115,19 @@ class Retrieve(dspy.Module):
         return None
 
 
-def _answer(turn: AnyTurn, sources: Sources) -> tuple[str, tuple[BasicFact, ...], str]:
+def _answer(turn: AnyTurn, sources: Sources, decimals: int) -> tuple[str, tuple[BasicFact, ...], str]:
     """An answer in words, with the rows or the sentences that it rests on and its query."""
     values = turn.answer if isinstance(turn.answer, tuple) else (turn.words,)
     known = {passage.quoted: BasicFact(passage.text, (passage.document,)) for passage in sources.passages}
     origins = {node.key.name: node.sources for node in sources.graph.nodes()}
     grounds = turn.detail.facts if turn.detail is not None else ()
     facts = (known.get(fact) or BasicFact(fact, origins.get(fact.partition(" -> ")[0], ())) for fact in grounds)
-    return "; ".join(map(str, values)), tuple(facts), str(getattr(turn.detail, "path", ""))
+    return _rounded("; ".join(map(str, values)), decimals), tuple(facts), str(getattr(turn.detail, "path", ""))
+
+
+def _rounded(answer: str, decimals: int) -> str:
+    """An answer whose figures have no more decimal places than so many; below 0 it stays as it is."""
+    if not 0 <= decimals <= MOST_DECIMALS:
+        return answer
+    step = Decimal(1).scaleb(-decimals)
+    return _FRACTION.sub(lambda found: f"{Decimal(found[0].replace(',', '')).quantize(step, ROUND_HALF_UP):,f}", answer)

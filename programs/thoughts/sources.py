@@ -50,8 +50,8 @@ class Sources:
         for name in unpack_all(workspace, sources.problems) if folder is not None else ():
             try:
                 own, sentences = _contents(name, workspace.file(name))
-            except FinpathError as error:
-                sources.problems.append(str(error))
+            except (FinpathError, ValueError, RecursionError) as error:
+                sources.problems.append(f"{name}: {error}")
                 continue
             tables += own
             rows = [table.sentence(row) for table in own for row in range(min(len(table.cells), MOST_ROWS))]
@@ -82,10 +82,7 @@ def _contents(name: str, path: Path) -> tuple[list[Table], list[str]]:
         return tables, [sentence.text for sentence in content.sentences]
     text = read_document(path)
     if path.suffix.lower() == ".json":
-        try:
-            parts = list(_parts(json.loads(text), ""))
-        except (ValueError, RecursionError):
-            return [], [text]
+        parts = list(_parts(json.loads(text), ""))
         tables = [Table(name, rows, title) for title, rows in parts if len(rows) > 1]
         return tables, [f"{title}; {rows[0][0]}" if title else rows[0][0] for title, rows in parts if len(rows) == 1]
     return [], [sentence for line in text.splitlines() for sentence in split_sentences(line)]

@@ -94,8 +94,7 @@ class Thoughts:
 TYPE_TOOLS = ("create_node_type", "create_edge_type")
 """Tools that change the schema and return no facts."""
 
-LISTING = "list_documents"
-"""The tool whose output is no fact."""
+LISTING = "list_documents"  # its output is no fact
 
 _NODES, _SHOWN, _LISTED = 40, 120, 2_000
 """Nodes that a prompt shows, the nearest first; characters of an output, and of a list of files, in later prompts."""
@@ -113,6 +112,7 @@ class Work:
 
     Attributes:
         parts: The single facts that are asked for.
+        decimals: Decimal places to which answers are rounded; below 0 for none.
         answers: For each part that has one: its answer, its facts and its query.
         calls: Every call of a tool, in order.
         refused: Calls, rows and answers that were refused, one line each.
@@ -131,6 +131,7 @@ class Work:
         self.question, self.graph, self.today, self.config = question, graph, today, config
         self.step = report
         self.parts: list[str] = []
+        self.decimals = -1
         self.answers: list[tuple[str, tuple[BasicFact, ...], str]] = []
         self.calls: list[ToolCall] = []
         self.refused: list[str] = []

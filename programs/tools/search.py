@@ -19,17 +19,12 @@ STEPS = 12
 
 
 class SearchAgent(dspy.Module):
-    """Searches, reads pages and their earlier versions, finds words in them, and sums up.
+    """Searches by the tools for the web, reads pages and their earlier versions, finds words in them, and sums up."""
 
-    Args:
-        web: The tools for the web.
-        steps: Calls of tools, at least 1.
-    """
-
-    def __init__(self, web: WebTools, steps: int = STEPS) -> None:
+    def __init__(self, web: WebTools) -> None:
         super().__init__()
         tools = [web.web_search, web.visit_page, web.find_in_page, web.archived_page]
-        self.act = dspy.ReAct(SearchWeb, tools=tools, max_iters=steps)
+        self.act = dspy.ReAct(SearchWeb, tools=tools, max_iters=STEPS)
 
     def forward(self, question: str) -> dspy.Prediction:
         """Returns ``summary`` and ``addresses``, those of pages that were called alone."""

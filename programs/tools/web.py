@@ -193,13 +193,10 @@ class WebTools:
         limits: The limits of a request.
         workspace: A folder whose HTML files are pages too, by their names.
         engine: The address of a SearXNG server.
-        archive: The address of a Wayback Machine.
     """
 
-    def __init__(
-        self, limits: WebLimits, workspace: Workspace | None = None, engine: str = "", archive: str = ARCHIVE
-    ) -> None:
-        self._limits, self._workspace, self._archive = limits, workspace, archive
+    def __init__(self, limits: WebLimits, workspace: Workspace | None = None, engine: str = "") -> None:
+        self._limits, self._workspace = limits, workspace
         self._engine = f"{engine.rstrip('/')}/search"
 
     def web_search(self, query: str) -> str:
@@ -224,7 +221,7 @@ class WebTools:
 
     def archived_page(self, address: str, day: str) -> str:
         """Reads a page of the web as it was near a day, written as 2024-05-31, from the Internet Archive."""
-        return page_of(read_page(f"{self._archive}/web/{day.replace('-', '')}id_/{address}", self._limits), 1)
+        return page_of(read_page(f"{ARCHIVE}/web/{day.replace('-', '')}id_/{address}", self._limits), 1)
 
     def _text(self, address: str) -> str:
         if self._workspace is not None and "://" not in address:

@@ -14,9 +14,9 @@ import ast
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation
 
 from kg.news import number_of
 from kg.text import find_number_words
@@ -28,7 +28,6 @@ LONGEST = 400
 """Characters of a calculation at the most."""
 
 _PARTS = re.compile(r"(\s[-+*/×÷−–]\s|[()])")
-_ROUND = re.compile(r"round\s*\((.*)[,;]\s*(\d)\s*\)", re.IGNORECASE | re.DOTALL)
 _COUNT = re.compile(r"count\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
 _CONSTANT = re.compile(r"(?:\d{1,2}|100)|100 ?%")
 """Numbers that need no sentence: counts, months of a year, percent."""
@@ -133,8 +132,7 @@ def calculate(text: str, lookup: Lookup) -> str:
     """Returns the result of a calculation.
 
     Args:
-        text: Amounts and days with ``+ - * /`` between, and brackets, or ``count(one; another)``; or
-            ``round(…, 1)`` of these.
+        text: Amounts and days with ``+ - * /`` between, and brackets, or ``count(one; another)``.
         lookup: Returns the value of each of them, or raises.
 
     Raises:
@@ -142,12 +140,6 @@ def calculate(text: str, lookup: Lookup) -> str:
     """
     if len(text) > LONGEST:
         raise ValueError(f"the calculation has more than {LONGEST} characters")
-    if (rounded := _ROUND.fullmatch(text.strip())) is not None:
-        amount = _quantity(calculate(rounded[1], lookup))
-        places = Decimal(1).scaleb(-int(rounded[2]))
-        return replace(
-            amount, number=(amount.number / amount.scale).quantize(places, ROUND_HALF_UP) * amount.scale
-        ).text()
     listed = _COUNT.fullmatch(text.strip())
     if listed is not None:
         names = {lookup(part.strip()).casefold() for part in listed[1].split(";") if part.strip()}

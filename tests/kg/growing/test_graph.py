@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -172,14 +171,6 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
 LIMITS = QueryLimits(seconds=20)
 ROWS = "".join(f"<http://a/{n}> <http://a/p> <http://a/{n + 1}> .\n" for n in range(300))
 ENDLESS = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?a != ?l) }"
-
-
-def test_threads_get_the_answers_to_their_own_queries() -> None:
-    def number(value: int) -> str:
-        return str(isolated_query("", f"SELECT ?x WHERE {{ BIND({value} AS ?x) }}", LIMITS).rows[0][0])
-
-    with ThreadPoolExecutor(3) as threads:
-        assert list(threads.map(number, range(6))) == [str(value) for value in range(6)]
 
 
 def test_a_query_returns_at_most_its_rows_and_characters() -> None:

@@ -22,7 +22,7 @@ from programs.tools import ToolManager
 
 QUESTION = "In which country is Helixon based?"
 TODAY = date(2026, 11, 29)
-ALONE = {"parts": json.dumps([QUESTION])}
+ALONE = {"parts": json.dumps([QUESTION]), "decimals": "-1"}
 USA = {"answers": '["USA"]', "calculation": "", "sentences": "[2]", "sureness": "certain"}
 NOTHING = {"answers": "[]", "calculation": "", "sentences": "[]", "sureness": "certain"}
 ROW = {"sentence": 1, "subject": "Helixon", "subject_type": "Company", "relation": "country", "object": "USA"}
@@ -77,14 +77,21 @@ def test_an_empty_graph_is_filled_and_then_asked(answer: Callable[..., Thoughts]
 
 
 def test_a_question_for_two_facts_is_asked_in_parts(answer: Callable[..., Thoughts]) -> None:
-    parts = {"parts": json.dumps(["In which country is Helixon based?", "What does Helixon make?"])}
+    parts = {"parts": json.dumps(["In which country is Helixon based?", "What does Helixon make?"]), "decimals": "-1"}
     chips = {**USA, "answers": '["chips"]'}
     found = answer([parts, call(), rows(), USA, chips], "In which country is Helixon based, and what does it make?")
     assert (found.answer, len(found.parts)) == ("USA; chips", 2)
 
 
+def test_figures_are_rounded_as_the_question_says(answer: Callable[..., Thoughts]) -> None:
+    half = {"answers": "[]", "calculation": "7 / 3", "sentences": "[2]", "sureness": "certain"}
+    alone = {"parts": json.dumps([QUESTION, "Round to one decimal place."]), "decimals": "1"}
+    found = answer([alone, call("7 chips and 3 boards"), rows(), half])
+    assert (found.answer, found.parts) == ("2.3", (QUESTION,))
+
+
 def test_parts_that_the_question_does_not_name_are_no_parts(answer: Callable[..., Thoughts]) -> None:
-    others = {"parts": json.dumps(["Which mill sold most flour?", "Who runs it?"])}
+    others = {"parts": json.dumps(["Which mill sold most flour?", "Who runs it?"]), "decimals": "-1"}
     assert answer([others, {"calls": "[]"}]).parts == (QUESTION,)
 
 

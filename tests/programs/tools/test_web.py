@@ -90,7 +90,11 @@ def test_a_search_engine(web: str) -> None:
             load_tools([name], ToolSettings())
 
 
-def test_the_search_agent_searches_reads_and_sums_up(web: str, scripted_lm: Callable[..., dspy.LM]) -> None:
+def test_the_search_agent_searches_reads_and_sums_up(
+    web: str, scripted_lm: Callable[..., dspy.LM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("programs.tools.web.ARCHIVE", web)
+
     def step(tool: str, **arguments: str) -> dict[str, str]:
         return {"next_thought": "on", "next_tool_name": tool, "next_tool_args": json.dumps(arguments)}
 
@@ -103,7 +107,7 @@ def test_the_search_agent_searches_reads_and_sums_up(web: str, scripted_lm: Call
         step("finish"),
         {"reasoning": "read", "summary": "Varna is a port.", "addresses": json.dumps([page, "http://never.read"])},
     ]
-    agent = SearchAgent(WebTools(OWN, engine=web, archive=web))
+    agent = SearchAgent(WebTools(OWN, engine=web))
     with dspy.context(lm=scripted_lm(script), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
         found = agent(question="Was Varna fined?")
     assert (found.summary, found.addresses) == ("Varna is a port.", [page])
