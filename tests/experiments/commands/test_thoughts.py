@@ -65,9 +65,8 @@ def test_the_steps_are_traced_where_tracking_is_on(ask: Ask, ports: str, trackin
     _, found, _ = ask("--documents", ports)
     tracker = Tracker(TrackingConfig(tracking_uri))
     [trace] = tracker.client.search_traces(locations=[tracker.experiment("ask")], run_id=found["run_id"])
-    names = [span.name for span in trace.data.spans]
-    for name in ("Predict", "GuardedLM.__call__", "Retrieve.forward"):
-        assert name in names
+    names = {span.name.partition(".")[0] for span in trace.data.spans}
+    assert names >= {"Predict", "GuardedLM", "Retrieve"}
     assert trace.info.tags["finpath.command"] == "thoughts"
 
 
