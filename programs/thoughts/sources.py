@@ -1,8 +1,7 @@
 """The sources of a question, read without a model: rows of tables in the graph, and the sentences of texts.
 
->>> sources = Sources.read(Path("ports"), graph, date(2026, 11, 29))
->>> sources.applied.nodes, sources.passages[1].text
-(3, 'port: Varna; tonnes: 1,200; insurer: Meridian Re')
+>>> Sources.read(Path("ports"), graph, date(2026, 11, 29)).passages[1].text
+'port: Varna; tonnes: 1,200; insurer: Meridian Re'
 """
 
 from __future__ import annotations
