@@ -68,7 +68,7 @@ _MODULES = dict.fromkeys(("compare", "inspect", "promote", "mlflow"), "runs") | 
 """The modules of verbs that have none of their own name."""
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # The matrices are small: more threads are never much faster, and three times slower on a busy machine.
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 
 
 class Target(click.Path):

@@ -96,6 +96,8 @@ class GraphDatabase:
         try:
             if not self.read_only:
                 self._store.flush()
+        except OSError as error:
+            raise DataError(f"the graph cannot be written: {error}") from error
         finally:
             del self._store
             self._release()
@@ -126,12 +128,16 @@ class GraphDatabase:
 
         Raises:
             SchemaError: The graph was opened to be read.
+            DataError: The disk is full; nothing is written.
         """
         parts = [_data("DELETE", removed), _data("INSERT", added)]
         if any(parts):
             if self.read_only:
                 raise SchemaError("the graph was opened to be read: nothing can be written")
-            self._store.update(" ;\n".join(filter(None, parts)))
+            try:
+                self._store.update(" ;\n".join(filter(None, parts)))
+            except OSError as error:
+                raise DataError(f"the graph cannot be written: {error}") from error
 
     def about(self, subject: NamedNode) -> dict[NamedNode, list[Any]]:
         """The values of each property of a resource."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -141,7 +142,6 @@ def test_a_graph_on_disk_is_found_again_with_its_types(tmp_path: Path) -> None:
 
 
 def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
-    """Kills a process that writes update after update, and finds every acknowledged one, whole."""
     code = f"""
         from kg.growing.graph import GrowingGraph, Origin
         from kg.investments.schema import investment_schema
@@ -153,9 +153,8 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
             print(number, flush=True)
     """
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    writer = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, env=environment, text=True
-    )
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    writer = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
     assert writer.stdout is not None
     acknowledged = [int(writer.stdout.readline()) for _ in range(5)]
     writer.send_signal(signal.SIGKILL)
@@ -166,6 +165,15 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
         assert all(graph.has_batch(str(number)) for number in acknowledged)
         batches = {node.key.name.partition("-")[0] for node in graph.nodes("Sector")}
         assert len(list(graph.nodes("Sector"))) == 20 * len(batches)
+
+
+def test_a_full_disk_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+    graph, limits = GrowingGraph(tmp_path / "g", investment_schema()), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    with pytest.raises(DataError, match="the graph cannot be written"):
+        graph.apply(FACTS, WIRE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(graph.nodes("Company")) == []
 
 
 LIMITS = QueryLimits(seconds=20)
@@ -182,7 +190,6 @@ def test_a_query_returns_at_most_its_rows_and_characters() -> None:
 
 
 def test_a_query_ends_without_the_process_that_started_it() -> None:
-    """After `kill -9` of the parent nobody stops its query."""
     message = {"query": ENDLESS, "rows": 1, "seconds": 0.3, "start": 60}
     worker = subprocess.run(
         [sys.executable, "-m", "kg.growing.query_worker"],
