@@ -42,7 +42,6 @@ def graph() -> GrowingGraph:
 
 def test_facts_are_stored_with_their_origin(graph: GrowingGraph) -> None:
     company = graph.node(NodeKey("Company", "helixon  INC."))
-    assert company is not None
     assert company.key == COMPANY
     assert company.properties == {"name": "Helixon Inc.", "country": "USA"}
     assert company.sources == ("wire.txt line 1",)
@@ -155,7 +154,6 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     command = [sys.executable, "-c", textwrap.dedent(code)]
     writer = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
-    assert writer.stdout is not None
     acknowledged = [int(writer.stdout.readline()) for _ in range(5)]
     writer.send_signal(signal.SIGKILL)
     acknowledged += [int(line) for line in writer.stdout if line.strip()]
