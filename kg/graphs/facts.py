@@ -228,6 +228,8 @@ class _Builder:
         ]
         values = [
             replace(value, unit=self.units.get((one.subject, one.relation, one.value), ""))
+            if self.units or value.unit
+            else value
             for one, value in zip(self.edges, values, strict=True)
         ]
         by_relation: defaultdict[str, list[Value]] = defaultdict(list)

@@ -157,8 +157,7 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
     acknowledged = [int(writer.stdout.readline()) for _ in range(5)]
     writer.send_signal(signal.SIGKILL)
     acknowledged += [int(line) for line in writer.stdout if line.strip()]
-    writer.wait()
-    writer.stdout.close()
+    writer.communicate()
     with GrowingGraph(tmp_path / "g") as graph:
         assert all(graph.has_batch(str(number)) for number in acknowledged)
         batches = {node.key.name.partition("-")[0] for node in graph.nodes("Sector")}
