@@ -135,8 +135,7 @@ def test_a_graph_on_disk_is_found_again_with_its_types(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="cannot be opened"):
             GrowingGraph(tmp_path / "g")
     with GrowingGraph(tmp_path / "g") as again:
-        assert again.facts() == facts
-        assert again.schema == schema
+        assert (again.facts(), again.schema) == (facts, schema)
         assert again.has_batch("b1")
 
 
@@ -160,8 +159,8 @@ def test_a_killed_writer_leaves_whole_updates_alone(tmp_path: Path) -> None:
     writer.communicate()
     with GrowingGraph(tmp_path / "g") as graph:
         assert all(graph.has_batch(str(number)) for number in acknowledged)
-        batches = {node.key.name.partition("-")[0] for node in graph.nodes("Sector")}
-        assert len(list(graph.nodes("Sector"))) == 20 * len(batches)
+        names = [node.key.name for node in graph.nodes("Sector")]
+        assert len(names) == 20 * len({name.partition("-")[0] for name in names})
 
 
 def test_a_full_disk_is_named_and_nothing_is_written(tmp_path: Path) -> None:
@@ -195,5 +194,4 @@ def test_a_query_ends_without_the_process_that_started_it() -> None:
         capture_output=True,
         timeout=60,
     )
-    assert worker.returncode == -signal.SIGALRM
-    assert worker.stdout == b""
+    assert (worker.returncode, worker.stdout) == (-signal.SIGALRM, b"")
