@@ -105,7 +105,7 @@ def test_a_query_reads_no_file() -> None:
 def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works() -> None:
     triples = " ".join(f"?s{place} ?p{place} ?o{place} ." for place in range(12))
     with pytest.raises(QueryError, match=r"longer than 0\.5 seconds"):
-        isolated_query(NTRIPLES, f"SELECT (COUNT(*) AS ?n) {{ {triples} }}", QueryLimits(seconds=0.5))
+        isolated_query(ROWS, f"SELECT (COUNT(*) AS ?n) {{ {triples} }}", QueryLimits(seconds=0.5))
     assert isolated_query(NTRIPLES, "ASK { ?c rdfs:label ?n }", QueryLimits()).rows == ((True,),)
 
 
