@@ -197,8 +197,6 @@ def main() -> None:
             own = firsts[place]
             confidence[place] = 0.0 if own is None else 1 / (1 + np.exp(-network(own.values[None])[0]))
     report(turns, firsts, confidence, "writers left out")
-    later = [place for place, one in enumerate(turns) if one.evidence[:, FEATURES.index("follow_up")].any()]
-    report([turns[one] for one in later], [firsts[one] for one in later], confidence[later], "later turns")
     if options.write:
         ranking = fitted_ranking(turns, names, known[0])
         network = fitted_confidence([one for one in firsts if one is not None], more, known[1])

@@ -75,6 +75,9 @@ _NAME = _HEAD = 1.5
 _PLACING = frozenset(("where", "why"))
 """Function words that say which relation is asked for."""
 
+_PARTLY = 0.5
+"""The most that a part of a name costs whose class takes its place in the sense of a question."""
+
 _LATER_MEASURE = 0.05
 """The step by which a measure is less likely than the one before it: "big" is said of areas before inhabitants."""
 
@@ -163,9 +166,23 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
     return Analysis(
         text, found, _weights(found, mentions, bounds, negations, head), mentions, bounds, degrees,
         asks, items, measured, head, negations, among(low, OTHERS), counting,
-        senses=vocabulary.sense(text),
+        senses=vocabulary.sense(_without_names(text, found, mentions, vocabulary)),
         totals=among(low, TOTALS), means=among(low, MEANS), differing=differing,
     )  # fmt: skip
+
+
+def _without_names(text: str, found: Sequence[Word], mentions: Sequence[NodeMention], vocabulary: Vocabulary) -> str:
+    """A question with the classes of its entities in place of their names: "who looks after the enclosure?"."""
+    taken, chosen = 0, []
+    for one in sorted(mentions, key=lambda mention: (mention.cost > 0, -mention.words.bit_count())):
+        name = vocabulary.class_name(one.nodes[0]) if len(one.nodes) == 1 and one.cost <= _PARTLY else ""
+        if name and not one.words & taken:
+            taken |= one.words
+            inside = places(one.words)
+            chosen.append((found[inside[0]].start, found[inside[-1]].end, name))
+    for start, end, name in sorted(chosen, reverse=True):
+        text = f"{text[:start]}the {name}{text[end:]}"
+    return text
 
 
 def _weights(

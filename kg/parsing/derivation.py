@@ -2,7 +2,7 @@
 
 >>> costs = Costs(graph, analysis)
 >>> costs.total(QueryDerivation(NamedNodes((line,)), words=0b100, cost=STEP))
-1.1
+1.06
 
 The cost orders the beam alone: what the words left over and the relations that no word says mean is up to the fitted
 ranking (:mod:`kg.parsing.ranking`).
@@ -22,7 +22,7 @@ from kg.parsing.analysis import Analysis
 from kg.parsing.names import NodeMention, joined_masks
 from kg.parsing.words import VERB
 
-STEP, UNSAID, UNUSUAL = 0.1, 0.8, 0.4
+STEP, UNSAID, UNUSUAL = 0.06, 0.9, 0.35
 """The costs of an operation, of a relation or class that no word says, and of anything else that is seldom meant."""
 
 IMPLIED = 0.6

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from kg.algebra import Extreme, relations_of, sources, write
+from kg.algebra import Extreme, sources, write
 from kg.graphs import FactGraph
 from kg.parsing.analysis import Analysis, analyse
-from kg.parsing.evidence import DialogueBefore
 from kg.parsing.names import NodeMention, places
 from kg.parsing.parser import Parse, Parser
 from kg.parsing.ranking import ParseReader, Ranker, answer_of, features, telling, with_reading
@@ -134,22 +133,9 @@ class QuestionReader:
         analysis = analyse(question, self.vocabulary, past[-1].items if past else ())
         analysis.references[:] = references(analysis, self.vocabulary, past)
         spoken = tuple(node for turn in past[-_SPOKEN:] for node in _spoken(turn))
-        parser = Parser(self.vocabulary, analysis, today, self._before(past), spoken)
+        parser = Parser(self.vocabulary, analysis, today, spoken)
         every = [*parser.parses(), *self._replaced(parser, past)]
         return analysis, [one for one in every if not self._repeats(one, analysis)]
-
-    def _before(self, past: Sequence[DialogueTurn]) -> DialogueBefore:
-        """The turn before a question, by its answer or else the likeliest one."""
-        last = past[-1].likely if past else None
-        if last is None:
-            return DialogueBefore()
-        return DialogueBefore(
-            frozenset(relations_of(last.query)),
-            frozenset((*past[-1].subjects, *last.mentioned)),
-            frozenset(last.nodes),
-            frozenset(kind for node in last.nodes[:_SHOWN] for kind in self.graph.types[node]),
-            last.operation,
-        )
 
     def path(self, parse: Parse) -> str:
         """A parse as a path of names and operations."""

@@ -1,6 +1,6 @@
 """The evidence for a derivation as numbers that mean the same in any graph: what is left over, unsaid or unlike.
 
-    >>> dict(zip(FEATURES, ParseEvidence(space, before).of(state, form), strict=True))["left_nouns"]
+    >>> dict(zip(FEATURES, ParseEvidence(space).of(state, form), strict=True))["left_nouns"]
     1.0
 
 :mod:`kg.parsing.ranking` weighs them. No feature depends on a particular word or name.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -60,38 +59,16 @@ FEATURES = (
     "bounds", "extremes", "counted", "lacking", "negated", "without", "count", "check", "false", "age", "total",
     "difference", "several", "one_expected", "whole_class", "event_answer", "names", "unrestricted",
     "replaced_after_lead", "replaced",
-    "follow_up", "same_relations", "other_relations", "same_form", "of_subject", "of_result", "of_neither",
-    "same_class", "is_result", "lead_elsewhere",
     *(f"asks_{name}" for name in _ASKING),
     *(f"gives_{name}" for name in _GIVING),
 )  # fmt: skip
 """The names of the features, in order."""
 
 _TIMES = frozenset(("years", "months", "weeks", "days"))
-_SOME = 50
 _MODALS = frozenset(("would", "should"))
 _LISTING = frozenset(("list", "name", "give", "show", "tell"))
 _USUAL_SENSE = 0.52
 """The median cosine of a question with the relations of its right parse, taken where there are no vectors."""
-
-
-@dataclass(frozen=True)
-class DialogueBefore:
-    """The turn before a question, as far as follow-ups resemble it.
-
-    Attributes:
-        relations: The relations of its query.
-        subjects: The nodes that its query begins with.
-        results: The nodes that answered it, or that it counted.
-        kinds: The classes of these.
-        operation: What it did with its nodes, as of :class:`kg.parsing.parser.Parse`.
-    """
-
-    relations: frozenset[int] = frozenset()
-    subjects: frozenset[int] = frozenset()
-    results: frozenset[int] = frozenset()
-    kinds: frozenset[int] = frozenset()
-    operation: str = ""
 
 
 class ParseEvidence:
@@ -99,11 +76,9 @@ class ParseEvidence:
 
     Args:
         space: The space of the derivations.
-        before: The turn before it.
     """
 
-    def __init__(self, space: QuerySpace, before: DialogueBefore) -> None:
-        self.before = before
+    def __init__(self, space: QuerySpace) -> None:
         self.space = space
         self.analysis = space.analysis
         self.weights = space.analysis.weights
@@ -129,8 +104,6 @@ class ParseEvidence:
         self._items(found, state, own)
         self._names(found, state)
         self._sense(found, state.query)
-        if self.before.relations:
-            self._follow_up(found, state, form)
         parts = list(sources(state.query))
         found |= {name: float(sum(map(is_one, parts))) for name, is_one in _OPERATIONS.items()}
         found["whole_class"] = float(isinstance(state.query, Members))
@@ -196,23 +169,6 @@ class ParseEvidence:
             together = np.linalg.norm(self.space.vocabulary.senses[used].sum(axis=0))
             found["sense_together"] = float(senses[used].sum() / max(float(together), 1e-6))
             found["sense_behind"] = float(senses.max() - senses[used].max())
-
-    def _follow_up(self, found: dict[str, float], state: QueryDerivation, form: Form) -> None:
-        """The resemblance with the question before: the same relation, subject or class."""
-        before, relations = self.before, relations_of(state.query)
-        leaves = [set(part.nodes) for part in sources(state.query) if isinstance(part, NamedNodes)]
-        of_subject = any(leaf <= before.subjects for leaf in leaves)
-        of_result = any(leaf <= before.results for leaf in leaves)
-        kinds = {kind for node in form.nodes[:_SOME] for kind in self.space.graph.types[node]}
-        found["follow_up"] = 1.0
-        found["same_relations"] = len(relations & before.relations) / len(before.relations)
-        found["other_relations"] = float(len(relations - before.relations))
-        found["same_form"] = float(form.operation.split(" ")[0] == before.operation.split(" ")[0])
-        found["of_subject"], found["of_result"] = float(of_subject), float(of_result)
-        found["of_neither"] = float(not of_subject and not of_result)
-        found["same_class"] = float(bool(kinds & before.kinds))
-        found["is_result"] = float(set(form.nodes) == before.results)
-        found["lead_elsewhere"] = float(self._has_lead and not relations & before.relations)
 
     def _giving(self, form: Form) -> str:
         """The kind of an answer, of :data:`_GIVING`."""

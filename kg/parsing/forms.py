@@ -29,8 +29,8 @@ from kg.parsing.names import joined_masks
 from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 
-MISMATCH = 1.5
-"""The cost of an answer of another type than the question asks for."""
+MISMATCH, _UNKNOWN = 1.5, 0.1
+"""The costs of an answer of another type than the question asks for, and of one whose type is not known."""
 
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
 
@@ -104,10 +104,13 @@ class Forms:
         if asks == "who":
             if all(map(vocabulary.is_person, nodes)):
                 return 0.0
-            is_group = all(vocabulary.is_of(node, vocabulary.groups) for node in typed)
-            return UNUSUAL if is_group or not vocabulary.people else UNSAID
+            if not typed or not vocabulary.people:
+                return _UNKNOWN
+            return UNUSUAL if all(vocabulary.is_of(node, vocabulary.groups) for node in typed) else UNSAID
         if any(vocabulary.is_of(node, vocabulary.people | vocabulary.events) for node in typed):
             return UNSAID
+        if not typed or not vocabulary.places:
+            return _UNKNOWN
         return 0.0 if all(vocabulary.is_of(node, vocabulary.places) for node in typed) else UNUSUAL
 
     def _head_cost(self, state: QueryDerivation) -> float:

@@ -71,10 +71,12 @@ def degrees_of(low: Sequence[str]) -> list[DegreeMention]:
 
 
 def sign_of(degree: Degree, relation: Relation) -> int:
-    """The sign of a degree for a relation: "old" asks for less of a date and for more of an age."""
+    """The sign of a degree for a relation: "old" asks for less of a date, "longest since" too, "fast" for less time."""
     if degree.of_dates and relation.kind == "number":
         return -degree.sign if "age" in degree.measures else degree.sign
-    return degree.sign
+    is_late = relation.kind == "date" and not degree.of_dates and bool(degree.measures)
+    is_short = "speed" in degree.measures and dimension_of(relation.unit) == "duration"
+    return -degree.sign if is_late or is_short else degree.sign
 
 
 def bounds_of(text: str, found: Sequence[Word]) -> list[Bound]:

@@ -18,7 +18,7 @@ from decimal import Decimal
 from kg.algebra import Follow, Having, Members, NamedNodes, Query, sources
 from kg.parsing.analysis import Analysis
 from kg.parsing.derivation import QueryDerivation
-from kg.parsing.evidence import DialogueBefore, ParseEvidence
+from kg.parsing.evidence import ParseEvidence
 from kg.parsing.forms import MISMATCH, Check, Form, Forms, checks
 from kg.parsing.names import NodeMention
 from kg.parsing.space import QuerySpace
@@ -95,7 +95,6 @@ class Parser:
         vocabulary: The names of the graph.
         analysis: The question.
         today: The day from which ages are counted.
-        before: What the turn before was about.
         spoken: Nodes that "other" leaves out.
     """
 
@@ -104,12 +103,11 @@ class Parser:
         vocabulary: Vocabulary,
         analysis: Analysis,
         today: date,
-        before: DialogueBefore | None = None,
         spoken: tuple[int, ...] = (),
     ) -> None:
         self.space = QuerySpace(vocabulary, analysis, spoken)
         self.forms = Forms(self.space, today)
-        self.evidence = ParseEvidence(self.space, before if before is not None else DialogueBefore())
+        self.evidence = ParseEvidence(self.space)
 
     @property
     def analysis(self) -> Analysis:

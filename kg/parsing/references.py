@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from kg.algebra import Compared, Extreme, NamedNodes, Query, relations_of, sources
 from kg.parsing.analysis import Analysis
-from kg.parsing.derivation import STEP, UNSAID, UNUSUAL, QueryDerivation
+from kg.parsing.derivation import UNSAID, UNUSUAL, QueryDerivation
 from kg.parsing.evidence import LEAD
 from kg.parsing.names import NodeMention, joined_masks, mask, named_words
 from kg.parsing.parser import Parse
@@ -30,7 +30,7 @@ _PERSONAL = frozenset(("he", "him", "his", "she", "her", "hers"))
 _NEUTRAL = frozenset(("it", "its", "that", "this", "there"))
 _PLURAL = frozenset(("they", "them", "their", "theirs", "those", "these", "both"))
 _DETERMINERS = frozenset(("that", "this", "those", "these", "the", "such"))
-_AFTER_WHICH = frozenset(("one", "ones", "is", "are", "was", "were", "has", "have", "had", "does", "do", "of"))
+_AFTER_WHICH = frozenset(("one", "ones", "is", "are", "was", "were", "has", "have", "had", "does", "do"))
 _SIZES = {"two": 2, "three": 3, "four": 4, "five": 5}
 _NAMED_CLASS = 0.55
 """The likeness of a noun with a class from which "that line" means a line."""
@@ -38,7 +38,8 @@ _NAMED_CLASS = 0.55
 _PRONOUN = 1.5
 """The weight of a pronoun that may be resolved: a parse that leaves it out is improbable."""
 
-_LATER = 2.5 * STEP
+_EARLIER = 0.1
+_LATER = 2.5 * _EARLIER
 """The cost of each turn between a referent and the question."""
 
 MOST_TURNS = 6
@@ -104,16 +105,16 @@ def in_play(past: Sequence[DialogueTurn]) -> Iterator[InPlay]:
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
         later, likely = _LATER * back, turn.likely
         if likely is not None and likely.nodes:
-            yield InPlay(likely.nodes, later + STEP * bool(likely.operation))
+            yield InPlay(likely.nodes, later + _EARLIER * bool(likely.operation))
         if turn.parse is None:
-            yield from (InPlay(nodes, later + 2 * STEP) for nodes in turn.named)
+            yield from (InPlay(nodes, later + 2 * _EARLIER) for nodes in turn.named)
             continue
         for query in sources(turn.parse.query):
             is_way = 0 < len(query.nodes) <= _MOST_ON_THE_WAY and query.nodes != turn.parse.nodes
             if isinstance(query, NamedNodes):
-                yield InPlay(query.nodes, later + 2 * STEP)
+                yield InPlay(query.nodes, later + 2 * _EARLIER)
             elif is_way and not _is_class(query):
-                yield InPlay(query.nodes, later + 3 * STEP)
+                yield InPlay(query.nodes, later + 3 * _EARLIER)
 
 
 def _is_class(query: Query) -> bool:
@@ -211,7 +212,7 @@ class _References:
         if word in _PLURAL:
             return UNUSUAL
         is_place = self.vocabulary.is_of(node, self.vocabulary.places)
-        return UNSAID if is_person else STEP if word == "there" and not is_place else 0.0
+        return UNSAID if is_person else _EARLIER if word == "there" and not is_place else 0.0
 
     def _sets(self, words: int, size: int = 0) -> Iterator[NodeMention]:
         """Reads "which one", "which is" and "the two": of the set that was spoken of."""
@@ -235,7 +236,7 @@ class _References:
                 is_set = len(one.nodes) > 1 and word in ("that", "this")
                 if not is_set and all(kind in self.graph.types[node] for node in one.nodes):
                     # "The museum" may speak of any museum.
-                    yield self._mention(mask(place, place + 2), one.nodes, one.cost + 2 * STEP * (word == "the"))
+                    yield self._mention(mask(place, place + 2), one.nodes, one.cost + 2 * _EARLIER * (word == "the"))
 
     def implicit(self) -> Iterator[NodeMention]:
         """The things that a question without a pronoun may leave out: the set or the node of an earlier turn."""
@@ -288,7 +289,7 @@ def replaced(space: QuerySpace, past: Sequence[DialogueTurn]) -> Iterator[QueryD
         before = turn.likely
         if before is None:
             continue
-        repeated, cost = _repeated(space, turn), 2 * STEP + 3 * STEP * back
+        repeated, cost = _repeated(space, turn), 2 * _EARLIER + 3 * _EARLIER * back
         for query, explained, extra, referring in (
             *_names(space, before),
             *_bounds(space, before.query),
@@ -325,7 +326,7 @@ def _names(space: QuerySpace, before: Parse) -> Iterator[Replaced]:
             if (is_alike or is_led) and set(mention.nodes) != set(leaf.nodes):
                 changed = _with(space, query, leaf, NamedNodes(mention.nodes))
                 if changed.nodes or is_check:
-                    extra = mention.cost + 3 * STEP * (not is_alike)
+                    extra = mention.cost + 3 * _EARLIER * (not is_alike)
                     yield changed, mention.words, extra, (mention,) if mention.is_reference else ()
 
 

@@ -23,6 +23,9 @@ from kg.parsing.selections import EQUAL, LIKE, ORDERED, Selections
 from kg.parsing.vocabulary import Vocabulary
 from kg.search import Action, Expansion, Frontier
 
+_SOME = 50
+"""The nodes that show the class of all."""
+
 
 class QuerySpace:
     """A search space of :mod:`kg.search` for one question.
@@ -136,7 +139,7 @@ class QuerySpace:
         is_value = isinstance(state.query, Follow) and self.graph.relations[state.query.relation].kind in EQUAL
         for relation, inverse in self.graph.steps_of(state.query.nodes):
             if not (inverse and is_value) and not self.selections.turns_back(state, relation, inverse=inverse):
-                yield self._followed(state, relation, inverse=inverse)
+                yield from self._followed(state, relation, inverse=inverse)
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
             if item not in state.items and self.costs.likeness(item) >= LIKE:
@@ -147,13 +150,19 @@ class QuerySpace:
             query = self.evaluator.without(state.query, self.spoken)
             yield state.extended(query, words=self.analysis.others)
 
-    def _followed(self, state: QueryDerivation, relation: int, *, inverse: bool) -> QueryDerivation:
-        """A step over a relation."""
+    def _followed(self, state: QueryDerivation, relation: int, *, inverse: bool) -> Iterator[QueryDerivation]:
+        """A step over a relation, which its own words or the class of its ends say: "checked" for inspections."""
         query = self.evaluator.follow(state.query, relation, inverse=inverse)
         is_way = self._is_joint(query.nodes) or self.vocabulary.share_of_events(query.nodes) == 1
         implied = IMPLIED if is_way else 0.0
         cost = self.costs.repeated(relation, state.items)
-        return state.extended(query, (relation,), final=(relation,), cost=cost, implied=implied)
+        yield state.extended(query, (relation,), final=(relation,), cost=cost, implied=implied)
+        kinds = set(self.graph.types[query.nodes[0]]) if query.nodes else set[int]()
+        kinds.intersection_update(*(self.graph.types[node] for node in query.nodes[:_SOME]))
+        items = [item for kind in sorted(kinds) if (item := self.vocabulary.class_item(kind)) not in state.items]
+        best = max(items, key=self.costs.likeness, default=None)
+        if best is not None and self.costs.likeness(best) > max(LIKE, self.costs.likeness(relation)):
+            yield state.extended(query, (best,), final=(relation, best), implied=implied)
 
     def _is_joint(self, nodes: tuple[int, ...]) -> bool:
         """Whether nodes only join others; no question names the way to them."""
