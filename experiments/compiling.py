@@ -23,11 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.console import say
-from experiments.data import (
-    ConversationRecord,
-    LoadedData,
-    conversation_examples,
-)
+from experiments.data import ConversationRecord, LoadedData, conversation_examples
 from experiments.evaluation import Evaluation, EvaluationConfig, Task, evaluate
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import (
@@ -43,15 +39,7 @@ from experiments.saved import (
     unfitted_program,
     with_program_settings,
 )
-from experiments.tracking import (
-    MODEL_TAG,
-    DataInput,
-    RunKind,
-    Tracker,
-    autologged,
-    metric_name,
-    open_run,
-)
+from experiments.tracking import MODEL_TAG, DataInput, RunKind, Tracker, autologged, metric_name, open_run
 from kg.errors import ConfigError, DataError
 from kg.search import PastTurn
 from optimize.metrics import exact_match

@@ -31,7 +31,7 @@ from kg.errors import ConfigError, DataError
 from kg.graphs import GraphIndex
 from kg.paths import SEPARATOR, QuestionGraph
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from optimize.optimizers import OptimizerStep, compile_prompts
+from optimize.optimizers import OptimizerStep, Role, compile_prompts
 from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
 from programs.conversation import ConversationQA
 from programs.turns import GraphDetail
@@ -169,6 +169,7 @@ def graph_job(
     ranked: bool = False,
     optimizers: Sequence[OptimizerStep] = (),
     lm: LMConfig | None = None,
+    other_lms: Mapping[Role, LMConfig] | None = None,
     train_turns: int = 60,
     val_turns: int = 24,
     seed: int = 0,
@@ -183,6 +184,7 @@ def graph_job(
         ranked: As for :func:`fit_graphs`.
         optimizers: Those of the prompts, one after the other, after the fit.
         lm: The language model that they ask.
+        other_lms: The models of other roles, as for :func:`experiments.compiling.report_job`.
         train_turns: Questions that they learn from, at most.
         val_turns: Questions about other topics that select a program, at most.
         seed: Of everything random.
@@ -203,7 +205,7 @@ def graph_job(
         if lm is None or not optimizers:
             return Fit(program, counts)
         examples = _prompt_examples(loaded.graph, train.questions, train_turns, val_turns, seed)
-        lms = language_models(lm, {})
+        lms = language_models(lm, other_lms or {})
         compiled = compile_prompts(program, optimizers, *examples, lms, seed, threads or lm.default_threads)
         scores = {f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compiled.scores)}
         return Fit(compiled.program, {**counts, **scores}, compiled.failure)

@@ -23,7 +23,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_type_hints
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
 import dspy
 from dspy import teleprompt
@@ -39,14 +40,41 @@ from programs.conversation import ConversationQA
 from programs.lm import SuitedAdapter
 from signatures.understand import UnderstandLines
 
-FITS = {
-    "scorer": "optimize.scorers:FitScorer",
-    "encoder": "optimize.encoders:FitEncoder",
-    "evidence": "optimize.evidence:FitEvidence",
-    "finetune": "optimize.finetuning:FitAdapter",
-}
-"""finpath's own optimizers, which learn from conversations: name, module and class."""
 
+class Registered(NamedTuple):
+    """An optimizer with what a user must know to choose it.
+
+    Attributes:
+        kind: Its class; of a fit its module and name, as it is imported when it is used.
+        changes: The part of a program that it changes.
+        programs: The kinds of programs that it takes.
+        needs: The data, models and extras that it needs.
+        costs: About what it costs.
+        defaults: Arguments that differ from the class's own.
+    """
+
+    kind: Any
+    changes: str
+    programs: str
+    needs: str
+    costs: str
+    defaults: Mapping[str, Any] = MappingProxyType({})
+
+
+_GOLD = "gold programs"
+FITS = {
+    "scorer": Registered("optimize.scorers:FitScorer", "weights", "beam", _GOLD, "minutes, no calls"),
+    "encoder": Registered(
+        "optimize.encoders:FitEncoder", "weights, transformer", "beam", f"{_GOLD} of thousands of turns; torch", "hours"
+    ),
+    "evidence": Registered(
+        "optimize.evidence:FitEvidence", "use of the model", "beam", f"{_GOLD}, an encoder; a model", "1 call a turn"
+    ),
+    "finetune": Registered(
+        "optimize.finetuning:FitAdapter", "the model (LoRA)", "beam", f"{_GOLD}; an embedded model, torch", "hours"
+    ),
+}
+"""finpath's own optimizers, which learn from conversations."""
 
 SettingsT = TypeVar("SettingsT")
 
@@ -223,15 +251,20 @@ class LabeledLines(teleprompt.Teleprompter):
 
 
 _DEMOS = {"max_bootstrapped_demos": 4, "max_labeled_demos": 2}
-PROMPT_OPTIMIZERS: dict[str, tuple[type[Teleprompter], dict[str, Any]]] = {
-    "labeled-few-shot": (LabeledLines, {}),
-    "bootstrap": (teleprompt.BootstrapFewShot, _DEMOS),
-    "bootstrap-random-search": (
+_ANY, _MODEL = "any", "a model, answers"
+PROMPT_OPTIMIZERS = {
+    "labeled-few-shot": Registered(LabeledLines, "demonstrations", "beam", f"{_GOLD}; a model", "2 validations"),
+    "bootstrap": Registered(
+        teleprompt.BootstrapFewShot, "demonstrations", _ANY, _MODEL, "20 turns, 2 validations", _DEMOS
+    ),
+    "bootstrap-random-search": Registered(
         teleprompt.BootstrapFewShotWithRandomSearch,
+        *("demonstrations", _ANY, _MODEL, "100 turns, 9 validations"),
         {**_DEMOS, "num_candidate_programs": 4},
     ),
-    "miprov2": (
+    "miprov2": Registered(
         teleprompt.MIPROv2,
+        *("instructions, demonstrations", _ANY, f"{_MODEL}; optuna", "60 turns, 9 validations"),
         {
             "auto": None,
             "num_candidates": 4,
@@ -242,9 +275,21 @@ PROMPT_OPTIMIZERS: dict[str, tuple[type[Teleprompter], dict[str, Any]]] = {
             "max_labeled_demos": 2,
         },
     ),
-    "gepa": (teleprompt.GEPA, {"max_metric_calls": 150, "track_stats": True}),
-    "simba": (teleprompt.SIMBA, {"bsize": 8, "num_candidates": 3, "max_steps": 3, "demo_input_field_maxlen": 600}),
-    "copro": (teleprompt.COPRO, {"breadth": 3, "depth": 2, "init_temperature": 1.0, "track_stats": True}),
+    "gepa": Registered(
+        teleprompt.GEPA,
+        *("instructions", _ANY, f"{_MODEL}, a strong one to reflect", "150 turns, 2 validations"),
+        {"max_metric_calls": 150, "track_stats": True},
+    ),
+    "simba": Registered(
+        teleprompt.SIMBA,
+        *("rules, demonstrations", _ANY, _MODEL, "150 turns, 2 validations"),
+        {"bsize": 8, "num_candidates": 3, "max_steps": 3, "demo_input_field_maxlen": 600},
+    ),
+    "copro": Registered(
+        teleprompt.COPRO,
+        *("instructions", _ANY, _MODEL, "6 trains a prompt, 2 validations"),
+        {"breadth": 3, "depth": 2, "init_temperature": 1.0, "track_stats": True},
+    ),
 }
 """Optimizers of prompts, which learn from turns: DSPy's class, with defaults for a small model on a few cores."""
 
@@ -267,8 +312,8 @@ class OptimizerStep:
     def kind(self) -> Any:
         """The optimizer's class."""
         if self.name in PROMPT_OPTIMIZERS:
-            return PROMPT_OPTIMIZERS[self.name][0]
-        module, _, name = FITS[self.name].partition(":")
+            return PROMPT_OPTIMIZERS[self.name].kind
+        module, _, name = FITS[self.name].kind.partition(":")
         return getattr(import_module(module), name)
 
     def with_text(self, key: str, text: str) -> OptimizerStep:
@@ -297,7 +342,7 @@ class OptimizerStep:
         Args:
             given: Arguments that it gets where it has them.
         """
-        defaults = PROMPT_OPTIMIZERS[self.name][1] if self.name in PROMPT_OPTIMIZERS else {}
+        defaults = (FITS | PROMPT_OPTIMIZERS)[self.name].defaults
         preset = _PRESET if self.settings.get("auto") is not None else {}  # DSPy takes it only without these
         values = {**given, **defaults, **{name: preset[name] for name in preset if name in defaults}, **self.settings}
         constructor = _parameters(self.kind)
@@ -414,6 +459,14 @@ def compile_chain(
         ConfigError: A prompt optimizer has no language model or too few reports, or it cannot work on this program.
     """
     lms = lms if lms is not None else {}
+    for step in chain:
+        if isinstance(student, ConversationQA) and (FITS | PROMPT_OPTIMIZERS)[step.name].programs not in (
+            _ANY,
+            student.kind,
+        ):
+            raise ConfigError(
+                f"optimizer {step.name!r} cannot change the {student.kind}; choose one of `finpath optimizers`"
+            )
     compiled = ChainResult(student.deepcopy())
     for is_fit, group in groupby(chain, lambda step: step.name in FITS):
         steps = list(group)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from experiments.commands.evaluate import FORMATS, GRAPH
 from experiments.commands.main import (
@@ -23,7 +22,7 @@ from experiments.commands.main import (
     run_options,
     set_option,
 )
-from experiments.console import say, show
+from experiments.console import format_table, say, show
 from experiments.lms import LMConfig
 from kg.errors import ConfigError, LMError
 
@@ -32,13 +31,6 @@ if TYPE_CHECKING:
     from experiments.evaluation import Task
     from experiments.tracking import Tracker
     from optimize.optimizers import Role
-
-_KGQA = (
-    *("graph", "form", "dev", "settings", "seed", "run_name", "no_track"),
-    *("optimizer", "lm", "lm_set", "train_turns", "val_turns", "threads"),
-)
-"""The options of kgqa, in addition to ``--train``, ``--out`` and ``--json``."""
-_ONLY_KGQA = ("graph", "form")
 
 
 @finpath.command(
@@ -94,10 +86,14 @@ def compile_command(
     """
     from experiments.compiling import compile_program
 
-    _refuse_unused(program)
     is_kgqa = program == "kgqa"
+    if not is_kgqa and (given["graph"] or given["form"]):
+        raise click.UsageError(f"{'--graph' if given['graph'] else '--format'} does not apply to programs for reports")
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     say("* read the data")
+    roles: tuple[Role, ...] = ("teacher", "prompt", "reflection")
+    named = {role: given.pop(f"{role}_lm") for role in roles}
+    given["other_lms"] = {role: _other_lm(lm, name) for role, name in named.items() if name is not None}
     job, task = _graph_job(lm, run, **given) if is_kgqa else _report_job(program, lm, run, tracker, **given)
     config = run.config(lm, traces=not is_kgqa) if task is not None else None
     compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, task=task, config=config)
@@ -114,15 +110,20 @@ def compile_command(
     return 0
 
 
-def _refuse_unused(program: str) -> None:
-    """Raises UsageError for an option that is given and does not apply to the kind of program."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name, is_kgqa = str(parameter.name), program == "kgqa"
-        used = name in ("program", "train", "out", "json", *_KGQA) if is_kgqa else name not in _ONLY_KGQA
-        if not used and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            kind = program if is_kgqa else "programs for reports"
-            raise click.UsageError(f"{parameter.opts[0]} does not apply to {kind}")
+@finpath.command("optimizers", epilog="finpath optimizers --json optimizers.json")
+@json_option
+def list_optimizers(write_figures: WriteFigures) -> int:
+    """Lists the optimizers: what each changes of which programs, what it needs, and about what it costs.
+
+    A turn is a question answered; a validation is one of the program on all --val-turns.
+    """
+    from optimize.optimizers import FITS, PROMPT_OPTIMIZERS
+
+    names = ("changes", "programs", "needs", "costs")
+    rows = [[name, *(getattr(one, key) for key in names)] for name, one in (FITS | PROMPT_OPTIMIZERS).items()]
+    show(format_table(["optimizer", *names], rows))
+    write_figures([dict(zip(("optimizer", *names), row, strict=True)) for row in rows])
+    return 0
 
 
 def _report_job(
@@ -135,9 +136,10 @@ def _report_job(
     dev: str | None,
     optimizer: str,
     settings: dict[str, str],
+    other_lms: dict[Role, LMConfig],
     train_turns: int,
     val_turns: int,
-    **given: Any,
+    **_: Any,
 ) -> tuple[CompileJob, Task | None]:
     """The compile of a program for reports, and its evaluation on a dev split, if there is one."""
     from experiments.compiling import report_job
@@ -147,8 +149,6 @@ def _report_job(
 
     of_optimizers = {key: value for key, value in settings.items() if "." in key}
     chain = parse_optimizers(optimizer, [f"{key}={value}" for key, value in of_optimizers.items()])
-    roles: tuple[Role, ...] = ("teacher", "prompt", "reflection")
-    others = {role: _other_lm(lm, name) for role in roles if (name := given[f"{role}_lm"]) is not None}
     train_data = join_loaded([load_and_report(source) for source in train])
     task = ReportQuestions(load_and_report(dev)) if dev else None
     job = report_job(
@@ -156,7 +156,7 @@ def _report_job(
         train_data,
         chain,
         lm=lm,
-        other_lms=others,
+        other_lms=other_lms,
         program_settings={key: value for key, value in settings.items() if key not in of_optimizers},
         train_turns=train_turns,
         val_turns=val_turns,
@@ -185,6 +185,7 @@ def _graph_job(
     form: str | None,
     settings: dict[str, str],
     optimizer: str,
+    other_lms: dict[Role, LMConfig],
     train_turns: int,
     val_turns: int,
     **_: Any,
@@ -210,6 +211,7 @@ def _graph_job(
         ranked=ranked,
         optimizers=chain,
         lm=lm if chain else None,
+        other_lms=other_lms,
         train_turns=train_turns,
         val_turns=val_turns,
         seed=run.seed,

@@ -58,8 +58,10 @@ FILE = click.Path(readable=False, path_type=str)
 _TRACKED = ("compile", "evaluate", "compare", "inspect", "promote", "demo")
 SERVERS = ("ui", "mcp", "mlflow")
 """The verbs that serve until they are stopped, and have no figures."""
-_VERBS = (*_TRACKED, "ask", "chat", "thoughts", "ingest", "brief", "data", "graph", "ontology", "lm", *SERVERS)
+_ASKING = ("ask", "chat", "thoughts", "ingest", "brief")
+_VERBS = (*_TRACKED, "optimizers", *_ASKING, "data", "graph", "ontology", "lm", *SERVERS)
 _MODULES = dict.fromkeys(("compare", "inspect", "promote", "mlflow"), "runs") | {
+    "optimizers": "compile",
     "chat": "ask",
     "brief": "ingest",
     "ontology": "graph",

@@ -13,14 +13,7 @@ from kg.calculations import DerivationScorer
 from kg.errors import ConfigError, DataError
 from kg.reports import Report, build_ontology
 from optimize import metric, turn_examples
-from optimize.examples import (
-    HistoryHandle,
-    ReportHandle,
-    demonstrations,
-    split_turns,
-    tidy_demonstrations,
-    with_lines,
-)
+from optimize.examples import HistoryHandle, ReportHandle, demonstrations, split_turns, tidy_demonstrations, with_lines
 from optimize.optimizers import LabeledLines
 from programs.aggregate import EvidenceConfig
 from programs.beam import BeamQA

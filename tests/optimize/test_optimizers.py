@@ -10,6 +10,7 @@ import pytest
 from experiments.data import graph_and_questions
 from experiments.kgqa import graph_job
 from experiments.lms import LMConfig
+from experiments.saved import find_program
 from kg.errors import ConfigError
 from optimize.optimizers import FITS, PROMPT_OPTIMIZERS, OptimizerStep, compile_chain, parse_optimizers
 from optimize.scorers.derivations import ScorerConfig
@@ -129,6 +130,10 @@ def test_what_cannot_work_is_refused(shipped_beam: Any, sample_train: list[dspy.
         compile_chain(shipped_beam, parse_optimizers("gepa"), sample_train)
     with pytest.raises(ConfigError, match="turns of other reports to choose on"):
         compile_chain(shipped_beam, parse_optimizers("gepa"), sample_train[:1], lms={"task": any_lm})
+    for name in ("scorer", "labeled-few-shot"):
+        with pytest.raises(ConfigError, match=f"'{name}' cannot change the agent"):
+            compile_chain(find_program("agent").program, parse_optimizers(name), sample_train, lms={"task": any_lm})
+    assert not any_lm.engine.prompts
     chain = parse_optimizers("labeled-few-shot", ["labeled-few-shot.longest=3"])
     with pytest.raises(ConfigError, match=r"none of the \d turns gives"):
         compile_chain(shipped_beam, chain, sample_train, lms={"task": any_lm}, train_turns=3, val_turns=2)

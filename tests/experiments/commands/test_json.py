@@ -36,6 +36,7 @@ CALLS = {
     "graph check": "graph check two-report.csv *",
     "graph show": "graph show two-report.csv 0",
     "graph query": "graph query two-report.csv query.rq 0",
+    "optimizers": "optimizers 0",
     "ontology build": "ontology build two.json --out ontology.ttl 0",
     "ingest": "ingest news --graph knowledge 0",
     "brief": "brief knowledge --database portfolio.db --user ann 0",

@@ -156,7 +156,7 @@ def test_the_same_seed_gives_the_same_scorer(train: LoadedData, tmp_path: Path) 
     ("words", "message"),
     [
         ("beam --format metaqa", "--format does not apply to programs for reports"),
-        ("kgqa --format metaqa --teacher-lm openai/x", "--teacher-lm does not apply to kgqa"),
+        ("kgqa --format metaqa --teacher-lm openai/x", "name one with --lm"),
         ("beam --set nonsense=1", "has no setting 'nonsense'"),
         ("beam --set scorer.nonsense=1", "has no setting 'nonsense'"),
         ("beam --set gepa.max_metric_calls=1", "is for 'gepa', which is not in the chain 'scorer'"),
