@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -129,6 +130,12 @@ def scripted_lm() -> Callable[..., Any]:
             usage = lm15.Usage(input_tokens=100, output_tokens=7)
             message = lm15.Message.assistant(text)
             return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+        def stream(self, request: lm15.Request) -> Iterator[Any]:
+            yield lm15.StreamStartEvent(model=request.model)
+            for token in re.findall(r"\s*\S+", self.complete(request).text):
+                yield lm15.StreamDeltaEvent(lm15.TextDelta(token))
+            yield lm15.StreamEndEvent("stop")
 
     def make(replies: Sequence[Mapping[str, str] | BaseException], **settings: Any) -> GuardedLM:
         engine = ScriptedEngine(replies)

@@ -33,18 +33,6 @@ def _gepa(program: Any, train: list[dspy.Example], lm: GuardedLM) -> Any:
     return optimizer.compile(program, trainset=train, valset=train)
 
 
-def _knn(program: Any, train: list[dspy.Example], lm: GuardedLM) -> Any:
-    del lm
-
-    def embed(texts: Any) -> Any:
-        import numpy as np
-
-        return np.array([[len(text), text.count("e")] for text in texts], dtype=np.float32)
-
-    vectorizer = dspy.Embedder(embed)
-    return dspy.KNNFewShot(k=1, trainset=train, vectorizer=vectorizer, metric=metric).compile(program)
-
-
 COMPILES: dict[str, Compile] = {
     "miprov2": _miprov2,
     "gepa": _gepa,
@@ -54,7 +42,6 @@ COMPILES: dict[str, Compile] = {
     "copro": lambda program, train, lm: dspy.COPRO(metric=metric, breadth=2, depth=1, prompt_model=lm).compile(
         program, trainset=train[:1], eval_kwargs={"num_threads": 1, "display_progress": False}
     ),
-    "knn-few-shot": _knn,
 }
 
 

@@ -12,7 +12,7 @@ from experiments.kgqa import graph_job
 from experiments.lms import LMConfig
 from experiments.saved import find_program
 from kg.errors import ConfigError
-from optimize.optimizers import FITS, PROMPT_OPTIMIZERS, OptimizerStep, compile_chain, parse_optimizers
+from optimize.optimizers import OptimizerStep, compile_chain, parse_optimizers
 from optimize.scorers.derivations import ScorerConfig
 from programs.lm import Budget
 from programs.lm.guarded import GuardedLM
@@ -60,15 +60,6 @@ def test_settings_are_arguments_of_the_optimizer() -> None:
 def test_what_cannot_be_a_setting_is_refused(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         parse_optimizers("scorer+bootstrap", [text])
-
-
-@pytest.mark.parametrize("name", [*FITS, *PROMPT_OPTIMIZERS])
-def test_every_optimizer_is_made_from_its_defaults(name: str, any_lm: GuardedLM) -> None:
-    given = {"metric": lambda gold, pred, trace, pred_name, pred_trace: 0, "reflection_lm": any_lm, "seed": 7}
-    with dspy.context(lm=any_lm):
-        made, further = OptimizerStep(name).make(given)
-    assert isinstance(made, dspy.teleprompt.Teleprompter)
-    assert further.get("seed", getattr(made, "seed", 7)) == 7
 
 
 def compiled_with(name: str, program: Any, train: list[dspy.Example], lm: GuardedLM, **options: Any) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import dspy
 import pytest
 from dspy import lm15
+from dspy.streaming import StatusMessage, StatusMessageProvider
 from dspy.utils import DummyLM
 
 from kg.calculations.turn_search import DerivationConfig
@@ -15,6 +17,7 @@ from kg.errors import DataError
 from kg.reports.learning import build_ontology
 from kg.reports.report import Report
 from programs.aggregate import MODEL_DECIDES, EvidenceConfig
+from programs.answer import Answer
 from programs.beam import BeamQA
 from programs.conversation import ConversationQA
 from programs.turns.turn import Turn
@@ -76,6 +79,25 @@ def test_asking_asynchronously_is_asking() -> None:
         turns = asyncio.run(program.acall(report=REPORT, questions=QUESTIONS)).turns
     assert all(turn.pick is not None for turn in turns)
     assert all(turn.usage.lm_calls == 2 for turn in turns)
+
+
+def test_steps_and_the_words_of_the_explanation_are_streamed(scripted_lm: Callable[..., dspy.LM]) -> None:
+    class Steps(StatusMessageProvider):
+        def module_start_status_message(self, instance: Any, inputs: dict[str, Any]) -> str:
+            return type(instance).__name__
+
+    program = _program()
+    program.turn.answer = Answer(explain=True)
+    listener = dspy.streaming.StreamListener("sentence", program.turn.answer.predict, "explain")
+    ask = dspy.streamify(program, Steps(), [listener], async_streaming=False)
+    sentence = "Net income was $ 10 in 2009."
+    lm = scripted_lm([{**UNDERSTOOD, "calculation": "[r1c1]"}, {"sentence": sentence}])
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        *parts, last = ask(report=REPORT, question=QUESTIONS[0])
+    steps = [one.message for one in parts if isinstance(one, StatusMessage)]
+    assert [step for step in steps if step != "Predict"] == ["ConversationQA", "Understand", "Aggregate", "Answer"]
+    assert "".join(one.chunk for one in parts if isinstance(one, dspy.streaming.StreamResponse)) == sentence
+    assert last.turn.explanation == sentence
 
 
 def test_a_state_is_not_changed_by_what_is_asked_next() -> None:

@@ -13,15 +13,7 @@ from dspy import lm15
 from kg.errors import LMError
 from kg.news import AnswerConfidence, NearDocument, Passage, TextAnswer, compared
 from programs.worlds.news import reading as module
-from programs.worlds.news.reading import (
-    API,
-    QuoteReply,
-    cited,
-    confidence_models,
-    quotation,
-    quote,
-    quoting_model,
-)
+from programs.worlds.news.reading import API, QuoteReply, cited, confidence_models, quotation, quote, quoting_model
 
 TEXTS = {
     ("ferry-1", date(2026, 2, 3)): [
