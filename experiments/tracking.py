@@ -319,7 +319,8 @@ class Tracker(RunReader):
             TrackingError: The store cannot be written, or another process has finished the resumed run.
         """
         versions = describe_environment()
-        own = {f"finpath.{name}": json.dumps(versions[name]) for name in ("finpath", "python", "packages")}
+        own = {"finpath.version": versions["finpath"], "finpath.python": versions["python"]}
+        own["finpath.packages"] = json.dumps(versions["packages"])
         own |= {KIND_TAG: kind, "mlflow.source.name": f"finpath {kind}", **(tags or {})}
         own |= {REVISION_TAG: revision} if (revision := versions["git_revision"]) else {}
         if resumed is not None:
