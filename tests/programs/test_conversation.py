@@ -95,7 +95,8 @@ def test_steps_and_the_words_of_the_explanation_are_streamed(scripted_lm: Callab
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         *parts, last = ask(report=REPORT, question=QUESTIONS[0])
     steps = [one.message for one in parts if isinstance(one, StatusMessage)]
-    assert [step for step in steps if step != "Predict"] == ["ConversationQA", "Understand", "Aggregate", "Answer"]
+    asked = ["ConversationQA", "ReportWorld", "Understand", "Aggregate", "Answer"]
+    assert [step for step in steps if step != "Predict"] == asked
     assert "".join(one.chunk for one in parts if isinstance(one, dspy.streaming.StreamResponse)) == sentence
     assert last.turn.explanation == sentence
 
