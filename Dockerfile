@@ -10,9 +10,9 @@ RUN /opt/finpath/bin/pip install --no-cache-dir '.[ui,mcp]'
 
 FROM python:3.12-slim
 COPY --from=build /opt/finpath /opt/finpath
-RUN useradd --create-home finpath && install -d -o finpath /work
+RUN useradd --create-home finpath && install -d -o finpath /data
 USER finpath
-WORKDIR /work
-ENV PATH=/opt/finpath/bin:$PATH FINPATH_CACHE=/work/cache
+WORKDIR /data
+ENV PATH=/opt/finpath/bin:$PATH FINPATH_CACHE=/data/cache
 EXPOSE 8080
 CMD ["finpath", "ui", "--host", "0.0.0.0"]
