@@ -163,10 +163,7 @@ class Replies:
             return inside if operation == "only" else evaluator.complement(query, inside)
         relation = self._relation(step)
         if operation in ("follow", "follow back"):
-            ways = [evaluator.follow(query, relation, inverse=inverse) for inverse in (False, True)]
-            if operation == "follow back":
-                ways.reverse()
-            return ways[0] if ways[0].nodes else ways[1]  # models take directions for each other
+            return evaluator.follow(query, relation, inverse=operation == "follow back")
         inverse = self._is_inverse(query, relation)
         if operation == "lacking":
             return evaluator.lacking(query, relation, inverse=inverse)

@@ -195,6 +195,7 @@ def _answer(reply: GraphQuery) -> Any:
         (_reply("ferry", "lacking|skipper"), ["Rail"]),
         (_reply("ferry", "only|skipper"), ["Skua"]),
         (_reply("town", "lacking|home", "follow back|home"), []),
+        (_reply("Aberholm", "follow|home"), []),
         (_reply("Aberholm", "follow back|home", "start||boat", "only|skipper|#1"), ["Wren"]),
         (_reply("Olav Lie", "follow back|skipper", "start||boat", "and||#1"), ["Tern"]),
         (_reply("Olav Lie", "follow back|skipper", "start||boat", "without||#1"), ["Wren"]),
